@@ -8,21 +8,17 @@ ACCOUNT = "000000000000"
 
 
 def arn_of(region: str, table: str, index: str | None = None) -> str:
-    """The ARN of a table, or of one of its indexes."""
     arn = f"arn:aws:dynamodb:{region}:{ACCOUNT}:table/{table}"
     return arn if index is None else f"{arn}/index/{index}"
 
 
 def stream_arn(region: str, table: str, label: str) -> str:
-    """The ARN of a stream."""
     return f"{arn_of(region, table)}/stream/{label}"
 
 
 def key_arn(region: str, number: str) -> str:
-    """The ARN of an encryption key."""
     return f"arn:aws:kms:{region}:{ACCOUNT}:key/{number}"
 
 
 def log_group_arn(region: str) -> str:
-    """The ARN of the log group of imports."""
     return f"arn:aws:logs:{region}:{ACCOUNT}:log-group:/aws-dynamodb/imports:*"

@@ -23,7 +23,6 @@ def this_process() -> dict[str, Any]:
 
 
 def has_ended(record: Mapping[str, Any]) -> bool:
-    """Whether the process of a note has ended."""
     number: int = record["Process"]
     started = _started(number)
     if started and record.get("Started"):
@@ -82,16 +81,13 @@ class Runner(Protocol):
         """Run a job now or later. Never raises."""
         ...
 
-    def close(self) -> None:
-        """Finish started jobs."""
-        ...
+    def close(self) -> None: ...
 
 
 class Inline:
     """Runs jobs immediately."""
 
     def run(self, work: Callable[[], None]) -> None:
-        """Run it."""
         work()
 
     def close(self) -> None:
@@ -107,7 +103,6 @@ class Behind:
         self._lock = threading.Lock()
 
     def run(self, work: Callable[[], None]) -> None:
-        """Queue it."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="keyplan-jobs", daemon=True)

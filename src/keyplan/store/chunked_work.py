@@ -86,7 +86,6 @@ def take_over_table(
     database: Database,
     writer: Writer,
 ) -> TableWork | None:
-    """Take over abandoned work on a table."""
     for table in database.fresh(writer).values():
         worker = worker_of(table.definition)
         if worker is not None and is_given_up(worker):

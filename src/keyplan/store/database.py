@@ -53,7 +53,6 @@ _ARN_TABLE = ":table/"
 
 
 def plain_name(name: str) -> str:
-    """The table name of a name or an ARN."""
     if name.startswith("arn:") and _ARN_TABLE in name:
         return name.split(_ARN_TABLE, 1)[1].split("/", 1)[0]
     return name
@@ -63,21 +62,13 @@ class Group(Protocol):
     """The stores of several regions."""
 
     @property
-    def names(self) -> list[str]:
-        """The regions."""
-        ...
+    def names(self) -> list[str]: ...
 
-    def database(self, region: str) -> Database:
-        """The database of a region."""
-        ...
+    def database(self, region: str) -> Database: ...
 
-    def finish_strong(self) -> None:
-        """Replicate all writes to strongly consistent tables."""
-        ...
+    def finish_strong(self) -> None: ...
 
-    def finish(self) -> None:
-        """Replicate all writes, including recent ones."""
-        ...
+    def finish(self) -> None: ...
 
 
 class Database:
@@ -132,7 +123,6 @@ class Database:
 
     @property
     def region(self) -> str:
-        """The region of this store."""
         return self.storage.region
 
     @region.setter
@@ -178,7 +168,6 @@ class Database:
         any(self.goes_on_with(table) for table in self.all_tables())
 
     def find(self, name: str) -> Table | None:
-        """A table from the current catalog."""
         self.refresh()
         table = self._tables.get(plain_name(name))
         if table is not None and not table.is_settled and self._finish():
@@ -192,11 +181,9 @@ class Database:
         return None
 
     def check_index(self, table: Table, name: str) -> None:
-        """Reject reading an index during backfill. Raises ValidationException."""
         self._check_filled(table, name, check_readable)
 
     def check_vector_index(self, table: Table, name: str) -> None:
-        """Reject searching a vector index during backfill. Raises ValidationException."""
         self._check_filled(table, name, check_searchable)
 
     def _check_filled(self, table: Table, index: str, check: Callable[[States, str], None]) -> None:
@@ -205,7 +192,6 @@ class Database:
             check(self.states(self._tables.get(table.name) or table), index)
 
     def states(self, table: Table) -> States:
-        """The states of a table and its indexes."""
         return states_of(table.definition, self.clock())
 
     def _finish(self) -> bool:
@@ -230,7 +216,6 @@ class Database:
         return list(self._tables.values())
 
     def known_tables(self) -> list[Table]:
-        """All tables from the cached catalog."""
         return list(self._tables.values())
 
     def refresh(self) -> bool:
@@ -245,7 +230,6 @@ class Database:
         return True
 
     def fresh(self, reader: Reader | Writer) -> dict[str, Table]:
-        """The tables as a transaction sees them."""
         known = self._tables
         tables: dict[str, Table] = {}
         for record in reader.tables({name: table.record for name, table in known.items()}):

@@ -124,12 +124,10 @@ class Engine:
 
     @property
     def place(self) -> str:
-        """The path of the file, or ``:memory:``."""
         return self._storage.place
 
     @property
     def endpoint(self) -> str:
-        """The host and port that DescribeEndpoints returns."""
         return self._database.endpoint
 
     @endpoint.setter
@@ -138,7 +136,6 @@ class Engine:
 
     @property
     def database(self) -> Database:
-        """The database for operations."""
         return self._database
 
     def join(self, region: str, group: Group | None = None) -> None:
@@ -149,7 +146,6 @@ class Engine:
 
     @property
     def statements(self) -> int:
-        """The number of SQL statements so far."""
         return self._storage.statements
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -363,7 +359,6 @@ def check_unicode(params: Any) -> None:
 
 
 def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
-    """The DynamoDB error for an internal error."""
     if isinstance(fault, UnicodeEncodeError):
         return SerializationException(_NO_UNICODE)
     if isinstance(fault, UpdateFault):

@@ -22,7 +22,6 @@ _log = logging.getLogger("keyplan.engine")
 
 
 def go_on(database: Database) -> None:
-    """Continue abandoned work. Never raises, because no caller waits for it."""
     for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_joining, go_on_expiring):
         try:
             begun(database)
@@ -31,7 +30,6 @@ def go_on(database: Database) -> None:
 
 
 def expire(database: Database, items_max: int | None) -> int:
-    """Remove expired items, in short transactions; returns their number. Raises StoreError."""
     removed = 0
     while items_max is None or removed < items_max:
         wanted = REMOVED_TOGETHER if items_max is None else min(REMOVED_TOGETHER, items_max - removed)
@@ -43,7 +41,6 @@ def expire(database: Database, items_max: int | None) -> int:
 
 
 def tidy(database: Database) -> None:
-    """Remove expired histories and backups and discarded data, and continue abandoned work. Raises StoreError."""
     if any(is_left_undone(table.definition) for table in database.all_tables()):
         database.jobs.run(database.go_on)
     database.jobs.run(database.clear_waste)

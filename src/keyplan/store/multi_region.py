@@ -68,11 +68,9 @@ class Regions:
 
     @property
     def names(self) -> list[str]:
-        """The regions."""
         return list(self.engines)
 
     def database(self, region: str) -> Database:
-        """The database of a region."""
         return self.engines[region].database
 
     def replicate(self) -> int:
@@ -80,16 +78,13 @@ class Regions:
         return self._replicate(self._lag_us, strong_only=False)
 
     def finish_strong(self) -> None:
-        """Replicate all writes to strongly consistent tables."""
         if any(_is_strong(table) for engine in self.engines.values() for table in engine.database.known_tables()):
             self._replicate(0, strong_only=True)
 
     def finish(self) -> None:
-        """Replicate all writes, including recent ones."""
         self._replicate(0, strong_only=False)
 
     def close(self) -> None:
-        """Close the stores."""
         for engine in self.engines.values():
             engine.close()
 
@@ -148,7 +143,6 @@ def cursor_of(reader: Reader | Writer, table: str, source: str) -> int:
 
 
 def keep_cursor(writer: Writer, table: str, source: str, seq: int) -> None:
-    """Store the progress of this region in another region's writes."""
     writer.archives.keep_record(CURSOR, f"{table}/{source}", orjson.dumps(seq))
 
 

@@ -154,7 +154,6 @@ def _partition_places(
 
 
 def bounds_of(condition: KeyCondition, *, forward: bool) -> Bounds:
-    """The bounds of a bound key condition."""
     low: Bound | None = None
     high: Bound | None = None
     equal: list[KeyText] = []
@@ -235,12 +234,10 @@ class Target:
 
     @property
     def partition(self) -> tuple[KeyAttribute, ...]:
-        """The partition attributes."""
         return (self.table.partition,) if self.index is None else self.index.partition
 
     @property
     def sort(self) -> tuple[KeyAttribute, ...]:
-        """The sort attributes."""
         if self.index is not None:
             return self.index.sort
         return () if self.table.sort is None else (self.table.sort,)
@@ -252,7 +249,6 @@ class Target:
 
 
 def target_of(database: Database, table: Table, request: Request, operation: str) -> Target:
-    """The target of a request. Raises ValidationException."""
     name = request.get("IndexName")
     if name is None:
         return Target(table, None)
@@ -394,13 +390,9 @@ class Projection(Protocol):
     """The projection of a page."""
 
     @property
-    def paths(self) -> Sized:
-        """The projected paths."""
-        ...
+    def paths(self) -> Sized: ...
 
-    def project(self, item: Item) -> Item:
-        """The projected parts of an item."""
-        ...
+    def project(self, item: Item) -> Item: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,7 +408,6 @@ class PageQuery:
 
 
 def answer_page(database: Database, query: PageQuery, request: Request) -> Answer:
-    """Read one page in one statement, and return the response."""
     target = query.target
     number = target.index.number if target.index is not None else None
     limit: int | None = request.get("Limit")

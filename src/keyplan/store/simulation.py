@@ -102,7 +102,6 @@ class Bucket:
         self._at_s = now_s
 
     def has_any(self, now_s: float) -> bool:
-        """Whether any units are left."""
         passed_s = max(0.0, now_s - self._at_s)
         self.balance = min(self.capacity, self.balance + self.rate * passed_s)
         self._at_s = now_s
@@ -147,7 +146,6 @@ class _Resource:
         return None
 
     def take(self, partition: Partition | None, units: float, now_s: float) -> None:
-        """Charge units."""
         self._main.balance -= units
         if self._maximum is not None:
             self._maximum.balance -= units
@@ -286,7 +284,6 @@ def _throttled(table: Table, direction: Direction, refused: list[tuple[Index | N
 
 
 def cancellation_of(error: DynamoDBError) -> dict[str, str]:
-    """The cancellation reason of a throttled action."""
     is_provisioned = isinstance(error, ProvisionedThroughputExceededException)
     return {"Code": PROVISIONED_THROUGHPUT_CODE if is_provisioned else THROTTLING_CODE, "Message": error.message}
 

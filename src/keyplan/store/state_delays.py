@@ -81,17 +81,14 @@ class States:
     """Whether the table is too new for backups and point-in-time recovery."""
 
     def index(self, name: str) -> IndexState:
-        """The state of one index."""
         return self.indexes.get(name, IndexState("CREATING") if self.table == "CREATING" else _ACTIVE)
 
     @property
     def are_over(self) -> bool:
-        """Whether no change is pending."""
         return self == States()
 
 
 def states_of(definition: Mapping[str, Any], now_s: float) -> States:
-    """The states in a definition."""
     noted: Mapping[str, Any] | None = definition.get(SETTLING)
     if noted is None:
         return States()
@@ -131,7 +128,6 @@ def _expiring(noted: Mapping[str, Any], now_s: float) -> str:
 
 
 def _detail(definition: Mapping[str, Any], change: str | None) -> str:
-    """What error texts say about a change of a stream or a table class."""
     if change == "stream":
         operation = "ENABLE" if (definition.get("StreamSpecification") or {}).get("StreamEnabled") else "DISABLE"
         return f" Stream: {definition['Stream']['Label']} Operation: {operation}"
@@ -149,7 +145,6 @@ def _index_goes_on(note: Mapping[str, Any], now_s: float) -> bool:
 
 
 def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The filling processes of indexes during backfill, by index name."""
     noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
     return {name: value[_FILLS] for name, value in noted.items() if _FILLS in value}
 
@@ -162,12 +157,10 @@ def works_of(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def is_left_undone(definition: Mapping[str, Any]) -> bool:
-    """Whether any work is abandoned."""
     return any(map(is_given_up, works_of(definition)))
 
 
 def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any]) -> Definition:
-    """The definition with an index that is being filled by ``worker``."""
     noted: dict[str, Any] = definition.get(SETTLING) or {}
     notes: dict[str, Any] = noted.get("Indexes") or {}
     note = {"Status": "CREATING", **notes.get(index, {}), _FILLS: dict(worker)}
@@ -175,7 +168,6 @@ def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any])
 
 
 def end_filling(definition: Mapping[str, Any], index: str) -> Definition:
-    """The definition after the backfill of an index, or its cancellation."""
     noted: dict[str, Any] = dict(definition[SETTLING])
     notes: dict[str, Any] = dict(noted["Indexes"])
     note = {name: value for name, value in notes.pop(index).items() if name != _FILLS}
@@ -184,7 +176,6 @@ def end_filling(definition: Mapping[str, Any], index: str) -> Definition:
 
 
 def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
-    """The definitions of global secondary indexes that are still being deleted."""
     noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
     return [each["Definition"] for each in noted.values() if "Definition" in each and _index_goes_on(each, now_s)]
 
@@ -226,7 +217,6 @@ def _note_of_table(definition: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def restorer_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The process that fills a table being restored."""
     return _note_of_table(definition).get(_FILLS)
 
 
@@ -247,40 +237,33 @@ def begin_restoring(
 
 
 def with_restorer(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
-    """The definition of a table whose restore another process continues."""
     noted: dict[str, Any] = definition[SETTLING]
     return {**definition, SETTLING: {**noted, "Table": {**noted["Table"], _FILLS: dict(worker)}}}
 
 
 def end_restoring(definition: Mapping[str, Any]) -> Definition:
-    """The definition of a restored table when it is filled."""
     noted: dict[str, Any] = definition[SETTLING]
     whole = {name: value for name, value in noted["Table"].items() if name not in {_FILLS, _SOURCE}}
     return {**definition, SETTLING: {**noted, "Table": whole}} if "Until" in whole else without_note(definition)
 
 
 def joiner_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The process that fills a new replica."""
     return _note_of_table(definition).get(_JOINS)
 
 
 def begin_joining(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
-    """The definition of a new replica that ``worker`` fills."""
     return {**definition, SETTLING: {"Table": {"Status": "CREATING", _JOINS: dict(worker)}}}
 
 
 def begin_import(definition: Definition, number: str) -> Definition:
-    """The definition of a table that is being imported with this job number."""
     return {**definition, SETTLING: {"Table": {"Status": "CREATING", "Import": number, **this_process()}}}
 
 
 def is_imported_by(definition: Mapping[str, Any], number: str) -> bool:
-    """Whether the import with this job number creates the table."""
     return _note_of_table(definition).get("Import") == number
 
 
 def begin_deletion(definition: Mapping[str, Any], now_s: float, state_delay_s: float) -> Definition:
-    """The definition of a table that is being deleted."""
     return {**definition, SETTLING: {"Table": {"Status": "DELETING", "Until": now_s + state_delay_s}}}
 
 
@@ -343,7 +326,6 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
 
 
 def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> ResourceInUseException:
-    """CreateTable's error for an existing table."""
     states = states_of(definition, now_s)
     if states.restoring:
         return ResourceInUseException(f"Table is being used: {name}")
@@ -371,7 +353,6 @@ def check_expiring(name: str, states: States) -> None:
 
 
 def check_insights_change(states: States, index: str | None) -> None:
-    """Reject enabling insights of a table or an index that is being created. Raises ValidationException."""
     state, subject = (states.table, "TableStatus") if index is None else (states.index(index).status, "IndexStatus")
     if state in {"CREATING", "DELETING"}:
         raise ValidationException(
@@ -399,7 +380,6 @@ def check_backups(name: str, states: States) -> None:
 
 
 def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
-    """Reject deleting a table that is being changed or backed up. Raises ResourceInUseException."""
     _check_there(name, states)
     if states.indexes:
         raise ResourceInUseException(
@@ -526,7 +506,6 @@ def _check_index_change(name: str, states: States, update: Mapping[str, Any], ch
 
 
 def check_readable(states: States, index: str) -> None:
-    """Reject reading an index during backfill. Raises ValidationException."""
     state = states.index(index)
     if state.status == "CREATING":
         if state.backfilling:
@@ -535,29 +514,24 @@ def check_readable(states: States, index: str) -> None:
 
 
 def check_searchable(states: States, index: str) -> None:
-    """Reject searching a vector index during backfill. Raises ValidationException."""
     if states.index(index).status == "CREATING":
         raise ValidationException(f"Cannot search backfilling vector index: {index}")
 
 
 def is_usable(states: States) -> bool:
-    """Whether items can be read and written."""
     return states.table not in {"CREATING", "DELETING"}
 
 
 def is_gone(definition: Mapping[str, Any], now_s: float) -> bool:
-    """Whether a table's deletion is due."""
     whole = _note_of_table(definition)
     return whole.get("Status") == "DELETING" and now_s >= whole["Until"]
 
 
 def is_over(definition: Mapping[str, Any], now_s: float) -> bool:
-    """Whether a note has expired."""
     if SETTLING not in definition:
         return False
     return is_gone(definition, now_s) or states_of(definition, now_s).are_over
 
 
 def without_note(definition: Mapping[str, Any]) -> Definition:
-    """The definition without pending changes."""
     return {name: value for name, value in definition.items() if name != SETTLING}

@@ -54,7 +54,6 @@ class ShardLife:
 
 
 def hash_of(partition: KeyText) -> int:
-    """The hash that assigns a partition key to a shard."""
     return zlib.crc32(partition if isinstance(partition, bytes) else partition.encode())
 
 
@@ -84,13 +83,11 @@ def ending_sequence(shard: StoredShard) -> str | None:
 
 
 def shard_id(shard: StoredShard) -> str:
-    """The id of a shard. Ids sort in creation order, on which some consumers rely."""
     moment = int(shard.opened_s * 1000) * 100_000 + shard.number
     return f"shardId-{moment:020d}-{zlib.crc32(str(moment).encode()):08x}"
 
 
 def first_shard(now_s: float) -> StoredShard:
-    """The only shard of a new stream."""
     return StoredShard(1, None, 0, HASHES - 1, now_s, 0)
 
 
@@ -146,12 +143,10 @@ def disable(changes: Changes, definition: Mapping[str, Any], now_s: float) -> De
 
 
 def is_over(stream: StoredStream, now_s: float) -> bool:
-    """Whether a disabled stream has expired."""
     return stream.disabled_s is not None and stream.disabled_s <= now_s - RETENTION_S
 
 
 def needs_trimming(reader: Reader, now_s: float) -> bool:
-    """Whether ``trim`` has anything to do."""
     changes = reader.changes
     return any(is_over(stream, now_s) or _is_old(changes, stream.id, now_s) for stream in changes.streams())
 
@@ -243,7 +238,6 @@ class Recorder:
         old: Image | None,
         new: Image | None,
     ) -> None:
-        """Write the record of a change."""
         size = keys_size
         parts = [b'{"Keys":', orjson.dumps(keys)]
         if new is not None and stream.view in {"NEW_IMAGE", "NEW_AND_OLD_IMAGES"}:
@@ -324,11 +318,9 @@ class Iterator:
 
     @property
     def arn(self) -> str:
-        """The ARN of its stream."""
         return stream_arn(self.region, self.table, self.label)
 
     def encode(self) -> str:
-        """Encode it as text."""
         place = orjson.dumps([self.shard, self.after, self.given_s])
         return f"{self.arn}|1|{urlsafe_b64encode(place).decode()}"
 
@@ -383,7 +375,6 @@ def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) 
 
 
 def no_shard() -> ResourceNotFoundException:
-    """The error for a missing or expired shard (reported from the service between 2015 and 2024)."""
     return ResourceNotFoundException("Requested resource not found: Shard does not exist")
 
 
@@ -397,7 +388,6 @@ def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now
 
 
 def trimmed() -> TrimmedDataAccessException:
-    """The error for a position whose records have expired."""
     return TrimmedDataAccessException("The data you are trying to access has been trimmed")
 
 

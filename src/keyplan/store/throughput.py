@@ -143,7 +143,6 @@ def changed_throughput(settings: Settings, wanted: Mapping[str, int], now_s: flo
 
 
 def decreases_today(changes: Mapping[str, Any], now_s: float) -> int:
-    """The number of decreases today (UTC)."""
     last_s = changes.get("LastDecreaseDateTime")
     if last_s is None or last_s // _DAY_S < now_s // _DAY_S:
         return 0
@@ -152,7 +151,6 @@ def decreases_today(changes: Mapping[str, Any], now_s: float) -> int:
 
 
 def describe_throughput(settings: Settings, mode: str, now_s: float, *, warming: bool = False) -> dict[str, Any]:
-    """The description members about the throughput of a table or a global secondary index."""
     units = settings.get("ProvisionedThroughput") or {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
     changes: Mapping[str, Any] = settings.get(CHANGES) or {}
     dates = {name: changes[name] for name in ("LastIncreaseDateTime", "LastDecreaseDateTime") if name in changes}

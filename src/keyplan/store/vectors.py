@@ -104,7 +104,6 @@ def vector_of(components: Sequence[Mapping[str, Any]]) -> bytes | None:
 
 
 def vector_entry_of(index: VectorIndex, item: Item) -> VectorEntry | None:
-    """The entry of an item in a vector index; None if it has none."""
     value = item.get(index.attribute)
     components = value.get("L") if value is not None else None
     if components is None or len(components) != index.dimensions:
@@ -121,7 +120,6 @@ def vector_entry_of(index: VectorIndex, item: Item) -> VectorEntry | None:
 
 
 def keep_vectors(writer: Writer, table: Table, row: int, old: Item | None, new: Item | None) -> None:
-    """Update the entries of one item, writing only those that differ."""
     for index in table.vector_indexes:
         before = vector_entry_of(index, old) if old is not None else None
         after = vector_entry_of(index, new) if new is not None else None
@@ -132,19 +130,16 @@ def keep_vectors(writer: Writer, table: Table, row: int, old: Item | None, new: 
 
 
 def make_vectors(writer: Writer, table_id: int, index: VectorIndex) -> None:
-    """Create the storage of an index."""
     writer.vectors.create(table_id, index.number, len(index.schema))
 
 
 def add_vectors(writer: Writer, stored: StoredTable, index: VectorIndex, row: int, item: Item) -> None:
-    """Write the entry of a new item, or of one that existed before the index."""
     entry = vector_entry_of(index, item)
     if entry is not None:
         writer.vectors.put(stored.layout.id, index.number, row, entry.texts, entry.vector)
 
 
 def shown_of(index: VectorIndex, item: Item) -> dict[str, Any]:
-    """The projection of an item into an index, without the vector."""
     names = index.projected
     return {name: value for name, value in item.items() if name != index.attribute and (not names or name in names)}
 
@@ -191,7 +186,6 @@ class Scale:
         self._length = math.sqrt(sum(map(mul, self._target, self._target)))
 
     def score(self, vector: bytes) -> float:
-        """The score of a vector."""
         target, other = self._target, _floats(vector)
         if self.function == "EUCLIDEAN":
             exact = math.dist(target, other)
@@ -207,7 +201,6 @@ class Scale:
         return float(single)
 
     def order(self, score: float) -> float:
-        """The sort value of a score, nearest first."""
         return -score if self.function == "DOT_PRODUCT" else score
 
 
@@ -222,7 +215,6 @@ Indexes = Sequence[Mapping[str, Any]]
 
 
 def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mode: str | None) -> None:
-    """Reject invalid vector indexes. Raises ValidationException."""
     check_on_demand(indexes, billing_mode)
     if len(indexes) > VECTOR_INDEXES_MAX:
         raise one_or_more(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES_MAX}")
@@ -285,7 +277,6 @@ def check_vector_names(indexes: Indexes, given: Collection[str]) -> None:
 
 
 def redefined(existing: str, new: str) -> ValidationException:
-    """The error for changing an attribute's type, with both schemas as the service prints them."""
     return one_or_more(
         "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
         f"Existing schema: {existing} New schema: {new}"
@@ -293,13 +284,11 @@ def redefined(existing: str, new: str) -> ValidationException:
 
 
 def printed_vector(index: Mapping[str, Any]) -> str:
-    """The schema of a vector index as the service prints it."""
     name = index["VectorAttribute"]["AttributeName"]
     return f"VectorIndexSchema:[VectorAttribute: key{{{name}:L:{index['Dimensions']}}}]"
 
 
 def printed_schema(schema: Indexes, types: Mapping[str, str]) -> str:
-    """A key schema as the service prints it."""
     elements = (
         f"SchemaElement: key{{{key['AttributeName']}:{types.get(key['AttributeName'])}:{key['KeyType']}}}"
         for key in schema

@@ -71,7 +71,6 @@ def spend(count: float) -> None:
 
 
 def spend_on_copies(size_bytes: int) -> None:
-    """Spend the cost of copying bytes."""
     spend(size_bytes / _COPIED_BYTES)
 
 

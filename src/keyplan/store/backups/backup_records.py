@@ -135,7 +135,6 @@ def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
 
 
 def go_on_backing_up(database: Database) -> None:
-    """Finish abandoned backups. Raises TableNotFoundException or StoreError."""
     go_on(database, _take_over, finish_backup)
 
 
@@ -266,7 +265,6 @@ def latest_backup(database: Database, arn: str) -> Backup:
 
 
 def latest_backups(database: Database) -> list[Backup]:
-    """``all_backups`` on the current state."""
     backups = database.storage.read(all_backups)
     begun = [backup for backup in backups if backup["Details"]["BackupStatus"] == "CREATING"]
     if any(_goes_on(database, backup) for backup in begun):
@@ -286,13 +284,11 @@ def check_made(backup: Backup) -> None:
 
 
 def number_of(backup: Backup) -> str:
-    """The last part of a backup's ARN."""
     arn: str = backup["Details"]["BackupArn"]
     return arn.rpartition("/")[2]
 
 
 def items_name(backup: Backup) -> str:
-    """The name under which a backup's items are stored."""
     return _stored(number_of(backup))
 
 
@@ -302,13 +298,11 @@ def all_backups(reader: Reader) -> list[Backup]:
 
 
 def drop_backup(writer: Writer, backup: Backup) -> None:
-    """Remove a backup and its items."""
     writer.archives.drop_backup(items_name(backup))
     writer.archives.drop_record(_KIND, number_of(backup))
 
 
 def described(backup: Backup, status: str | None = None) -> Answer:
-    """The ``BackupDescription``."""
     details = backup["Details"] if status is None else {**backup["Details"], "BackupStatus": status}
     return {
         "BackupDetails": details,

@@ -66,7 +66,6 @@ def latest_time(reader: Reader, table: Table, now_s: float) -> float:
 
 
 def shown_moment(moment_s: float) -> str:
-    """A time in error texts."""
     try:
         return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
@@ -74,12 +73,10 @@ def shown_moment(moment_s: float) -> str:
 
 
 def no_history(name: str) -> PointInTimeRecoveryUnavailableException:
-    """The error for a table without a history."""
     return PointInTimeRecoveryUnavailableException(f"Point in time recovery is not enabled for table '{name}'")
 
 
 def describe_history(table: Table, now_s: float) -> Answer:
-    """The ``ContinuousBackupsDescription``."""
     recovery: Answer = {"PointInTimeRecoveryStatus": "DISABLED"}
     reach = window(table, now_s)
     if reach is not None:

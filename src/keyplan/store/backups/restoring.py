@@ -40,12 +40,10 @@ Progress = dict[str, Any]
 
 
 def of_backup(name: str) -> Progress:
-    """Restore from a backup; ``name`` is that of its items."""
     return {"Backup": name, "Row": 0}
 
 
 def of_history(writer: Writer, source: Table, moment_us: int) -> Progress:
-    """Restore a table's state at a moment."""
     first = writer.archives.first_after(source.stored.layout.id, moment_us)
     return {"Table": source.name, "TableId": source.stored.layout.id, "Write": first, "Row": 0}
 
@@ -185,5 +183,4 @@ def _forget(writer: Writer, restoring: TableWork) -> None:
 
 
 def go_on_restoring(database: Database) -> None:
-    """Finish abandoned restores. Raises TableNotFoundException, JSONDecodeError or StoreError."""
     go_on(database, partial(take_over_table, restorer_of, with_restorer), finish_restoring)

@@ -111,7 +111,6 @@ def _is_same(index: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _priced(index: dict[str, Any], member: str, mode: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """An index with the throughput for its table's billing mode."""
     if member != "GlobalSecondaryIndexes":
         return index
     if mode == "PAY_PER_REQUEST":
@@ -122,7 +121,6 @@ def _priced(index: dict[str, Any], member: str, mode: str, wanted: Mapping[str, 
 
 
 def make_table(database: Database, writer: Writer, name: str, definition: Definition) -> Table:
-    """Create a table in this transaction."""
     text = json.dumps(definition)
     layout = writer.create_table(name, text, layout_of(definition, 0, 1))
     made = read_table(TableRecord(layout.id, layout.generation, name, text), database.storage)

@@ -153,7 +153,6 @@ def _record(writer: Writer, write: Write, result: Found | None, old: Item | None
 
 
 def keep_indexes(writer: Writer, write: Write, row: int, old: Item | None, new: Item | None) -> None:
-    """Update the index entries of one item, writing only those that differ."""
     stored, key = write.table.stored, write.key
     for index in write.table.indexes:
         before = entry_of(index, old) if old is not None else None

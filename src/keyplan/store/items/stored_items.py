@@ -18,7 +18,6 @@ SIGNS_OF_DAMAGE = (TypeError, LookupError, AttributeError, ValueError, Arithmeti
 
 
 def damaged(fault: Exception, place: str) -> KeyplanError:
-    """The error of an operation that found damage."""
     if isinstance(fault, KeyplanError):
         return fault
     if isinstance(fault, orjson.JSONDecodeError):

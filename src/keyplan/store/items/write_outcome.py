@@ -50,7 +50,6 @@ class Change:
 
     @property
     def only_removes(self) -> bool:
-        """Whether it doesn't create a missing item."""
         return self.bound is not None and self.bound.only_removes
 
 
@@ -80,7 +79,6 @@ class Write:
 
     @property
     def reads_item(self) -> bool:
-        """Whether it reads the item."""
         return self.condition is not None or self.change is not None or self.wants_old
 
 

@@ -27,7 +27,6 @@ _ROLE = (
 
 
 def describe_scaling(database: Database, name: str) -> Answer:
-    """The ``TableAutoScalingDescription``. Raises ResourceNotFoundException."""
     table = database.find(name)
     replication = None if table is None else replication_of(table)
     if table is None or replication is None:

@@ -74,7 +74,6 @@ def finish_joining(target: Database, joining: TableWork) -> None:
 
 
 def abandon(target: Database, joining: TableWork) -> None:
-    """Remove a replica whose backfill is canceled."""
     try:
         target.write(partial(_give_up, target, joining))
     finally:

@@ -59,7 +59,6 @@ _OVERRIDES = (
 
 
 def others_of(database: Database, table: Table) -> list[str]:
-    """The other available regions of a table."""
     replication = replication_of(table)
     if replication is None or database.group is None:
         return []
@@ -265,7 +264,6 @@ def _set_regions(database: Database, name: str, regions: list[str]) -> None:
 
 
 def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> None:
-    """Store a replica's overrides in all regions of its table."""
     for database in map(group.database, group.names):
 
         def work(writer: Writer, database: Database = database) -> None:
@@ -283,7 +281,6 @@ def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> No
 
 
 def leave(group: Group, name: str, region: str) -> None:
-    """Remove a region from a table's group in the other regions."""
     for other in group.names:
         table = group.database(other).find(name)
         replication = None if table is None else replication_of(table)
@@ -391,5 +388,4 @@ def _check_group(replication: Replication, changes: Changes) -> None:
 
 
 def one_of_a_group() -> ValidationException:
-    """The error for removing one replica of a group."""
     return ValidationException(f"Deletion of only one table replica is not supported for global tables with {_STRONG}.")

@@ -61,7 +61,6 @@ class Get:
         return {"Items": [] if row is None else [self.show(database, row[1])]}
 
     def place(self, database: Database, parameters: Sequence[AttributeValue]) -> tuple[Table, Key] | None:
-        """The table and the key of the item; None if they aren't determined here."""
         if len(parameters) != self.parameters:
             return None
         try:
@@ -71,7 +70,6 @@ class Get:
             return None
 
     def show(self, database: Database, body: bytes) -> Any:
-        """The projected item."""
         if self.shown is None:
             return database.show(body)
         spend(len(body))
@@ -113,7 +111,6 @@ def one_item(database: Database, text: str, given: Given, *, consistent: bool = 
 
 @lru_cache(_KEPT_MAX)
 def get_of(text: str) -> Get | None:
-    """The single-item read of a statement, if it has this form."""
     try:
         statement = parse(text)
         if not isinstance(statement, Select) or statement.order or len(statement.table) != 1:
@@ -171,7 +168,6 @@ def written_of(database: Database, text: str, given: Given, *, returns_item: boo
 
 @lru_cache(_KEPT_MAX)
 def change_of(text: str) -> Change | None:
-    """The single-item write of a statement, if it has this form."""
     try:
         statement = parse(text)
         if not isinstance(statement, (Update, Delete)) or len(statement.table) != 1:
@@ -191,5 +187,4 @@ def _can_return(statement: Update | Delete) -> bool:
 
 @lru_cache(_KEPT_MAX)
 def _is_there(name: str) -> BoundCondition:
-    """The condition that the item exists, by its partition key attribute."""
     return bind_condition(tree.Call("attribute_exists", (tree.Path(("#0",)),)), Placeholders({"#0": name}), "")

@@ -35,7 +35,6 @@ class KeyValues:
     by_name: Mapping[str, AttributeValue | int]
 
     def filled(self, parameters: Sequence[AttributeValue]) -> dict[str, AttributeValue]:
-        """The values of the attributes with these parameters."""
         return {name: parameters[value] if isinstance(value, int) else value for name, value in self.by_name.items()}
 
 
@@ -84,14 +83,12 @@ class Partitions:
     """Whether the ranges are exactly the items of the condition, so that no filter is needed."""
 
     def bounds(self, *, forward: bool, partitions_forward: bool) -> tuple[Bounds, ...]:
-        """All ranges in read order."""
         ordered = sorted(self.ranges, key=_raw, reverse=not partitions_forward)
         of_each = [sorted(self.ranges[partition], key=_begin, reverse=not forward) for partition in ordered]
         return tuple([replace(bounds, forward=forward) for ranges in of_each for bounds in ranges])
 
 
 def conjuncts(condition: tree.Condition | None) -> list[tree.Condition]:
-    """The terms joined by AND, in text order."""
     conditions: list[tree.Condition] = []
     stack = [] if condition is None else [condition]
     while stack:

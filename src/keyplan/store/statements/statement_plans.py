@@ -84,22 +84,18 @@ class Given:
     plan: Plan | None = None
 
     def lowering(self) -> Lowering:
-        """The conversion of the statement's parts, cached if possible."""
         return Lowering(self.parameters) if self.plan is None else self.plan.template.filled(self.parameters)
 
     @property
     def reads(self) -> bool:
-        """Whether it is a SELECT."""
         return isinstance(self.statement, Select)
 
     @property
     def is_check(self) -> bool:
-        """Whether it is an EXISTS."""
         return isinstance(self.statement, Exists)
 
     @property
     def table_name(self) -> str:
-        """The name of the table."""
         select = self.statement.select if isinstance(self.statement, Exists) else self.statement
         return select.table[0]
 
@@ -135,7 +131,6 @@ class Read:
     """Whether the condition consists only of the key."""
 
     def key(self) -> Key | None:
-        """The key of the single item, if it reads only one. Raises ValidationException for an invalid key."""
         return None if self.key_values is None else key_of_request(self.target.table, dict(self.key_values))
 
     def shown(self, item: Item) -> Item | None:
@@ -181,7 +176,6 @@ def plan_of(text: str) -> Plan | None:
 
 
 def returning_of(given: Given) -> Returning | None:
-    """The RETURNING of a statement."""
     return given.statement.returning if isinstance(given.statement, (Update, Delete)) else None
 
 

@@ -46,7 +46,6 @@ class _Place:
 
     @property
     def condition(self) -> str:
-        """The condition of all rows up to this one."""
         return f"({self.columns}) <= ({', '.join('?' * len(self.values))})"
 
 
@@ -71,7 +70,6 @@ def drop_entries(run: Run, name: str, index: int) -> bool:
 
 
 def has_waste(run: Run) -> bool:
-    """Whether anything remains to be removed."""
     return bool(_names(run)) or _dropped_index(run) is not None
 
 

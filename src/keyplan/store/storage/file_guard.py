@@ -98,7 +98,6 @@ class FileGuard:
                     self.close()
 
     def is_alone(self) -> bool:
-        """Whether no other process has the file open with the same ``-shm`` file."""
         self._lock(self._shared, fcntl.F_UNLCK, _IN_USE)
         try:
             return _holder(self._shared) is None
@@ -106,7 +105,6 @@ class FileGuard:
             self._lock(self._shared, fcntl.F_RDLCK, _IN_USE)
 
     def close(self) -> None:
-        """Close the guard's own files."""
         os.close(self._file)
         os.close(self._shared)
 
@@ -121,7 +119,6 @@ class FileGuard:
         return True
 
     def unlock_writer(self) -> None:
-        """Release the lock of ``lock_writer``."""
         with suppress(OSError):
             fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._unlock_writer)
 

@@ -56,12 +56,10 @@ _IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 
 
 def history_name(table_id: int) -> str:
-    """The SQLite table of a history."""
     return f"history_{table_id}"
 
 
 def backup_name(name: str) -> str:
-    """The SQLite table of a backup's items."""
     return f"backup_{name}"
 
 
@@ -73,7 +71,6 @@ class Archives(Part):
     """Histories, backups and records."""
 
     def begin_history(self, table_id: int) -> None:
-        """Start the history of a table."""
         # Key columns without a type store text and bytes unchanged.
         self._run(
             f"CREATE TABLE {history_name(table_id)} "
@@ -82,7 +79,6 @@ class Archives(Part):
         )
 
     def end_history(self, table_id: int) -> None:
-        """Remove the history of a table, if any."""
         self._throw_away(history_name(table_id))
 
     def remember(
@@ -108,23 +104,19 @@ class Archives(Part):
         return cursor.connection.changes()
 
     def oldest_write(self, table_id: int) -> int | None:
-        """The time of the first write; None if there is none."""
         text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id LIMIT 1"  # noqa: S608
         row = cast("tuple[int] | None", self._run(text, None).fetchone())
         return None if row is None else row[0]
 
     def newest_write(self, table_id: int) -> int | None:
-        """The time of the last write; None if there is none."""
         text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id DESC LIMIT 1"  # noqa: S608
         row = cast("tuple[int] | None", self._run(text, None).fetchone())
         return None if row is None else row[0]
 
     def first_after(self, table_id: int, moment_us: int) -> int:
-        """The number of the first write after a moment, or the next number."""
         return self._first(table_id, moment_us + 1)
 
     def last_write(self, table_id: int) -> int:
-        """The number of the last write; 0 if there is none."""
         row = self._run(f"SELECT coalesce(max(id), 0) FROM {history_name(table_id)}", None).fetchone()  # noqa: S608
         return cast("tuple[int]", row)[0]
 
@@ -171,7 +163,6 @@ class Archives(Part):
         return rows, len(rows) == rows_max
 
     def begin_marks(self, mark: int) -> None:
-        """Start marking the keys written since a moment that is being restored."""
         self._run(f"CREATE TABLE {_marks_name(mark)} (pk, sk, PRIMARY KEY (pk, sk)) WITHOUT ROWID", None)
 
     def mark(self, mark: int, key: Key) -> bool:
@@ -180,7 +171,6 @@ class Archives(Part):
         return cursor.connection.changes() > 0
 
     def drop_marks(self, mark: int) -> None:
-        """Remove all marks, if any."""
         self._throw_away(_marks_name(mark))
 
     def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
@@ -197,7 +187,6 @@ class Archives(Part):
         return cast("Iterator[Kept]", self._run(text, (self._first(layout.id, until_us + 1),)))
 
     def changed_between(self, table: StoredTable, from_us: int, to_us: int) -> Iterator[Changed]:
-        """The keys written from a moment until another, exclusive."""
         layout = table.layout
         items, name = sql.items_name(layout), history_name(layout.id)
         begin, end = self._first(layout.id, from_us), self._first(layout.id, to_us)
@@ -241,16 +230,13 @@ class Archives(Part):
         return low
 
     def filled_up_to(self, table_id: int, index: int) -> int:
-        """The last row with entries in an index during backfill."""
         kept = self.record(_FILLING, f"{table_id}/{index}")
         return 0 if kept is None else int(kept)
 
     def keep_filled(self, table_id: int, index: int, row: int) -> None:
-        """Store the last filled row of an index."""
         self.keep_record(_FILLING, f"{table_id}/{index}", str(row).encode())
 
     def drop_filled(self, table_id: int, index: int) -> None:
-        """Remove the last filled row of an index."""
         self.drop_record(_FILLING, f"{table_id}/{index}")
 
     def begin_backup(self, name: str) -> None:
@@ -303,11 +289,9 @@ class Archives(Part):
             self._run(f"INSERT OR IGNORE INTO {backup} VALUES (?, ?, ?, ?, ?)", (row, *key, size, body))  # noqa: S608
 
     def drop_backup(self, name: str) -> None:
-        """Remove a backup."""
         self._throw_away(backup_name(name))
 
     def record(self, kind: str, name: str) -> bytes | None:
-        """A record by kind and name."""
         if not self._has_records():
             return None
         text = f"SELECT body FROM {_RECORDS} WHERE kind = ? AND name = ?"  # noqa: S608
@@ -315,19 +299,16 @@ class Archives(Part):
         return None if row is None else row[0]
 
     def records(self, kind: str) -> list[tuple[str, bytes]]:
-        """All records of a kind, by name."""
         if not self._has_records():
             return []
         text = f"SELECT name, body FROM {_RECORDS} WHERE kind = ? ORDER BY name"  # noqa: S608
         return cast("list[tuple[str, bytes]]", self._run(text, (kind,)).fetchall())
 
     def keep_record(self, kind: str, name: str, body: bytes) -> None:
-        """Store or replace a record."""
         self._run(_CREATE_RECORDS, None)
         self._run(f"INSERT OR REPLACE INTO {_RECORDS} VALUES (?, ?, ?)", (kind, name, body))  # noqa: S608
 
     def drop_record(self, kind: str, name: str) -> None:
-        """Remove a record, if it exists."""
         if self._has_records():
             self._run(f"DELETE FROM {_RECORDS} WHERE kind = ? AND name = ?", (kind, name))  # noqa: S608
 
@@ -356,7 +337,6 @@ class Replicas(Part):
     """The last write of each key of global tables."""
 
     def begin(self, table_id: int) -> None:
-        """Start recording the writes of a table."""
         self._run(
             f"CREATE TABLE IF NOT EXISTS {_replicated(table_id)} (seq INTEGER PRIMARY KEY AUTOINCREMENT, "
             "pk NOT NULL, sk NOT NULL, at_us INTEGER NOT NULL, region TEXT NOT NULL, UNIQUE (pk, sk))",
@@ -364,11 +344,9 @@ class Replicas(Part):
         )
 
     def end(self, table_id: int) -> None:
-        """Remove the recorded writes of a table, if any."""
         self._throw_away(_replicated(table_id))
 
     def note(self, table_id: int, key: tuple[KeyText, KeyText], version: Version) -> None:
-        """Record the write of a key, replacing the previous one."""
         text = f"INSERT OR REPLACE INTO {_replicated(table_id)} (pk, sk, at_us, region) VALUES (?, ?, ?, ?)"  # noqa: S608
         self._run(text, (*key, *version))
 
@@ -382,7 +360,6 @@ class Replicas(Part):
         )
 
     def version(self, table_id: int, key: tuple[KeyText, KeyText]) -> Version | None:
-        """The last write of a key; None if none was recorded."""
         text = f"SELECT at_us, region FROM {_replicated(table_id)} WHERE pk = ? AND sk = ?"  # noqa: S608
         return cast("Version | None", self._run(text, key).fetchone())
 
@@ -393,6 +370,5 @@ class Replicas(Part):
         return (Noted(number, (pk, sk), (at_us, region)) for number, pk, sk, at_us, region in rows)
 
     def last(self, table_id: int) -> int:
-        """The number of the last write; 0 if there is none."""
         row = self._run(f"SELECT coalesce(max(seq), 0) FROM {_replicated(table_id)}", None).fetchone()  # noqa: S608
         return cast("tuple[int]", row)[0]

@@ -49,7 +49,6 @@ class IndexLayout:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of partition and sort attributes."""
         return len(self.partition_types), len(self.sort_types)
 
 

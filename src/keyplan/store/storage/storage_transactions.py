@@ -44,22 +44,18 @@ class Reader:
 
     @property
     def changes(self) -> Changes:
-        """The streams."""
         return Changes(self._run, self._throw_away)
 
     @property
     def archives(self) -> Archives:
-        """Histories, backups and records."""
         return Archives(self._run, self._throw_away)
 
     @property
     def replicas(self) -> Replicas:
-        """The last writes of global tables, for replication."""
         return Replicas(self._run, self._throw_away)
 
     @property
     def vectors(self) -> Vectors:
-        """The vectors of vector indexes."""
         return Vectors(self._run, self._throw_away)
 
     def _run(self, text: str, values: Any = None) -> apsw.Cursor:
@@ -71,18 +67,15 @@ class Reader:
             self._storage.thrown_away += 1
 
     def has_waste(self) -> bool:
-        """Whether removed data remains to be cleared."""
         return has_waste(self._run)
 
     def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
-        """The item of a key."""
         row: Row | None = self._run(table.texts.get, (partition, sort)).fetchone()
         if row is not None and table.storage.verifies:
             table.verify((row,))
         return row
 
     def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
-        """All items: row id, key, size and JSON."""
         rows = self._run(table.texts.rows)
         return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
 
@@ -104,27 +97,22 @@ class Reader:
         return rows, len(rows) == rows_max
 
     def last_row(self, table: StoredTable) -> int:
-        """The highest row of an item; 0 if there is none."""
         text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - generated names
         return cast("tuple[int]", self._run(text).fetchone())[0]
 
     def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
-        """All items like ``rows``, with whether their checksums match."""
         for row in self._run(table.texts.sealed_rows):
             item, partition, sort, size, body, checksum = cast("tuple[int, KeyText, KeyText, int, bytes, int]", row)
             yield item, partition, sort, size, body, checksum == zlib.crc32(body)
 
     def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
-        """All entries of an index."""
         return map(_stored_entry, self._run(table.texts.indexes[index].entries))
 
     def entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> StoredEntry | None:
-        """The entry of an index with this full key."""
         row = self._run(table.texts.indexes[index].entry, (*entry.key, *key)).fetchone()
         return None if row is None else _stored_entry(row)
 
     def expires(self, table: StoredTable) -> bool:
-        """Whether the table's expiry times are stored."""
         text = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
         return self._run(text, (sql.expires_name(table.layout),)).fetchone() is not None
 
@@ -181,37 +169,29 @@ class Writer(Reader):
         return result
 
     def now_us(self) -> int:
-        """The current time in whole microseconds since the epoch."""
         return int(self._storage.clock() * 1_000_000)
 
     def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Found | None:
-        """An item with its row id, size and checksum."""
         found: Found | None = self._run(table.texts.find, (partition, sort)).fetchone()
         return found
 
     def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
-        """Insert an item; returns its row id."""
         self._run(table.texts.insert, (partition, sort, size, body, zlib.crc32(body)))
         return self._connection.last_insert_rowid()
 
     def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
-        """Replace an item."""
         self._run(table.texts.replace, (size, body, zlib.crc32(body), row))
 
     def remove(self, table: StoredTable, row: int) -> None:
-        """Remove an item."""
         self._run(table.texts.remove, (row,))
 
     def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
-        """Insert or replace an index entry of the item ``row``."""
         self._run(table.texts.indexes[index].add, (*entry.key, *key, row, entry.size))
 
     def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
-        """Change the size of an index entry."""
         self._run(table.texts.indexes[index].resize, (entry.size, *entry.key, *key))
 
     def remove_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
-        """Remove an index entry."""
         self._run(table.texts.indexes[index].remove, (*entry.key, *key))
 
     def remove_entries(self, table: StoredTable, row: int) -> None:
@@ -220,7 +200,6 @@ class Writer(Reader):
             self._run(texts.remove_all, (row,))
 
     def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
-        """Create a table; returns its layout with its id."""
         _check_unicode(definition)
         self._run(sql.ADD_TABLE, (name, layout.generation, definition))
         made = replace(layout, id=self._connection.last_insert_rowid())
@@ -237,7 +216,6 @@ class Writer(Reader):
             self._storage.thrown_away += 1
 
     def drop_table(self, table: StoredTable) -> None:
-        """Remove a table, its items and its indexes."""
         layout = table.layout
         self.expire_by(table, None)
         self._throw_away(sql.items_name(layout))
@@ -294,11 +272,9 @@ class Writer(Reader):
         return until if more else None
 
     def clear_waste(self) -> bool:
-        """Clear some removed data; returns whether that was all."""
         return clear_piece(self._run)
 
     def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
-        """The digest and response stored with a token since ``since_s``."""
         return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
 
     def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:

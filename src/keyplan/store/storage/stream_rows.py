@@ -77,7 +77,6 @@ class Changes(Part):
     """Streams, shards and records."""
 
     def add(self, stream: int, hash_: int, made_s: float, event: str, size: int, body: bytes) -> int:
-        """Write a record; returns its number."""
         row = (hash_, made_s, event, size, body, zlib.crc32(body))
         cursor = self._run(
             f"INSERT INTO changes_{stream} (hash, made_s, event, size, body, checksum) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - a number
@@ -86,12 +85,10 @@ class Changes(Part):
         return cursor.connection.last_insert_rowid()
 
     def streams(self) -> list[StoredStream]:
-        """All streams, by table and label."""
         rows = self._run(_STREAMS, None)
         return [StoredStream(*cast("tuple[int, str, str, str, float, float | None]", row)) for row in rows]
 
     def shards(self, stream: int) -> list[StoredShard]:
-        """The shards of a stream, in the order they were opened."""
         rows = self._run(_SHARDS, (stream,))
         return [
             StoredShard(*cast("tuple[int, int | None, int, int, float, int, float | None, int | None, int]", row))
@@ -99,7 +96,6 @@ class Changes(Part):
         ]
 
     def last(self, stream: int) -> int:
-        """The number of the last record; 0 if there was none."""
         return self._number(f"SELECT max(id) FROM changes_{stream}") or 0  # noqa: S608
 
     def first_since(self, stream: int, since_s: float, after: int = 0) -> int | None:
@@ -140,7 +136,6 @@ class Changes(Part):
             yield Change(*cast("tuple[int, float, str, int, bytes]", row))
 
     def open_stream(self, table: str, label: str, definition: str, enabled_s: float) -> int:
-        """Add a stream without shards; returns its id."""
         stream = self._number(_OPEN_STREAM, (table, label, definition, enabled_s))
         assert stream is not None  # noqa: S101 - it was just made
         self._run(
@@ -151,26 +146,21 @@ class Changes(Part):
         return stream
 
     def disable(self, stream: int, disabled_s: float) -> None:
-        """Store when a stream was disabled."""
         self._run(_DISABLE, (disabled_s, stream))
 
     def drop(self, stream: int) -> None:
-        """Remove a stream with its shards and records."""
         self._throw_away(f"changes_{stream}")
         self._run(_DROP_SHARDS, (stream,))
         self._run(_DROP_STREAM, (stream,))
 
     def open_shard(self, stream: int, shard: StoredShard) -> None:
-        """Add a shard."""
         row = (shard.number, shard.parent, shard.low, shard.high, shard.opened_s, shard.opened_after)
         self._run(_OPEN_SHARD, (stream, *row, shard.closed_s, shard.closed_after, shard.trimmed))
 
     def change_shard(self, stream: int, shard: StoredShard) -> None:
-        """Store that a shard was closed or trimmed."""
         self._run(_CHANGE_SHARD, (shard.closed_s, shard.closed_after, shard.trimmed, stream, shard.number))
 
     def drop_shard(self, stream: int, number: int) -> None:
-        """Remove a shard."""
         self._run(_DROP_SHARD, (stream, number))
 
     def trim(self, stream: int, before: int, limit: int) -> int:
@@ -183,7 +173,6 @@ class Changes(Part):
         return cursor.connection.changes()
 
     def damaged(self, stream: int) -> Iterator[int]:
-        """The numbers of damaged records."""
         for row in self._run(f"SELECT id, body, checksum FROM changes_{stream}", None):  # noqa: S608
             number, body, checksum = cast("tuple[int, bytes, int]", row)
             if zlib.crc32(body) != checksum:

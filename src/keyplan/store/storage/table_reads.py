@@ -36,7 +36,6 @@ class Medium:
         self.pool = pool
 
     def fault(self, error: apsw.Error) -> Exception:
-        """The error to raise for an error of SQLite."""
         if faults.is_stale(error):
             return StaleTableError(str(error))
         return faults.store_error(error, self.place)
@@ -57,11 +56,9 @@ class StoredTable:
 
     @cached_property
     def texts(self) -> sql.TableTexts:
-        """The SQL of its reads and writes."""
         return sql.TableTexts(self.layout, with_checksums=self.storage.verifies)
 
     def get(self, partition: KeyText, sort: KeyText) -> Row | None:
-        """The item of a key."""
         storage = self.storage
         pool = storage.pool
         connection = pool.take()
@@ -93,7 +90,6 @@ class StoredTable:
     def page_of(
         self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
-        """``page`` on this connection."""
         text = self.texts.page(index, bounds)
         values = sql.page_values(bounds, limit)
         rows: list[Row] = []
@@ -121,12 +117,10 @@ class StoredTable:
         return rows, more
 
     def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
-        """The number of rows and their total size; None if there are more than ``rows_max``."""
         rows, size_bytes = self._count(index, rows_max + 1)
         return None if rows > rows_max else (rows, size_bytes)
 
     def count_all(self, index: int | None) -> tuple[int, int]:
-        """The number of rows and their total size."""
         return self._count(index, -1)
 
     def _count(self, index: int | None, limit: int) -> tuple[int, int]:

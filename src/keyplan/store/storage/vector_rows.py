@@ -37,7 +37,6 @@ _DISTANCES: dict[DistanceFunction, str] = {
 
 
 def vectors_name(table_id: int, number: int) -> str:
-    """The SQLite table of an index."""
     return f"vectors_{table_id}_{number}"
 
 
@@ -59,7 +58,6 @@ class Vectors(Part):
     """Vectors of vector indexes."""
 
     def create(self, table_id: int, number: int, texts: int) -> None:
-        """Create an index with ``texts`` searchable attributes."""
         name = vectors_name(table_id, number)
         # Columns without a type store text and bytes unchanged.
         columns = "".join(f"t{column}, " for column in range(texts))
@@ -68,26 +66,21 @@ class Vectors(Part):
             self._run(f"CREATE INDEX {free_index_name(self._run, f'{name}_by')} ON {name} (t0)", None)
 
     def drop(self, table_id: int, number: int) -> None:
-        """Remove an index."""
         self._throw_away(vectors_name(table_id, number))
 
     def put(self, table_id: int, number: int, row: int, texts: Texts, vector: bytes) -> None:
-        """Insert or replace the entry of an item."""
         places = ", ".join("?" * (len(texts) + 2))
         text = f"INSERT OR REPLACE INTO {vectors_name(table_id, number)} VALUES ({places})"  # noqa: S608 - generated names
         self._run(text, (row, *texts, vector))
 
     def remove(self, table_id: int, number: int, row: int) -> None:
-        """Remove the entry of an item, if any."""
         self._run(f"DELETE FROM {vectors_name(table_id, number)} WHERE item = ?", (row,))  # noqa: S608
 
     def count(self, table_id: int, number: int) -> int:
-        """The number of entries."""
         row = self._run(f"SELECT count(*) FROM {vectors_name(table_id, number)}", None).fetchone()  # noqa: S608
         return cast("tuple[int]", row)[0]
 
     def entry(self, table_id: int, number: int, row: int) -> tuple[Texts, bytes] | None:
-        """The entry of an item: its texts and its vector."""
         text = f"SELECT * FROM {vectors_name(table_id, number)} WHERE item = ?"  # noqa: S608
         result = self._run(text, (row,)).fetchone()
         if result is None:
@@ -96,7 +89,6 @@ class Vectors(Part):
         return cast("Texts", texts), cast("bytes", vector)
 
     def entries(self, table_id: int, number: int) -> Iterator[tuple[int, Texts, bytes]]:
-        """All entries: the row id, the texts and the vector."""
         for row in self._run(f"SELECT * FROM {vectors_name(table_id, number)}", None):  # noqa: S608
             item, *texts, vector = row
             yield cast("int", item), cast("Texts", texts), cast("bytes", vector)
@@ -135,7 +127,6 @@ class Vectors(Part):
         return (Candidate(*row) for row in cast("Iterator[tuple[int, bytes]]", rows))
 
     def items(self, table: StoredTable, rows: Sequence[int]) -> Iterator[tuple[int, KeyText, KeyText, bytes]]:
-        """Items by their row ids: row id, key and JSON."""
         places = ", ".join("?" * len(rows))
         text = f"SELECT id, pk, sk, body FROM {sql.items_name(table.layout)} WHERE id IN ({places})"  # noqa: S608
         return cast("Iterator[tuple[int, KeyText, KeyText, bytes]]", self._run(text, list(rows)))

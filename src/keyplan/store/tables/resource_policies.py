@@ -33,7 +33,6 @@ _STREAM_ACTIONS = frozenset(
 
 
 def canonical_policy(text: str, *, of_stream: bool = False) -> str:
-    """The canonical policy document of a table or its stream. Raises ValidationException."""
     if len(text.encode()) > POLICY_BYTES_MAX:
         raise one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
     try:
@@ -186,7 +185,6 @@ def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: 
 
 
 def policy_not_found(detail: str) -> PolicyNotFoundException:
-    """The error for a missing policy or another revision."""
     return PolicyNotFoundException(f"Resource-based policy not found for the provided ResourceArn: {detail}")
 
 

@@ -59,7 +59,6 @@ def check_job_arn(arn: str, kind: str, title: str) -> None:
 
 
 def stream_not_found(resource: Resource) -> ResourceNotFoundException:
-    """The error for a missing stream."""
     return ResourceNotFoundException(
         f"Requested resource not found: Stream: {resource.stream} not found for Table: {resource.table}"
     )
@@ -73,7 +72,6 @@ def check_stream(table: Table, resource: Resource) -> None:
 
 
 def policy_member(resource: Resource) -> str:
-    """The member of a table's definition with the policy of the table or its stream."""
     return "ResourcePolicy" if resource.stream is None else f"ResourcePolicy/stream/{resource.stream}"
 
 
@@ -101,7 +99,6 @@ def clear_waste(storage: Storage) -> None:
 
 
 def drop_replication(writer: Writer, table: Table) -> None:
-    """Remove the replication records of a removed replica."""
     replication = replication_of(table)
     if replication is not None:
         writer.replicas.end(table.stored.layout.id)
@@ -110,7 +107,6 @@ def drop_replication(writer: Writer, table: Table) -> None:
 
 
 def forget_note(writer: Writer, table: Table) -> None:
-    """Remove an expired note of a pending change."""
     writer.define(table.stored.layout.id, json.dumps(without_note(table.definition)))
 
 
@@ -140,21 +136,17 @@ class Replication(TypedDict):
 
 
 def replication_of(table: Table) -> Replication | None:
-    """The replication settings in the table's definition; None without replicas."""
     replication: Replication | None = table.definition.get(MEMBER)
     return replication
 
 
 def global_table_not_found(name: str) -> GlobalTableNotFoundException:
-    """The error for a global table of version 2017.11.29."""
     return GlobalTableNotFoundException(f"Global table not found: Global table with name: '{name}' does not exist.")
 
 
 def settings_not_found(name: str) -> GlobalTableNotFoundException:
-    """The error for the settings of such a table."""
     return GlobalTableNotFoundException(f"Global table with name: '{name}' does not exist.")
 
 
 def no_replicas(name: str) -> ResourceNotFoundException:
-    """The error for a table without replicas or a missing table."""
     return ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")

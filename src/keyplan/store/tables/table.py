@@ -50,12 +50,10 @@ class Index:
 
     @cached_property
     def keys(self) -> tuple[KeyAttribute, ...]:
-        """All key attributes: partition and sort."""
         return self.partition + self.sort
 
     @cached_property
     def layout(self) -> IndexLayout:
-        """Its physical form."""
         return IndexLayout(
             self.number,
             tuple(key.type for key in self.partition),
@@ -99,26 +97,21 @@ class Table:
 
     @property
     def region(self) -> str:
-        """The region of its store."""
         return self.stored.storage.region
 
     def arn(self, index: str | None = None) -> str:
-        """Its ARN, or that of one of its indexes."""
         return arn_of(self.region, self.name, index)
 
     @cached_property
     def keys(self) -> tuple[KeyAttribute, ...]:
-        """The key attributes, partition first."""
         return (self.partition,) if self.sort is None else (self.partition, self.sort)
 
     @cached_property
     def key_names(self) -> frozenset[str]:
-        """The names of the key attributes."""
         return frozenset(key.name for key in self.keys)
 
     @cached_property
     def index_by_name(self) -> dict[str, Index]:
-        """The indexes by their names."""
         return {index.name: index for index in self.indexes}
 
     @cached_property
@@ -128,12 +121,10 @@ class Table:
 
     @cached_property
     def keeps_history(self) -> bool:
-        """Whether each write remembers what stood there before (point-in-time recovery)."""
         return self.definition.get("PointInTimeRecovery") is not None
 
     @cached_property
     def own_region(self) -> str | None:
-        """The region of a global table, which notes its writes; None of another table."""
         replication: Mapping[str, Any] | None = self.definition.get("Replication")
         return None if replication is None else replication["Own"]
 
@@ -145,7 +136,6 @@ class Table:
 
     @cached_property
     def notes_writes(self) -> bool:
-        """Whether a write leaves a note of itself: in a history, for other regions, or for a backup that is made."""
         return self.keeps_history or self.own_region is not None or COPYING in self.definition
 
     @cached_property
@@ -165,7 +155,6 @@ class Table:
 
     @cached_property
     def has_local_indexes(self) -> bool:
-        """Whether there is a local index."""
         return any(index.is_local for index in self.indexes)
 
 
@@ -205,7 +194,6 @@ def next_layout(definition: Mapping[str, Any], before: TableLayout) -> TableLayo
 
 
 def layout_of(definition: Mapping[str, Any], table_id: int, generation: int) -> TableLayout:
-    """The physical form of a table with this definition."""
     return _layout(*_shape(definition), table_id, generation)
 
 
@@ -237,7 +225,6 @@ def _shape(definition: Mapping[str, Any]) -> tuple[KeyAttribute, KeyAttribute | 
 
 
 def read_vectors(definition: Mapping[str, Any]) -> tuple[VectorIndex, ...]:
-    """The vector indexes of a table with this definition."""
     indexes = cast("list[dict[str, Any]]", definition.get("VectorIndexes") or [])
     if not indexes:
         return ()

@@ -31,11 +31,9 @@ class Counts:
         self._known: dict[tuple[int, int | None], tuple[float, tuple[int, int]]] = {}
 
     def now_s(self) -> float:
-        """The current time of the store's clock, in seconds since the epoch."""
         return self._storage.clock()
 
     def of(self, table: Table, index: int | None) -> tuple[int, int]:
-        """The number of items and their size, of the table or one of its indexes."""
         counted = table.stored.count(index, COUNTED_ROWS_MAX)
         if counted is not None:
             return counted
@@ -49,7 +47,6 @@ class Counts:
         return counted
 
     def vectors(self, table: Table, number: int) -> int:
-        """The number of items in a vector index."""
         key = (table.stored.layout.id, number)
         known = self._known.get(key)
         if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:

@@ -59,7 +59,6 @@ class Bucket:
         self._resolved = self._path.resolve()
 
     def keys(self, prefix: str) -> list[tuple[str, int]]:
-        """The keys of the objects with a prefix, sorted, each with its size in bytes."""
         # The part of a prefix before its last slash is a folder: no other key has the prefix.
         below, slash, _ = prefix.rpartition("/")
         root = self._place(below) if slash and below else self._path
@@ -158,12 +157,10 @@ class _Digesting:
         self._digest = hashlib.md5(usedforsecurity=False)
 
     def write(self, data: Any) -> int:
-        """Write bytes."""
         self._digest.update(data)
         return self._file.write(data)
 
     def flush(self) -> None:
-        """Flush."""
         self._file.flush()
 
     def written(self) -> Written:
@@ -174,7 +171,6 @@ class _Digesting:
 
 
 def md5_of(body: bytes) -> str:
-    """The MD5 of bytes, in base64."""
     return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
 
 

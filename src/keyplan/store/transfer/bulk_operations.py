@@ -60,17 +60,14 @@ class Waiting:
 
 
 def end_bulk(database: Database, number: str, status: str, **members: Any) -> None:
-    """Store the final status of a bulk operation."""
     update_job(database, KIND, number, BulkOperationStatus=status, EndTime=round(database.clock(), 3), **members)
 
 
 def fail_bulk(database: Database, number: str, code: str, message: str) -> None:
-    """Store the failure of a bulk operation."""
     end_bulk(database, number, "FAILED", FailureCode=code, FailureMessage=message)
 
 
 def put_objects(database: Database, number: str, request: Mapping[str, Any], name: str) -> None:
-    """Execute a bulk operation on a table, whose record is already stored."""
     progress = Progress()
     source = request["InputS3Configuration"]
     try:

@@ -113,7 +113,6 @@ class _BoundedFile:
         """The number of bytes read since the last record."""
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to ``size`` bytes."""
         try:
             data = b"" if self.fault else self._file.read(size)
         except Exception as error:  # noqa: BLE001 - the caller raises it

@@ -47,7 +47,6 @@ class Span(NamedTuple):
 
 
 def export(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> None:
-    """Write an export whose record is already stored."""
     try:
         description = _written(database, number, table_name, span, shown)
     except S3Error as error:
@@ -57,7 +56,6 @@ def export(database: Database, number: str, table_name: str, span: Span, shown: 
 
 
 def fail_export(database: Database, number: str, code: str, message: str) -> None:
-    """Store the failure of an export."""
     update_job(
         database,
         KIND,

@@ -52,7 +52,6 @@ class ImportCounts:
 
 
 def fail_import(database: Database, number: str, code: str, message: str, **more: Any) -> None:
-    """Store the failure of an import."""
     _end(database, number, ImportStatus="FAILED", FailureCode=code, FailureMessage=message, **more)
 
 
@@ -154,7 +153,6 @@ def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def message_of(error: Exception) -> str:
-    """The error of an item, in the service's text."""
     return str(getattr(error, "message", error))
 
 
@@ -183,5 +181,4 @@ def _writes(table: Table, items: list[Mapping[str, Any]]) -> Iterator[Write]:
 
 
 def table_exists(name: str) -> ResourceInUseException:
-    """The error for an existing table."""
     return ResourceInUseException(f"Table already exists: {name}")

@@ -40,7 +40,6 @@ def new_number(now_s: float) -> str:
 
 
 def digest_of(request: Mapping[str, Any]) -> str:
-    """The digest that distinguishes requests with the same ClientToken."""
     plain = {name: value for name, value in request.items() if name != "ClientToken" and value is not None}
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -51,13 +50,11 @@ def keep_job(writer: Writer, kind: Kind, number: str, job: Job, *, done_here: bo
 
 
 def find_job(reader: Reader, kind: Kind, number: str) -> Job | None:
-    """A job by the last part of its ARN."""
     body = reader.archives.record(kind, number)
     return None if body is None else orjson.loads(body)
 
 
 def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
-    """All jobs of a kind, oldest first."""
     return [orjson.loads(body) for _, body in reader.archives.records(kind)]
 
 
@@ -79,13 +76,10 @@ def repeated(
 
 
 def is_abandoned(job: Job) -> bool:
-    """Whether the process of a running job has ended."""
     return has_ended(job)
 
 
 def update_job(database: Database, kind: Kind, number: str, **members: Any) -> None:
-    """Update members of a job's description."""
-
     def work(writer: Writer) -> None:
         job = find_job(writer, kind, number)
         if job is not None:
@@ -113,7 +107,6 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
 
 
 def job_not_found(arn: str) -> ResourceNotFoundException:
-    """The error for a missing bulk operation."""
     return ResourceNotFoundException(f"Requested resource not found: BulkOperation: {arn} not found")
 
 
