@@ -52,7 +52,6 @@ class Candidate:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields in it."""
         return (*self.partition, *self.sort)
 
 
@@ -151,7 +150,6 @@ def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
 
 
 def values_of(value: Any) -> tuple[Any, ...]:
-    """The values of a constant, one or several."""
     return tuple(value) if isinstance(value, tuple | list | set | frozenset) else (value,)
 
 
@@ -250,7 +248,6 @@ def _candidate(
     *,
     primary: bool = False,
 ) -> Candidate:
-    """The key of a set of wishes: their chain of fields in order, then what distinguishes items."""
     sort: list[str] = []
     for step in sorted({step for wish in wishes for step in wish.chain}, key=len):
         sort += [name for name in entity.in_order(step) if name not in sort]

@@ -109,7 +109,6 @@ def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> di
 
 
 def _named_keys(facts: DesignFacts, keys: Declared) -> dict[str, KeyName]:
-    """The key that a decorator must name, by the read's place, because several keys support it."""
     result: dict[str, KeyName] = {}
     ordered = {need.place: name for name, needs in keys.served.items() for need in needs if need.order is not None}
     orders = {need.place: need.order for needs in keys.served.values() for need in needs}
@@ -157,7 +156,6 @@ def _index_keys(keys: Declared) -> Iterator[tuple[KeyName, Key]]:
 
 
 def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
-    """The errors of each read."""
     faults: list[ErrorDetail] = []
     with _applied(facts.cls, keys, completing=False):
         entities = compiled_entities(facts, keys.keys)

@@ -41,7 +41,6 @@ class EntityFacts:
 
     @property
     def name(self) -> str:
-        """The entity's name."""
         return self.cls.__name__
 
     def in_order(self, names: Collection[str]) -> tuple[str, ...]:
@@ -73,7 +72,6 @@ class DesignFacts:
                 self.faults.append(ErrorDetail(place, str(problem), problem.hint))
 
     def shape(self, name: str) -> Shape:
-        """The shape of a read's result."""
         return shape_of(self.signatures[name].returns, self.patterns[name].options.entity)
 
     @cached_property
@@ -93,7 +91,6 @@ class DesignFacts:
 
     @property
     def whole_indexes(self) -> dict[str, Index]:
-        """The indexes that patterns read whole, by name."""
         wanted = (pattern.options.scan_index for pattern in self.patterns.values())
         return {index.name: index for index in wanted if index is not None}
 
@@ -176,7 +173,6 @@ def declared_keys(cls: type[Entity]) -> dict[str, Key | Unique]:
 
 
 def fields_of(template: str) -> list[str]:
-    """The names of the fields in a template."""
     return re.findall(r"\{(\w+)", template)
 
 

@@ -54,15 +54,12 @@ class ModuleText:
         self._edits: list[tuple[int, int, str]] = []
 
     def text(self, node: ast.AST) -> str:
-        """The source of an expression."""
         return self.data[slice(*self._span(node))].decode()
 
     def replace(self, node: ast.AST, text: str) -> None:
-        """Replace an expression or statement."""
         self._edits.append((*self._span(node), text))
 
     def remove(self, node: ast.stmt) -> None:
-        """Remove the lines of a statement."""
         self._edits.append((self._lines[node.lineno], self._lines[(node.end_lineno or node.lineno) + 1], ""))
 
     def insert(self, line: int, lines: Sequence[str]) -> None:
@@ -84,7 +81,6 @@ class ModuleText:
             self._edits.append((end, end, comma + text))
 
     def edited(self) -> str:
-        """The source with the edits."""
         result = self.data
         for start, end, text in sorted(self._edits, key=lambda edit: edit[:2], reverse=True):
             result = result[:start] + text.encode() + result[end:]
@@ -132,7 +128,6 @@ def _file_of(plan: Plan) -> Path:
 
 
 def _source_file(class_: type[Any]) -> str | None:
-    """The file of a class; None in an interactive session, or for a module that was removed."""
     try:
         return inspect.getsourcefile(class_)
     except (TypeError, OSError):
@@ -268,7 +263,6 @@ def _write_imports(plan: Plan, source: ModuleText) -> None:
 
 
 def add_imports(source: ModuleText, kinds: set[str]) -> None:
-    """Add names to the module's import of keyplan."""
     body = source.tree.body
     nodes = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "keyplan"]
     known = {alias.asname or alias.name for node in nodes for alias in node.names}

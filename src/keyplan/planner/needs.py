@@ -99,7 +99,6 @@ class Needs:
 
 
 def needs_of(facts: DesignFacts, orders: Mapping[str, str | None]) -> Needs:
-    """The needs of every read that the primary key doesn't support. ``orders``: of deployed keys, by place."""
     result = Needs()
     reader = _Reader(facts, orders, result)
     for name, pattern in facts.patterns.items():
@@ -289,7 +288,6 @@ class _Reader:
     def _way(
         self, signature: Signature, options: Options, through: Through, end: EntityFacts, *, one: bool, several: bool
     ) -> Iterator[Need]:
-        """The needs of one junction: its own items, and the ends that they name."""
         junction = self.facts[through.entity]
         own = frozenset(parameter.name for parameter in signature.parameters if parameter.name in junction.kinds)
         stored = junction.kinds.keys() - junction.cls.model_computed_fields.keys()

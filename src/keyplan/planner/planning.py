@@ -69,8 +69,6 @@ def plan(
 
 @dataclass
 class _Work:
-    """A design being planned."""
-
     facts: DesignFacts
     entities: dict[type[Entity], EntityFacts]
     needs: list[Need]
@@ -150,7 +148,6 @@ class _Work:
         return shown if stopped else self._checked(shown)
 
     def _checked(self, plans: Sequence[Plan]) -> list[Plan]:
-        """The plans that break no write, with the errors that the checker finds in them."""
         passed: list[Plan] = []
         try:
             for made in plans:
@@ -184,7 +181,6 @@ class _Work:
         self._cool()
 
     def _make(self, choices: Sequence[Choice], *, enough: int) -> None:
-        """Compile choices until there are enough plans."""
         before = len(self.made)
         for done, choice in enumerate(choices, 1):
             if len(self.made) - before >= enough:

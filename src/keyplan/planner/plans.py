@@ -43,7 +43,6 @@ class HotKey:
 
     @property
     def share(self) -> float:
-        """The load as a share of the partition's limit."""
         return self.units_per_second / self.limit
 
     def __str__(self) -> str:
@@ -68,7 +67,6 @@ class Weight:
 
     @property
     def hottest(self) -> HotKey | None:
-        """The key nearest to its limit."""
         return self.hot[0] if self.hot else None
 
     @property
@@ -78,7 +76,6 @@ class Weight:
 
     @property
     def over(self) -> int:
-        """The number of keys above the limit of a partition."""
         return sum(key.share > 1 for key in self.hot)
 
     @property
@@ -100,7 +97,6 @@ class Weight:
         return (*items, round(self.usd, 2), round(self.heat, 3))
 
     def as_json(self) -> dict[str, Any]:
-        """The weight as JSON data; the keys with a known load are under ``hot``."""
         return {
             "indexes": self.indexes,
             "usd_per_million": self.usd_per_million,
@@ -243,7 +239,6 @@ class PlannedKey:
 
     @property
     def templates(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The templates of its partition and of its sort attributes."""
         return (
             ((self.key.partition,), (self.key.sort,))
             if isinstance(self.key, Unique)
@@ -262,7 +257,6 @@ class PlannedKey:
 
     @property
     def text(self) -> str:
-        """Its templates and its place, on one line."""
         partition, sort = (", ".join(part) for part in self.templates)
         shards = f", shards={self.shards}" if self.shards > 1 else ""
         when = self.key.when if isinstance(self.key, Key) else None
@@ -270,7 +264,6 @@ class PlannedKey:
 
     @property
     def sentence(self) -> str:
-        """Which access patterns it serves, as a sentence."""
         names = [serve.rpartition(".")[2] for serve in self.serves]
         if isinstance(self.key, Unique):
             return f"makes the value unique, and serves {_listed(names)}"
@@ -290,7 +283,6 @@ class Verified:
     unanswered: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The same as JSON data."""
         return {"stores": self.stores, "items": self.items, "unanswered": list(self.unanswered)}
 
 
@@ -333,7 +325,6 @@ class Plan:
 
     @property
     def usd_per_million(self) -> float | None:
-        """What a million calls cost on demand."""
         return self.weight.usd_per_million
 
     @property
@@ -374,7 +365,6 @@ class Plan:
         return ", ".join(words)
 
     def as_json(self) -> dict[str, Any]:
-        """The plan as JSON data: what it weighs, its indexes and keys, and how each access pattern is served."""
         return {
             "design": self.design.__name__,
             "indexes": [

@@ -67,12 +67,10 @@ class Query:
 
     @property
     def key(self) -> CompiledKey:
-        """The key that serves."""
         return self.match.key
 
 
 def junction_of(plan: ThroughPlan) -> CompiledEntity:
-    """The junction entity of a plan."""
     return plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
 
 
@@ -121,12 +119,10 @@ class BusiestPartition:
 
     @property
     def limit(self) -> int:
-        """The limit of one partition in units per second."""
         return PARTITION_WRITE_UNITS_MAX if self.kind == "write" else PARTITION_READ_UNITS_MAX
 
     @property
     def per_second(self) -> float:
-        """The load in units per second."""
         return sum(demand.per_second for demand in self.demands)
 
     @property
@@ -137,12 +133,10 @@ class BusiestPartition:
 
     @property
     def worst(self) -> Demand:
-        """The pattern with the highest load."""
         return max(self.demands, key=lambda demand: demand.per_second)
 
 
 def busiest_partitions(demands: Demands) -> list[BusiestPartition]:
-    """The busiest partitions, each with the load of all patterns."""
     groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
     for partition in demands.partitions:
         sources = tuple(template.source for _, template in partition.key.partition)
@@ -176,12 +170,10 @@ class Subject:
 
     @property
     def table_place(self) -> str:
-        """The place of findings about the whole table."""
         return f"{self.design.name}.table"
 
     @cached_property
     def keys(self) -> tuple[tuple[CompiledEntity, CompiledKey], ...]:
-        """Every primary key and index key with its entity."""
         return tuple((entity, key) for entity in self.design.entities.values() for key in entity.keys)
 
     @cached_property
@@ -196,12 +188,10 @@ class Subject:
         )
 
     def readers(self, key: CompiledKey) -> list[Query]:
-        """The queries that a key serves."""
         return [query for query in self.queries if query.key is key]
 
     @cached_property
     def writes(self) -> tuple[WriteAnalysis, ...]:
-        """The analyses of the writes."""
         return tuple(self.analyzer.analysis(pattern) for pattern in self.design.writes.values())
 
     @property
@@ -212,15 +202,12 @@ class Subject:
 
     @cached_property
     def analyzer(self) -> WriteAnalyzer:
-        """Analyzes the writes."""
         return WriteAnalyzer(self.design, self.owner, self.traffic, self.sources)
 
     def load(self, pattern: ReadPattern | WritePattern) -> Load:
-        """The load of a pattern."""
         return self.traffic.patterns[pattern.name]
 
     def stored(self, entity: CompiledEntity) -> StoredItems:
-        """The stored items of an entity, by the traffic file."""
         return self.traffic.entities[entity.name]
 
     @staticmethod
@@ -233,7 +220,6 @@ class Subject:
 
     @cached_property
     def typical(self) -> Typical:
-        """Typical items of the entities, for their sizes."""
         return Typical(self.design, self.traffic.entities)
 
     def sizes(self, entity: CompiledEntity) -> ItemSizes | None:
@@ -271,7 +257,6 @@ class Subject:
         return tuple(dict.fromkeys(value for constant in asked for value in values_asked(constant)))
 
     def generated(self, entity: CompiledEntity, name: str) -> bool:
-        """Whether a field's values are generated and unique."""
         info = entity.cls.model_fields.get(name)
         if info is None:
             return False

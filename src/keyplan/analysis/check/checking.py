@@ -44,7 +44,6 @@ def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) ->
 
 
 def refused(error: DesignError) -> Report:
-    """The report of a design that doesn't compile."""
     sources = Sources()
     at = _raised_at(error)
     findings = [

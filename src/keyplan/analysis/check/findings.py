@@ -61,7 +61,6 @@ class Finding:
 
     @property
     def counts(self) -> bool:
-        """Whether it is neither silenced nor in the baseline."""
         return self.silenced is None and not self.known
 
     def __str__(self) -> str:

@@ -38,7 +38,6 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:
-    """All reports as JSON data."""
     return {"reports": [_report_json(report) for report in reports]}
 
 
@@ -77,7 +76,6 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
 
 
 def as_sarif(reports: Sequence[Report]) -> dict[str, Any]:
-    """All reports as one run of SARIF 2.1.0."""
     positions = {rule.code: position for position, rule in enumerate(RULES)}
     rules = [
         {

@@ -37,10 +37,8 @@ class Rule:
 
     @property
     def manual(self) -> str:
-        """The rest of its manual, in Markdown."""
         return inspect.cleandoc(self.doc or "").partition("\n")[2].strip()
 
     @property
     def page(self) -> str:
-        """The file of its page below docs/rules."""
         return f"{self.code}-{self.name}.md"

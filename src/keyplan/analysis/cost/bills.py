@@ -49,7 +49,6 @@ class Bill:
 
     @property
     def usd(self) -> float | None:
-        """The sum; None if a price is missing."""
         return _total(self.charges)
 
     @property
@@ -59,7 +58,6 @@ class Bill:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What the price list has no price of."""
         return tuple(dict.fromkeys(METERS[charge.meter] for charge in self.charges if charge.usd is None))
 
 
@@ -101,11 +99,9 @@ class Payer:
         )
 
     def idle(self, table_class: TableClass = "standard") -> Bill:
-        """The cost of a month without requests, on demand."""
         return Bill(_named("idle", table_class), tuple(self.stored(table_class)))
 
     def bills(self) -> list[Bill]:
-        """Every billing mode."""
         classes: tuple[TableClass, ...] = ("standard", "standard-infrequent-access")
         result = [self.on_demand(class_) for class_ in classes]
         result += [self.provisioned(class_, peak=peak) for peak in (True, False) for class_ in classes]

@@ -29,7 +29,6 @@ from keyplan.analysis.cost.unit_counts import Request
 
 
 def report_json(payer: Payer, others: Sequence[Payer] = ()) -> dict[str, Any]:
-    """The report as JSON data; ``others`` are the same design at other regions' prices."""
     estimate = payer.estimate
     average, peak = estimate.throughput(peak=False), estimate.throughput(peak=True)
     stored = estimate.stored_bytes()
@@ -74,7 +73,6 @@ def report_json(payer: Payer, others: Sequence[Payer] = ()) -> dict[str, Any]:
 
 
 def pattern_json(estimate: PatternEstimate, payer: Payer) -> dict[str, Any]:
-    """One pattern's requests with their arithmetic, and what they cost."""
     table_class = payer.settings.table_class
     return {
         "id": estimate.id,
@@ -213,7 +211,6 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Whether nothing has changed."""
         if self.before is None or self.after is None:
             return self.before is self.after
         return math.isclose(self.before, self.after, rel_tol=1e-9, abs_tol=1e-9)
@@ -232,7 +229,6 @@ def difference(old: Payer, new: Payer) -> list[Difference]:
 
 
 def _failing(old: Payer, new: Payer) -> list[str]:
-    """The patterns that couldn't be estimated in one of the designs."""
     patterns = (*old.estimate.patterns, *new.estimate.patterns)
     return list(dict.fromkeys(pattern.name for pattern in patterns if pattern.failure is not None))
 
@@ -281,7 +277,6 @@ def _bill_usd(payer: Payer) -> dict[str, float | None]:
 
 
 def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
-    """The difference, and both reports, as JSON data."""
     return {
         "before": report_json(old),
         "after": report_json(new),

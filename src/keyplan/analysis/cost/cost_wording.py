@@ -24,7 +24,6 @@ def usd(price: float | None) -> str:
 
 
 def bill_usd(bill: Bill | None) -> str:
-    """A bill's sum, or the known part of it."""
     if bill is None:
         return "–"
     if bill.usd is not None:
@@ -63,7 +62,6 @@ def number(value: float | None) -> str:
 
 
 def size(size_bytes: float) -> str:
-    """Bytes in the unit that fits."""
     for unit, bytes_ in (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024)):
         if size_bytes >= bytes_:
             return f"{size_bytes / bytes_:,.1f} {unit}"
@@ -98,7 +96,6 @@ def spread(pattern: PatternEstimate) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Some names, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -113,7 +110,6 @@ def more(before: float | None, after: float | None) -> str:
 
 
 def table_lines(head: Sequence[str], body: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table in Markdown."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'|'.join('---' for _ in head)}|"
     for row in body:

@@ -45,12 +45,10 @@ class PatternEstimate:
 
     @property
     def read_units(self) -> float:
-        """Read units of one call."""
         return sum(self.units("read").values())
 
     @property
     def write_units(self) -> float:
-        """Write units of one call, on the table and on all indexes."""
         return sum(self.units("write").values())
 
     def span(self, direction: Literal["read", "write"]) -> tuple[float, float]:
@@ -82,7 +80,6 @@ class EntityEstimate:
 
     @property
     def item_bytes(self) -> int:
-        """The bytes of an item, on average."""
         return round(sum(weight * sizes.item_bytes for weight, sizes, _ in self.each))
 
     @property
@@ -153,7 +150,6 @@ class Estimate:
 
     @property
     def items(self) -> float:
-        """Items stored, claims among them."""
         return sum(
             (entity.count or 0) * weight * (1 + len(claims))
             for entity in self.entities
@@ -222,7 +218,6 @@ class _Estimator:
     def pattern(
         self, pattern: ReadPattern | WritePattern, arguments: Mapping[str, Any] | None = None
     ) -> PatternEstimate:
-        """The estimate of a typical call; for a read, with these arguments."""
         load = self.traffic.patterns.get(pattern.name, Load())
         requests: list[Request] = []
         notes: tuple[str, ...] = ()
@@ -254,7 +249,6 @@ class _Estimator:
         )
 
     def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
-        """The stored items of an entity; None if it has no typical item."""
         stored = self.traffic.entities.get(entity.name)
         try:
             sizes, claims = _sized(entity, self.typical)

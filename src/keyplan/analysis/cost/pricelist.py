@@ -71,7 +71,6 @@ class PriceList:
 
 
 def priced_regions() -> list[str]:
-    """The regions with a price list."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 

@@ -51,7 +51,7 @@ class ReadCost:
 
 
 class Facts:
-    """Typical finds of a design's reads."""
+    """The requests of a design's reads with typical items."""
 
     def __init__(self, typical: Typical, traffic: Traffic) -> None:
         self.typical = typical
@@ -83,7 +83,6 @@ class Facts:
         return ReadCost(requests, () if nothing else tuple(dict.fromkeys(call.notes)))
 
     def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
-        """The typical items of each combination of fields that the plan's indexes contain, with their weights."""
         names = {entity.name for entity in entities_read(pattern.plan)}
         result = [(weight, typical) for weight, typical in self.typical.mixture(names) if _held(pattern.plan, typical)]
         return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
@@ -125,7 +124,6 @@ class _Call:
     # Requests
 
     def run(self) -> list[Request]:
-        """The requests of the call."""
         plan, reads = self.pattern.plan, self.reads
         match plan:
             case GetPlan() | ClaimPlan():
@@ -257,7 +255,6 @@ class _Call:
         ]
 
     def _looked_at(self, end: QueryPlan) -> int:
-        """How many items of one end's partitions are read at most."""
         entity = end.matches[0].entity
         usual = self.finds.per_partition(entity)
         if usual is None:
@@ -300,7 +297,6 @@ class _Call:
         return assumed
 
     def _keys(self, plan: BatchGetPlan) -> float:
-        """The number of keys of a batch: one per combination of values."""
         known = {**self.pattern.constants, **self.arguments}
         if all(known.get(name) is not None for name in plan.each):
             return math.prod(map(self._values, plan.each))
@@ -310,7 +306,6 @@ class _Call:
         return self.assumed
 
     def _buckets(self) -> int:
-        """How many time buckets a call reads."""
         known = self.finds.buckets(self.pattern, self.arguments)
         buckets = self.pattern.buckets
         if known is not None or buckets is None:

@@ -49,11 +49,9 @@ class ReadRequests:
         self.requests: list[Request] = []
 
     def get(self, size_bytes: int | None, what: str, *, consistent: bool) -> None:
-        """Read one item by its key; None: it doesn't exist."""
         self.requests.append(get_item(size_bytes, consistent=consistent or self.strongly, what=what))
 
     def batch(self, sizes: Sequence[int | None], what: str, *, consistent: bool = False) -> None:
-        """Read several items by their keys."""
         for start in range(0, len(sizes), BATCH_GET_KEYS_MAX):
             keys = sizes[start : start + BATCH_GET_KEYS_MAX]
             self.requests.append(batch_get(keys, consistent=consistent or self.strongly, what=what))
@@ -71,7 +69,6 @@ class ReadRequests:
         return entries[:size], size is not None and len(entries) > size
 
     def first(self, groups: Sequence[Group]) -> FoundItem | None:
-        """The first item of several queries."""
         for group in groups:
             completed = group.plan.completed
             alone = isinstance(group.plan, QueryPlan) and not group.plan.merged and not completed

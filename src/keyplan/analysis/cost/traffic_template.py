@@ -197,7 +197,6 @@ def _number(value: float | None, otherwise: str = "0") -> str:
 
 
 def _by(value: object, otherwise: str = "") -> str:
-    """The source of a value: the decorator, or none."""
     if value is not None:
         return "; from the decorator"
     return f"; {otherwise}" if otherwise else ""

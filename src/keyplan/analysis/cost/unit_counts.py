@@ -36,12 +36,10 @@ class Request:
     lines: tuple[Line, ...]
 
     def units(self, direction: Direction) -> float:
-        """Its read or write units, on the table and on all indexes."""
         return sum(line.units for line in self.lines if line.direction == direction)
 
 
 def total_units(requests: Iterable[Request], direction: Direction) -> dict[str, float]:
-    """The units of all requests, by target."""
     result: dict[str, float] = {}
     for request in requests:
         for line in request.lines:
@@ -123,7 +121,6 @@ def mixed(calls: Sequence[tuple[float, Sequence[Request]]]) -> list[Request]:
 
 
 def _average(lines: Sequence[tuple[float, Line]]) -> Line:
-    """The weighted units of several lines, each with its part of the arithmetic."""
     first = lines[0][1]
     by_why: dict[str, tuple[float, float]] = {}
     for weight, line in lines:

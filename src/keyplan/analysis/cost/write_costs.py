@@ -56,7 +56,6 @@ class WriteCost:
 
     @property
     def calls(self) -> tuple[tuple[float, WriteCost], ...]:
-        """The averaged calls, with their weights."""
         return self.shares or ((1.0, self),)
 
 
@@ -259,7 +258,6 @@ def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffi
 
 
 def _created(design: CompiledDesign, call: WriteCost) -> Iterator[tuple[str, float]]:
-    """The items that a call creates, by entity: claims aren't among them."""
     for mutation in (*call.mutations, *call.batched):
         entity = _new(design, mutation)
         if entity is not None:

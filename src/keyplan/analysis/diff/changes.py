@@ -21,7 +21,6 @@ class Severity(Enum):
 
     @property
     def rank(self) -> int:
-        """0 for the highest severity."""
         return list(Severity).index(self)
 
 
@@ -40,5 +39,4 @@ class Change:
     action: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """The change as JSON data."""
         return asdict(self) | {"severity": self.severity.value}

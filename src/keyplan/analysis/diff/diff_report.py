@@ -37,11 +37,9 @@ class Difference:
     changes: tuple[Change, ...]
 
     def of(self, severity: Severity) -> list[Change]:
-        """The changes of one severity."""
         return [change for change in self.changes if change.severity is severity]
 
     def reaches(self, severity: Severity) -> bool:
-        """Whether there is a change of this severity or higher."""
         return any(change.severity.rank <= severity.rank for change in self.changes)
 
     @property
@@ -54,7 +52,6 @@ class Difference:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The difference as JSON data."""
         counts = {severity.value: len(self.of(severity)) for severity in Severity}
         return {
             "old": self.old,
@@ -64,7 +61,6 @@ class Difference:
         }
 
     def markdown(self) -> str:
-        """The difference as a comment on a pull request."""
         lines = [f"### {cell(self.new)}: {self.summary}"]
         if self.changes:
             rows = [
@@ -82,7 +78,6 @@ class Difference:
 
 
 def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
-    """The changes from one design to the other."""
     changes = [*table_changes(old, new), *entity_changes(old, new), *pattern_changes(old, new)]
     return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))
 
@@ -93,7 +88,6 @@ NEW_TABLE = (
 
 
 def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """The changes of the table, its time to live and its indexes."""
     place = f"{new.name}.table"
     before, after = old.table, new.table
     if before.name != after.name:

@@ -136,7 +136,6 @@ def _pairs(
 
 
 def _left_behind(index: str, before: CompiledKey, after: CompiledKey, names: Names) -> str:
-    """The effect of a changed key on existing items."""
     if _moved_ranks(before, after):
         return f"existing items have the old ranks in {index}, and are returned for other values"
     if _shape(replace(before, when={})) == _shape(replace(after, when={}), names):
@@ -216,7 +215,6 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
 
 
 def _code(entity: CompiledEntity, name: str) -> object:
-    """The source text of a computed field."""
     return source_text(entity.cls.model_computed_fields[name].wrapped_property.fget)
 
 
@@ -242,7 +240,6 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
 
 
 def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """Whether a put keeps attributes that no field declares."""
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
         yield Change(
@@ -319,7 +316,6 @@ def _shape(key: CompiledKey, names: Names | None = None) -> tuple[object, ...]:
 
 
 def _is_elsewhere(before: CompiledKey, after: CompiledKey, names: Names) -> bool:
-    """Whether existing items have another key than they would have now."""
     return _shape(before) != _shape(after, names) or bool(_moved_ranks(before, after))
 
 

@@ -47,7 +47,6 @@ _INNER = ("items", "additionalProperties", "properties", "required")
 
 
 def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """The changes of the stored fields."""
     olds = {name: field for name, field in before.fields.items() if not field.computed}
     news = {name: field for name, field in after.fields.items() if not field.computed}
     by_attribute = {field.attribute: field for name, field in olds.items() if name not in news}
@@ -190,7 +189,6 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
 
 
 def _nested_names(annotation: Any) -> dict[str, str]:
-    """The stored names of the fields of nested models, by their model and name."""
     found: dict[str, str] = {}
 
     def collect(part: Any) -> bool:
@@ -208,7 +206,6 @@ def _nested_names(annotation: Any) -> dict[str, str]:
 
 
 def _form_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
-    """Changes of ``StoredAs(...)``."""
     before, now = (None if field.codec is None else field.codec.mark for field in (old, new))
     if _form(before) == _form(now):
         return
@@ -282,7 +279,6 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
 
 
 def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...]:
-    """The validated string, before and now; empty if it is rejected."""
     try:
         return tuple(str(TypeAdapter[Any](field.annotation).validate_python(text)) for field in (old, new))
     except (ValidationError, PydanticSchemaGenerationError):

@@ -203,7 +203,6 @@ def _ways(pattern: ReadPattern) -> str:
 
 
 def _counted(pattern: ReadPattern) -> str:
-    """What a number counts: items, or the sum of a field."""
     shape = pattern.shape
     if not shape.told:
         return "items"
@@ -213,7 +212,6 @@ def _counted(pattern: ReadPattern) -> str:
 
 
 def _where(pattern: ReadPattern) -> str:
-    """The filter of ``where=``."""
     where = pattern.options.where
     if isinstance(where, str):
         return where

@@ -121,7 +121,6 @@ def _chosen(pattern: ReadPattern) -> CompiledKey | None:
 
 
 def nothing(request: Request) -> dict[str, Any]:
-    """The response of an empty store."""
     if request.operation == "BatchGetItem":
         return {"Responses": {}, "UnprocessedKeys": {}}
     return {"Items": [], "Count": 0, "ScannedCount": 0} if request.operation in {"Query", "Scan"} else {}
@@ -146,17 +145,13 @@ def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str,
 
 
 class _Responding:
-    """Responds instead of a store."""
-
     def __init__(self, respond: Callable[[Request], dict[str, Any]]) -> None:
         self._respond = respond
 
     def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
-        """One response."""
         return self._respond(Request(operation, parameters))
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """Several responses."""
         return [self._respond(request) for request in requests]
 
 
@@ -257,7 +252,6 @@ class Explanation:
     others: tuple[Alternative, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The explanation as JSON data."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         requests = [{"operation": request.operation, "parameters": request.parameters} for request in self.requests]
         return data | {
@@ -295,8 +289,6 @@ def explain_all(design: CompiledDesign | type[Any]) -> list[Explanation]:
 
 @dataclass
 class _Read:
-    """One read being explained."""
-
     design: CompiledDesign
     pattern: ReadPattern
     bound: dict[str, Any] | None

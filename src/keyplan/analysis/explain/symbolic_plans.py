@@ -46,7 +46,6 @@ class Symbol(str):
     __slots__ = ("end", "name")
 
     def __new__(cls, name: str, end: str = "") -> Symbol:
-        """The symbol of that name."""
         made = super().__new__(cls, f"{{{name}}}")
         made.name = name
         made.end = end
@@ -142,7 +141,6 @@ class Symbols:
     # Plans
 
     def plan(self, plan: PlanT) -> PlanT:
-        """The plan with keys that accept symbols."""
         made: Plan = plan
         match plan:
             case GetPlan() | BatchGetPlan():
@@ -177,7 +175,6 @@ class Symbols:
         return replace(condition, parameters=parameters)
 
     def entity(self, entity: CompiledEntity) -> CompiledEntity:
-        """The entity with keys that accept symbols."""
         compiled_entity = self._entities.get(id(entity))
         if compiled_entity is None:
             compiled_entity = copy(entity)
@@ -188,7 +185,6 @@ class Symbols:
         return compiled_entity
 
     def key(self, key: CompiledKey) -> CompiledKey:
-        """The key with templates that accept symbols."""
         return _SymbolicKey(
             key.name,
             key.index,
@@ -240,7 +236,6 @@ class Symbols:
     # Requests
 
     def shown(self, request: Request) -> Request:
-        """The request with symbols in place of the values."""
         parameters: dict[str, Any] = self._shown(request.parameters)
         return Request(request.operation, parameters)
 

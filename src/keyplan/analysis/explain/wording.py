@@ -27,7 +27,6 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 
 def indexes(plan: Plan) -> Iterator[str]:
-    """The names of the indexes that a plan reads."""
     for element in plans_in(plan):
         if isinstance(element, QueryPlan | ScanPlan) and element.index is not None:
             yield element.index.name
@@ -108,7 +107,6 @@ def _every(text: str, shards: int) -> str:
 
 
 def key_condition(request: Request) -> str:
-    """The key condition of one request, with its names and values in it."""
     parameters = request.parameters
     if "Key" in parameters:
         return _key_text(parameters["Key"])
@@ -144,7 +142,6 @@ def _filled(expression: str, parameters: Mapping[str, Any]) -> str:
 
 
 def filter_text(requests: Iterable[Request]) -> list[str]:
-    """The filter, with its names and values in it."""
     result = [request.parameters for request in requests if "FilterExpression" in request.parameters]
     return list(dict.fromkeys(_filled(element["FilterExpression"], element) for element in result))[:1]
 
@@ -153,7 +150,6 @@ def filter_text(requests: Iterable[Request]) -> list[str]:
 
 
 def proof(plan: Plan, pattern: ReadPattern) -> str:
-    """Why the requests find the whole result without a scan."""
     match plan:
         case GetPlan():
             fields = listed(plan.entity.key_fields)

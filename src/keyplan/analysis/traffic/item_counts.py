@@ -25,7 +25,6 @@ class Finds:
         self.traffic = traffic
 
     def load(self, pattern: ReadPattern) -> Load:
-        """The load of a read in the traffic file."""
         return self.traffic.patterns.get(pattern.name, Load())
 
     def arguments(self, pattern: ReadPattern) -> dict[str, Any]:

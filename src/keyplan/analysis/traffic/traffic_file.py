@@ -131,8 +131,6 @@ class TableSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """The structure of a traffic file."""
-
     __pydantic_config__ = FORBID_OTHERS
 
     table: TableSettings = field(default_factory=TableSettings)
@@ -151,7 +149,6 @@ class Traffic:
 
     @property
     def known(self) -> bool:
-        """Whether any rate is known."""
         return any(load.per_second is not None for load in self.patterns.values())
 
 

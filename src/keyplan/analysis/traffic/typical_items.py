@@ -136,7 +136,6 @@ class Typical:
         return item
 
     def sizes(self, entity: CompiledEntity) -> ItemSizes:
-        """The sizes of a typical item. Raises Problem."""
         item_sizes = self._sizes.get(entity.name)
         if item_sizes is None:
             item_sizes = self._sizes[entity.name] = self._measured(entity)

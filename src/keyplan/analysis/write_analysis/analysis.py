@@ -59,17 +59,14 @@ class WriteAnalysis:
 
     @property
     def known(self) -> bool:
-        """Whether its code could be read."""
         return self.code.known
 
     @property
     def actions(self) -> list[Action]:
-        """The actions in its code."""
         return self.code.actions
 
     @property
     def asks(self) -> list[Ask]:
-        """The reads in its code, in order."""
         return self.code.asks
 
     @cached_property
@@ -92,18 +89,15 @@ class WriteAnalysis:
 
     @cached_property
     def asked(self) -> tuple[str, ...]:
-        """The names of its reads."""
         run = (asked.pattern.name for run in self.runs.finished for asked in run.asked)
         return tuple(dict.fromkeys([*(ask.name for ask in self.asks), *run]))
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of its actions, ``Batch`` among them."""
         return tuple(dict.fromkeys([*self.code.mentioned, *(shape.kind for shape in self._shapes)]))
 
     @cached_property
     def entities(self) -> tuple[CompiledEntity, ...]:
-        """The entities that it can write."""
         names = dict.fromkeys([*self.code.entities, *(shape.entity for shape in self._shapes)])
         return tuple(self.design.by_name[name] for name in names if name in self.design.by_name)
 
@@ -122,7 +116,6 @@ class WriteAnalysis:
 
     @property
     def rights_known(self) -> bool:
-        """Whether ``rights`` are complete."""
         return self.known and (bool(self.code.mentioned) or bool(self.runs.finished))
 
     @property
@@ -156,7 +149,6 @@ class WriteAnalysis:
     # Errors
 
     def faults(self) -> tuple[BodyFault, ...]:
-        """Why the write, or an action of it, always fails."""
         result = list(self._of_the_code())
         for fault in self._of_the_runs():
             if not any(fault.message.rpartition(": ")[2] in other.message for other in result):
@@ -210,7 +202,6 @@ class WriteAnalysis:
 
 
 def _is_of(shape: ActionShape, action: Action) -> bool:
-    """Whether an action of a dry run can be this one of the code."""
     if shape.kind != action.kind or (action.entity is not None and action.entity.name != shape.entity):
         return False
     return action.open or not action.changes or shape.changes == frozenset(action.changes)
@@ -301,7 +292,6 @@ class WriteAnalyzer:
     _analyses: dict[str, WriteAnalysis] = field(default_factory=dict[str, WriteAnalysis])
 
     def analysis(self, pattern: WritePattern) -> WriteAnalysis:
-        """The analysis of a write from its code and its dry runs."""
         result = self._analyses.get(pattern.name)
         if result is None:
             result = self._from_code(pattern)
@@ -321,7 +311,6 @@ class WriteAnalyzer:
         return dry_runs(self.design, self.owner, pattern, self._code(pattern), typical, self._traffic)
 
     def faults(self) -> Mapping[str, tuple[BodyFault, ...]]:
-        """Why writes always fail, by the name of the write."""
         result = {name: self.analysis(pattern).faults() for name, pattern in self.design.writes.items()}
         return {name: faults for name, faults in result.items() if faults}
 

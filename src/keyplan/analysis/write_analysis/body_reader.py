@@ -337,7 +337,6 @@ class _Scope:
         return value
 
     def _field(self, node: ast.expr | ast.AST) -> tuple[CompiledEntity | None, str]:
-        """The entity and the name of a field that ``variable.field`` is."""
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             entity = self._entity(self.names.get(node.value.id, Value()).cls)
             if entity is not None and node.attr in entity.fields:
@@ -632,7 +631,6 @@ class _Scope:
         return action
 
     def _checked(self, node: ast.expr | None, target: Value, entity: CompiledEntity | None) -> frozenset[str]:
-        """The fields of the action's item that were tested before."""
         if isinstance(node, ast.Name) and target.cls is not None:
             return frozenset(target.checked)
         same = (value for value in self.names.values() if entity is not None and value.cls is entity.cls)
@@ -726,7 +724,6 @@ class _Scope:
 
 
 def _note_value(action: Action, name: str, node: ast.expr, value: Value) -> None:
-    """Note where a field's new value comes from."""
     if value.computed:
         action.from_read.add(name)
     if value.grown:
@@ -753,7 +750,6 @@ def _changed_part(path: ast.expr) -> tuple[str | None, bool]:
 
 
 def _kind(known: Any, kinds: Iterable[type[Any]]) -> str:
-    """The name of the action, or change, that a class is."""
     if not isinstance(known, type):
         return ""
     return next((cls.__name__ for cls in kinds if issubclass(known, cls)), "")

@@ -100,12 +100,10 @@ class DryRun:
 
     @property
     def batched(self) -> list[Mutation]:
-        """The changes of all batches."""
         return list(chain.from_iterable(self.batches))
 
     @property
     def items(self) -> float:
-        """How many items are written."""
         return sum(mutation.times for mutation in (*self.mutations, *self.batched))
 
 
@@ -121,7 +119,6 @@ class DryRuns:
 
     @property
     def finished(self) -> tuple[DryRun, ...]:
-        """The dry runs that finished."""
         return (*self.done, *self.idle)
 
 

@@ -104,7 +104,6 @@ def _functions_of(text: str) -> Mapping[int, FunctionNode]:
 
 
 def _class_in(tree: ast.Module, qualname: str) -> ast.ClassDef | None:
-    """The class with a qualified name, such as ``function.<locals>.Name``."""
     scope: ast.AST = tree
     for name in qualname.split("."):
         if name == "<locals>":
@@ -136,7 +135,6 @@ def _members(node: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def unwrapped(function: object) -> CodeType | None:
-    """The code of a function, without its wrappers."""
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     return code if isinstance(code, CodeType) else None
 
@@ -153,5 +151,4 @@ def is_authors(function: Any, package: str) -> bool:
 
 
 def package_of(function: Any) -> str:
-    """The top-level package of a function."""
     return str(function.__module__).partition(".")[0]

@@ -49,17 +49,11 @@ class World(Protocol):
 
     typical: bool
 
-    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
-        """A read within the write."""
-        ...
+    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked: ...
 
-    def item(self, instance: Entity) -> Item:
-        """The item of an instance."""
-        ...
+    def item(self, instance: Entity) -> Item: ...
 
-    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before:
-        """The item with the key of these field values, before the action."""
-        ...
+    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before: ...
 
 
 @dataclass(frozen=True)
@@ -87,7 +81,6 @@ class TypicalWorld:
     typical: bool = True
 
     def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
-        """A read with a typical result of its shape."""
         constants = {name: values_asked(value)[0] for name, value in pattern.constants.items()}
         if pattern.name in self.case.missing:
             plan = pattern.as_called(arguments).plan
@@ -104,7 +97,6 @@ class TypicalWorld:
         return result
 
     def item(self, instance: Entity) -> Item:
-        """The item of an instance."""
         return self.values.item(instance)
 
     def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before:
@@ -127,7 +119,6 @@ class TypicalWorld:
         return target, self.item(target)
 
     def _found(self, entity: CompiledEntity, known: Fields) -> Entity | None:
-        """The existing instance with the primary key of these field values."""
         key = entity.item_key(entity.primary, known)
         own = (each for each in self.there if type(each) is entity.cls)
         return next((each for each in own if entity.item_key(entity.primary, entity.field_values(each)) == key), None)

@@ -72,7 +72,6 @@ def _unexpected(subject: Subject) -> Iterator[Remark]:
 
 
 def _decided_by_number(subject: Subject) -> Iterator[Remark]:
-    """The writes that count items and have no condition."""
     for written in subject.writes:
         expecting = (action.conditional or (action.entity and action.entity.version) for action in written.actions)
         if not written.code.counted or not written.actions or any(expecting):

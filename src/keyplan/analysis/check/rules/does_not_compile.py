@@ -17,7 +17,6 @@ from keyplan.errors import DesignError
 
 
 def remarks(error: DesignError) -> Iterator[Remark]:
-    """The errors of a design that doesn't compile."""
     if not error.errors:
         yield Remark(error.place or "", error.message, error.hint or "fix it")
     for fault in error.errors:

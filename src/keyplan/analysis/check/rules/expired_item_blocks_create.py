@@ -45,12 +45,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _must_be_new(action: Action) -> bool:
-    """Whether it fails if an item exists."""
     return action.kind == "Create" or (action.kind == "Put" and "attribute_not_exists" in action.expects)
 
 
 def _claims(subject: Subject) -> Iterator[Remark]:
-    """The unique values of items with a TTL."""
     for entity in subject.design.entities.values():
         for claim in entity.claims if entity.ttl is not None else ():
             names = " and ".join(sorted(claim.fields))

@@ -51,7 +51,6 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _are_taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
-    """Whether a write removes tokens from an entity's items, or deletes the items."""
     actions = (action for _, action, owner in subject.actions if owner is entity)
     return any(action.kind == "Delete" or name in action.changes for action in actions)
 

@@ -94,7 +94,6 @@ def _takes_any_key(field: StoredField) -> bool:
 
 
 def _taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
-    """Whether a write removes or replaces tokens."""
     actions = (action for _, action, owner in subject.actions if owner is entity)
     return any(action.changes.get(name) in {"SetRemove", "Remove", "set"} or action.open for action in actions)
 

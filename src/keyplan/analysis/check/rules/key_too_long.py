@@ -44,7 +44,6 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _parts(entity: CompiledEntity, template: Template) -> list[tuple[int, str]] | None:
-    """The maximum bytes of each part, with the arithmetic; None if a part has no maximum."""
     result: list[tuple[int, str]] = []
     for part in template.parts:
         if isinstance(part, Literal_):

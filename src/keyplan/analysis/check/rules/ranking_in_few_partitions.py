@@ -76,7 +76,6 @@ def _defaulted(entity: CompiledEntity, name: str) -> bool:
 
 
 def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str]:
-    """The writes that change the number by which a key sorts."""
     inputs = {ranked, *entity.inputs(ranked)}
     return [
         written.pattern.name

@@ -40,7 +40,6 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _asked_order(query: Query) -> str | None:
-    """The field of the pattern's order or range."""
     ordered = (query.pattern.options.order_by or "").removeprefix("-")
     first = next((name for name, _ in query.match.order), None)
     if ordered and ordered == first:
@@ -50,7 +49,6 @@ def _asked_order(query: Query) -> str | None:
 
 
 def _is_text(query: Query, name: str) -> bool:
-    """Whether a field is in the sort key as a string."""
     return any(
         variable.field == name and isinstance(variable.format, TextFormat)
         for _, template in query.key.sort

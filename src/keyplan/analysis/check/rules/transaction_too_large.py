@@ -45,7 +45,6 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _unbounded(written: WriteAnalysis) -> Iterator[Remark]:
-    """Actions in a loop over any number of elements."""
     sources = dict.fromkeys(
         action.unbounded for action in written.actions if action.unbounded is not None and not action.batched
     )
