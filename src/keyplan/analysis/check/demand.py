@@ -70,12 +70,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
     if subject.owner is None:
         return [], []
     cost = estimate_write(subject.analyzer, pattern, facts)
-    touched = [
-        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "by the share of such items"))
-        for weight, call in cost.calls
-        for touch in _touched_by(subject, call)
-    ]
-    return cost.requests, touched
+    return cost.requests, _touched_by(subject, cost)
 
 
 def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
@@ -91,11 +86,9 @@ def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
 
 
 def _gone_through(touch: _Touched, fails: float) -> _Touched:
-    return replace(touch, line=_multiplied(touch.line, 1 - fails, "by the calls that fail no condition"))
-
-
-def _multiplied(line: Line, times: float, why: str) -> Line:
-    return replace(line, units=line.units * times, why=f"{line.why}; × {times:g}, {why}")
+    times, line = 1 - fails, touch.line
+    why = f"{line.why}; × {times:g}, by the calls that fail no condition"
+    return replace(touch, line=replace(line, units=line.units * times, why=why))
 
 
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
