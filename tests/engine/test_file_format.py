@@ -1,29 +1,101 @@
-"""Store files of other formats are rejected."""
+"""Store files of older and newer formats are migrated or rejected."""
 
 from __future__ import annotations
 
+import multiprocessing
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from keyplan.errors import StoreError
-from keyplan.store import Engine
-from tests.engine.support import create, index, put, s
+from keyplan.store import Engine, check_file
+from tests.engine.old_formats import as_format_2
+from tests.engine.support import create, index, n, pages, put, s
 
 TABLE = {"TableName": "orders"}
 INDEXES = [index("ByG", "g", "sk"), index("Keys", "g", projection="KEYS_ONLY"), index("Empty", "h")]
 
 
-@pytest.mark.parametrize(("version", "hint"), [(2, "new store"), (99, "Update keyplan")])
-def test_unsupported_format_is_rejected(path: str, version: int, hint: str) -> None:
+def filled(path: str) -> list[list[dict[str, Any]]]:
+    """Create a file of format 2 and return the contents of its tables and indexes."""
     with Engine.open(path) as engine:
-        create(engine)
+        create(engine, GlobalSecondaryIndexes=INDEXES)
+        create(engine, "others")
+        engine.call(
+            "UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "until", "Enabled": True}}
+        )
+        for number in range(20):
+            put(engine, "a", f"{number:02}", g=s(f"g{number % 3}"), until=n(1000 + number))
+        contents = contents_of(engine)
+    as_format_2(path)
+    return contents
+
+
+def contents_of(engine: Engine) -> list[list[dict[str, Any]]]:
+    names = [{}, *({"IndexName": each["IndexName"]} for each in INDEXES)]
+    return [pages(engine, "Scan", {**TABLE, **name}) for name in names]
+
+
+def test_a_file_of_format_2_is_migrated(path: str) -> None:
+    contents = filled(path)
+    with Engine.open(path, clock=lambda: 1010.5) as engine:
+        assert contents_of(engine) == contents
+        assert engine.check() == []
+        put(engine, "a", "00", g=s("new"), h=s("x"))
+        engine.call("DeleteItem", {**TABLE, "Key": {"pk": s("a"), "sk": s("19")}})
+        assert [each["sk"] for each in contents_of(engine)[3]] == [s("00")]
+        assert engine.sweep() == 10
+        create(engine, "third", GlobalSecondaryIndexes=INDEXES)
+        assert engine.check() == []
+    with Engine.open(path) as engine:
+        assert len(pages(engine, "Scan", TABLE)) == 9
+    shell = sqlite3.connect(path)
+    assert shell.execute("PRAGMA user_version").fetchone() == (3,)
+    assert not shell.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'index_*'").fetchall()
+    shell.close()
+
+
+def _open_and_write(path: str, start: Any) -> None:
+    start.wait(timeout=10)
+    with Engine.open(path, busy_timeout_s=60) as engine:
+        for number in range(20):
+            put(engine, str(start.n_waiting), str(number), g=s("g"), h=s("h"))
+
+
+def test_processes_can_migrate_a_file_concurrently(path: str) -> None:
+    filled(path)
+    context = multiprocessing.get_context("fork")
+    start = context.Barrier(4)
+    processes = [context.Process(target=_open_and_write, args=(path, start)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
+    assert check_file(path) == []
+
+
+def test_a_read_only_check_migrates_a_copy(path: str) -> None:
+    filled(path)
+    before = Path(path).read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.access", lambda _, mode: mode == 4)
+        assert check_file(path) == []
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize(("version", "hint"), [(1, "older version"), (99, "Update keyplan")])
+def test_unsupported_format_is_rejected(path: str, version: int, hint: str) -> None:
+    filled(path)
     file = sqlite3.connect(path)
     file.execute(f"PRAGMA user_version = {version}")
     file.close()
     before = Path(path).read_bytes()
-    with pytest.raises(StoreError, match=f"format {version}, and this version of Keyplan reads format 3") as caught:
+    with pytest.raises(
+        StoreError, match=f"format {version}, and this version of Keyplan reads the formats 2 and 3"
+    ) as caught:
         Engine.open(path)
     assert hint in str(caught.value.hint)
     assert Path(path).read_bytes() == before

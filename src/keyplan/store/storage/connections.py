@@ -17,7 +17,7 @@ from typing import TypeVar, cast
 import apsw
 
 from keyplan.errors import StoreError
-from keyplan.store.storage import sql
+from keyplan.store.storage import file_format, sql
 from keyplan.store.storage import sqlite_errors as faults
 from keyplan.store.storage.file_guard import FileGuard, forget_guards, holder
 from keyplan.store.storage.key_layouts import segment_of
@@ -58,6 +58,7 @@ class BusyWait:
         self._own.until = deadline
 
     def __call__(self, tries: int) -> bool:
+        """Pause; returns whether to retry. ``tries`` counts from zero."""
         own = self._own
         now = time.monotonic()
         if tries == 0:
@@ -101,22 +102,6 @@ def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[aps
         roll_back(connection)
         raise
     return result
-
-
-def _identity(connection: apsw.Connection) -> tuple[int, bool]:
-    """The application id, and whether the file contains anything: to be read in one transaction, since another process
-    may be creating the catalog.
-    """
-    application = cast("int", connection.pragma("application_id"))
-    return application, connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
-
-
-def _create_catalog(connection: apsw.Connection) -> None:
-    """Create the catalog in an empty file, unless another process just did."""
-    if _identity(connection) == (0, False):
-        connection.execute(sql.CATALOGUE)
-        connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {sql.FORMAT_VERSION}")
 
 
 def _immutable(path: str) -> str:
@@ -289,6 +274,7 @@ class FilePool:
             raise faults.unsaved(self.place)
 
     def take(self) -> apsw.Connection:
+        """Take a connection for this thread."""
         if time.monotonic() >= self._verify_s:
             self.refresh()
         try:
@@ -304,10 +290,20 @@ class FilePool:
         return self._guard is None or self._guard.lock_writer()
 
     def unlock_writer(self) -> None:
+        """Release the lock of ``lock_writer``."""
         if self._guard is not None:
             self._guard.unlock_writer()
 
+    def is_of_this_format(self) -> bool:
+        """Whether the file needs no migration."""
+        connection = self.take()
+        try:
+            return file_format.is_current(connection, self.place)
+        finally:
+            self.give(connection)
+
     def give(self, connection: apsw.Connection) -> None:
+        """Return a connection."""
         self._free.append(connection)
         if self._closed:
             self._drain()
@@ -336,6 +332,7 @@ class FilePool:
         self._drain()
 
     def forget(self) -> None:
+        """Leave the connections to the parent process, after a fork."""
         _after_fork.extend(self._open_ones)
         self._free.clear()
         self._open_ones.clear()
@@ -427,19 +424,21 @@ class FilePool:
     def _check_format(self, connection: apsw.Connection) -> None:
         if connection.readonly("main") and not self._is_read_only:
             raise faults.store_error(apsw.ReadOnlyError("opened for reading only"), self.place)
-        application, is_used = _in_transaction(connection, "BEGIN", _identity)
+        application, is_used = _in_transaction(connection, "BEGIN", file_format.identity)
         if application == 0 and not is_used:
             self._use_wal(connection)
-            _in_transaction(connection, "BEGIN IMMEDIATE", _create_catalog)
+            _in_transaction(connection, "BEGIN IMMEDIATE", file_format.create)
             application = connection.pragma("application_id")
         if application != sql.APPLICATION_ID:
             raise faults.foreign(self.place)
-        version = cast("int", connection.pragma("user_version"))
-        if version != sql.FORMAT_VERSION:
-            raise faults.other_format(self.place, version, sql.FORMAT_VERSION)
-        if not self._is_read_only and connection.pragma("journal_mode") != "wal":
+        is_current = file_format.is_current(connection, self.place)
+        if self._is_read_only:
+            return
+        if connection.pragma("journal_mode") != "wal":
             self._use_wal(connection)
-            _in_transaction(connection, "BEGIN", _identity)  # with which the WAL is opened
+            _in_transaction(connection, "BEGIN", file_format.identity)  # with which the WAL is opened
+        if not is_current:
+            _in_transaction(connection, "BEGIN IMMEDIATE", file_format.migrate)
 
     def _use_wal(self, connection: apsw.Connection) -> None:
         # SQLite doesn't call the busy handler here.
@@ -468,10 +467,11 @@ class MemoryPool:
         self.wait = BusyWait(0.0)
         self._connection: apsw.Connection | None = apsw.Connection(":memory:", statementcachesize=_STATEMENT_CACHE)
         _configure(self._connection, self.wait, "OFF")
-        _in_transaction(self._connection, "BEGIN", _create_catalog)
+        _in_transaction(self._connection, "BEGIN", file_format.create)
         _pools.add(self)
 
     def take(self) -> apsw.Connection:
+        """Take the connection when it is free."""
         self._lock.acquire()
         if self._connection is None:
             self._lock.release()
@@ -514,6 +514,7 @@ class MemoryPool:
             self._lock = threading.Lock()
 
     def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the one there is
+        """Return the connection."""
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:
@@ -527,6 +528,7 @@ class MemoryPool:
             self._lock.release()
 
     def close(self) -> None:
+        """Close the connection, which discards the data."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

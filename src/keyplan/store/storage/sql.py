@@ -20,10 +20,16 @@ from keyplan.store.storage.key_layouts import Bounds, IndexLayout, ScalarType, T
 APPLICATION_ID = 0x4B504C4E
 """``KPLN``, in the header of the file."""
 FORMAT_VERSION = 3
-"""``PRAGMA user_version``. No release wrote an older format."""
+"""3 has one table for the entries of many indexes. See ``file_format`` for a file of format 2."""
 
-CATALOGUE = """
-CREATE TABLE keyplan_dropped_indexes (id INTEGER PRIMARY KEY, entries TEXT NOT NULL);
+DROPPED_INDEXES = "CREATE TABLE keyplan_dropped_indexes (id INTEGER PRIMARY KEY, entries TEXT NOT NULL);"
+"""Indexes of which entries remain to be removed."""
+
+CATALOG_INDEX = "CREATE INDEX keyplan_catalog_by_name ON keyplan_catalog (name, version);"
+"""Finds the tables that changed without reading definitions."""
+
+CATALOGUE = f"""
+{DROPPED_INDEXES}
 CREATE TABLE keyplan_catalog (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL UNIQUE,
@@ -31,7 +37,7 @@ CREATE TABLE keyplan_catalog (
   definition TEXT NOT NULL,
   version INTEGER NOT NULL DEFAULT 1
 );
-CREATE INDEX keyplan_catalog_by_name ON keyplan_catalog (name, version);
+{CATALOG_INDEX}
 CREATE TABLE keyplan_tokens (
   token TEXT PRIMARY KEY,
   digest BLOB NOT NULL,
@@ -61,10 +67,7 @@ CREATE TABLE keyplan_shards (
   PRIMARY KEY (stream, number)
 ) WITHOUT ROWID;
 """
-"""The tables of an empty file. ``keyplan_dropped_indexes`` lists indexes of which entries remain to be removed;
-``keyplan_catalog_by_name`` finds changed tables without reading definitions. The records of each stream have their own
-table.
-"""
+"""What is in an empty file. The records of a stream are in a table of their own."""
 
 TABLES = "SELECT id, generation, name, definition, version FROM keyplan_catalog ORDER BY name"
 TABLE = "SELECT id, generation, name, definition, version FROM keyplan_catalog WHERE id = ?"
@@ -83,10 +86,12 @@ _COLUMN_TYPES: dict[ScalarType | None, str] = {"S": "TEXT", "N": "TEXT", "B": "B
 
 
 def items_name(layout: TableLayout) -> str:
+    """The name of the table of items."""
     return f"items_{layout.id}_{layout.generation}"
 
 
 def create_items(layout: TableLayout) -> str:
+    """The statement that creates the table of items."""
     return (
         f"CREATE TABLE {items_name(layout)} (id INTEGER PRIMARY KEY, "
         f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL, sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL, "
@@ -95,10 +100,12 @@ def create_items(layout: TableLayout) -> str:
 
 
 def index_id(table_id: int, number: int) -> int:
+    """The id of an index in the file."""
     return table_id << 32 | number
 
 
 def entries_name(partition: int, sort: int) -> str:
+    """The name of the table with the entries of indexes that have as many partition and sort attributes."""
     return f"entries_{partition}_{sort}"
 
 
@@ -108,6 +115,7 @@ def key_columns(partition: int, sort: int) -> list[str]:
 
 
 def create_entries(partition: int, sort: int) -> str:
+    """The statement that creates the table for entries, unless an index like it has created it."""
     names = key_columns(partition, sort)
     return (
         f"CREATE TABLE IF NOT EXISTS {entries_name(partition, sort)} (index_id INTEGER NOT NULL, "
@@ -122,10 +130,12 @@ def _seconds(attribute: str, body: str = "body") -> str:
 
 
 def expires_name(layout: TableLayout) -> str:
+    """The name of the table of expiry times."""
     return f"expires_{layout.id}"
 
 
 def expired(layout: TableLayout) -> str:
+    """The query for keys of items that expire between two moments, with a limit."""
     return (
         f"SELECT i.pk, i.sk FROM {expires_name(layout)} e JOIN {items_name(layout)} i ON i.id = e.item "  # noqa: S608
         "WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"
@@ -160,6 +170,7 @@ def fill_expiry(layout: TableLayout, attribute: str) -> str:
 
 
 def end_expiry(layout: TableLayout) -> Sequence[str]:
+    """The statements that stop storing expiry times."""
     return [f"DROP TRIGGER IF EXISTS {expires_name(layout)}_{event}" for event in ("insert", "update", "delete")]
 
 
@@ -269,6 +280,7 @@ def _joined(prefix: str, *columns: str) -> str:
 
 
 def page_values(bounds: Bounds, limit: int | None) -> list[object]:
+    """The values of a page's query, in its order."""
     values: list[object] = [*bounds.partition, *bounds.equal]
     if bounds.partition and (bounds.low is not None or bounds.high is not None):
         values += [bound[1] for bound in _kept_bounds(bounds)]

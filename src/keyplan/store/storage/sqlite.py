@@ -77,6 +77,7 @@ class FairLock:
         return got or not self._withdraw(gate)
 
     def release(self) -> None:
+        """Hand the lock to the first waiter."""
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -116,6 +117,7 @@ class Storage(Medium):
 
     @classmethod
     def memory(cls) -> Storage:
+        """A store in memory."""
         return cls(MemoryPool(), 10.0)
 
     @classmethod
@@ -131,10 +133,13 @@ class Storage(Medium):
 
     @classmethod
     def read_only(cls, path: str) -> Storage:
-        """Open a file without write access. If it has a WAL, open a copy. Raises StoreError."""
+        """Open a file without write access. If it has a WAL or an older format, open a copy. Raises StoreError."""
         wal = Path(path + "-wal")
         if not wal.exists() or wal.stat().st_size == 0:
-            return cls(FilePool(path, create=False, busy_timeout_s=0.0, synchronous="OFF", read_only=True), 0.0)
+            pool = FilePool(path, create=False, busy_timeout_s=0.0, synchronous="OFF", read_only=True)
+            if pool.is_of_this_format():
+                return cls(pool, 0.0)
+            pool.close()
         import tempfile  # noqa: PLC0415 - rarely needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
@@ -164,14 +169,17 @@ class Storage(Medium):
             self._writers.release()
 
     def close(self) -> None:
+        """Close; closing again has no effect."""
         self.pool.close()
         if self._folder is not None:
             self._folder.cleanup()
 
     def table(self, layout: TableLayout) -> StoredTable:
+        """The reads of a table."""
         return StoredTable(self, layout)
 
     def read(self, work: Callable[[Reader], T]) -> T:
+        """Run ``work`` in a read transaction."""
         return self._transaction("BEGIN", Reader, work)
 
     @property
@@ -309,6 +317,7 @@ class Storage(Medium):
         self.pool.give(connection)
 
     def faults(self) -> Iterable[str]:
+        """The findings of SQLite's integrity check."""
         connection = self.pool.take()
         try:
             rows = connection.execute("PRAGMA integrity_check").fetchall()
@@ -364,6 +373,7 @@ class Snapshot:
     def page(
         self, table: StoredTable, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
+        """``StoredTable.page``."""
         with self._using() as connection:
             return table.page_of(connection, index, bounds, limit, bytes_max)
 
