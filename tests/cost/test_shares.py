@@ -258,20 +258,33 @@ def units_of(result: Estimate, name: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", ["note", "open_notes", "add"])
 @pytest.mark.parametrize("field", ["text", "state", "deleted_at"])
-def test_units_are_those_of_the_more_frequent_items(name: str, field: str) -> None:
-    without, whole = (units_of(noted(**{field: share}), name) for share in (0.0, 1.0))
+def test_units_are_weighted_by_the_share(name: str, field: str) -> None:
+    without, whole, part = (units_of(noted(**{field: share}), name) for share in (0.0, 1.0, 0.3))
+    if (name, field) == ("open_notes", "state"):  # the found items are open, whatever the share is
+        assert part == whole
+        return
     if field == "text" or name == "add":
         assert whole != without
-    assert units_of(noted(**{field: 0.49}), name) == without
-    assert units_of(noted(**{field: 0.5}), name) == whole
+    for target in {*without, *whole, *part}:
+        expected = 0.3 * whole.get(target, 0) + 0.7 * without.get(target, 0)
+        assert part.get(target, 0) == pytest.approx(expected), target
 
 
-def test_an_index_contains_the_more_frequent_items() -> None:
-    without, whole = noted(state=0.02, text=0.1), noted(state=0.98, text=0.9)
-    assert "OPEN" not in units_of(without, "add")
-    assert units_of(whole, "add")["OPEN"] == 9
-    assert without.stored_bytes()["OPEN"] == 0 < whole.stored_bytes()["OPEN"]
-    assert without.stored_bytes()[TABLE] < whole.stored_bytes()[TABLE]
+def test_shares_set_the_index_entries_per_item() -> None:
+    assert units_of(noted(state=1.0), "add")["OPEN"] == 9
+    assert "OPEN" not in units_of(noted(state=0.0), "add")
+    assert units_of(noted(state=0.25), "add")["OPEN"] == 9 / 4
+    assert units_of(noted(deleted_at=0.25), "add")["KEPT"] == 0.75
+    both = units_of(noted(state=0.5, text=0.5), "add")
+    assert both["OPEN"] == 0.5 * (0.5 * 9 + 0.5 * 1)
+
+
+def test_storage_follows_the_shares() -> None:
+    without, whole, part = (noted(text=share, state=share).stored_bytes() for share in (0.0, 1.0, 0.5))
+    assert part[TABLE] == pytest.approx((without[TABLE] + whole[TABLE]) / 2, rel=1e-3)
+    assert without["OPEN"] == 0
+    assert part["KEPT"] == pytest.approx(whole["KEPT"])
+    assert noted(state=0.5).stored_bytes()["OPEN"] == noted(state=1.0).stored_bytes()["OPEN"] / 2
 
 
 def test_the_default_share_changes_nothing() -> None:
@@ -301,4 +314,5 @@ def test_given_sizes_apply_with_shares(item_bytes: int | None) -> None:
         patterns={"add": {} if item_bytes is None else {"item_bytes": item_bytes}},
         entities={"Task": {"filled": {"notes": 0.5}}},
     )
-    assert written(filled, "add")[TABLE] == (4 if item_bytes is None else -(-item_bytes // 1024))
+    units = written(filled, "add")[TABLE]
+    assert units == ((1 + 4) / 2 if item_bytes is None else -(-item_bytes // 1024))

@@ -70,7 +70,12 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
     if subject.owner is None:
         return [], []
     cost = estimate_write(subject.analyzer, pattern, facts)
-    return cost.requests, _touched_by(subject, cost)
+    touched = [
+        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "by the share of such items"))
+        for weight, call in cost.calls
+        for touch in _touched_by(subject, call)
+    ]
+    return cost.requests, touched
 
 
 def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
@@ -86,9 +91,11 @@ def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
 
 
 def _gone_through(touch: _Touched, fails: float) -> _Touched:
-    times, line = 1 - fails, touch.line
-    why = f"{line.why}; × {times:g}, by the calls that fail no condition"
-    return replace(touch, line=replace(line, units=line.units * times, why=why))
+    return replace(touch, line=_multiplied(touch.line, 1 - fails, "by the calls that fail no condition"))
+
+
+def _multiplied(line: Line, times: float, why: str) -> Line:
+    return replace(line, units=line.units * times, why=f"{line.why}; × {times:g}, {why}")
 
 
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:

@@ -70,15 +70,29 @@ class EntityEstimate:
     sizes: ItemSizes
     count: float | None
     claims: tuple[int, ...] = ()
+    variants: tuple[tuple[float, ItemSizes, tuple[int, ...]], ...] = ()
+    """If the traffic file sets the share of items with a field: the weight, sizes and claims of each combination."""
+
+    @property
+    def each(self) -> tuple[tuple[float, ItemSizes, tuple[int, ...]], ...]:
+        """The kinds of items that are stored, with their weights."""
+        return self.variants or ((1.0, self.sizes, self.claims),)
 
     @property
     def item_bytes(self) -> int:
-        return self.sizes.item_bytes
+        return round(sum(weight * sizes.item_bytes for weight, sizes, _ in self.each))
 
     @property
-    def entries(self) -> Mapping[str, int]:
-        """The bytes of an entry in each index."""
-        return self.sizes.entries
+    def entries(self) -> dict[str, int]:
+        """The average bytes of an entry in each index that contains such items."""
+        result: dict[str, list[tuple[float, int]]] = {}
+        for weight, sizes, _ in self.each:
+            for index, size in sizes.entries.items():
+                result.setdefault(index, []).append((weight, size))
+        return {
+            index: round(sum(weight * size for weight, size in held) / sum(weight for weight, _ in held))
+            for index, held in result.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +141,20 @@ class Estimate:
         for entity in self.entities:
             count = entity.count or 0.0
             overhead = OVERHEAD_BYTES + replicated_bytes
-            result[TABLE] += count * sum(size + overhead for size in (entity.item_bytes, *entity.claims))
-            for index, size in entity.entries.items():
-                result[index] += count * (size + OVERHEAD_BYTES)
+            for weight, sizes, claims in entity.each:
+                result[TABLE] += weight * count * (sizes.item_bytes + overhead)
+                result[TABLE] += weight * count * sum(size + overhead for size in claims)
+                for index, size in sizes.entries.items():
+                    result[index] += weight * count * (size + OVERHEAD_BYTES)
         return result
 
     @property
     def items(self) -> float:
-        return sum((entity.count or 0) * (1 + len(entity.claims)) for entity in self.entities)
+        return sum(
+            (entity.count or 0) * weight * (1 + len(claims))
+            for entity in self.entities
+            for weight, _, claims in entity.each
+        )
 
 
 def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
@@ -231,10 +251,18 @@ class _Estimator:
     def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
         stored = self.traffic.entities.get(entity.name)
         try:
-            sizes = self.typical.sizes(entity)
-            claims = [self.typical.claim_bytes(entity, claim) for claim in entity.claims]
+            sizes, claims = _sized(entity, self.typical)
+            mixture = self.typical.mixture({entity.name})
+            each = (
+                () if mixture[0][1] is self.typical else tuple((number, *_sized(entity, of)) for number, of in mixture)
+            )
         except Problem as problem:
             self.failures.append(f"{problem}" + (f" ({problem.hint})" if problem.hint else ""))
             return None
-        count = None if stored is None else stored.count
-        return EntityEstimate(sizes, count, tuple(size for size in claims if size is not None))
+        return EntityEstimate(sizes, None if stored is None else stored.count, claims, each)
+
+
+def _sized(entity: CompiledEntity, typical: Typical) -> tuple[ItemSizes, tuple[int, ...]]:
+    """The sizes of a typical item, and of the claims that go with it. Raises Problem."""
+    claims = (typical.claim_bytes(entity, claim) for claim in entity.claims)
+    return typical.sizes(entity), tuple(size for size in claims if size is not None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from keyplan.analysis.cost.read_requests import FoundItem, Group, Place, ReadRequests
-from keyplan.analysis.cost.unit_counts import Line, Request
+from keyplan.analysis.cost.unit_counts import Line, Request, mixed
 from keyplan.analysis.traffic.item_counts import ITEMS_ASSUMED, Finds
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
@@ -19,10 +19,13 @@ from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
+    Plan,
     QueryPlan,
     ReadPattern,
     ScanPlan,
     ThroughPlan,
+    entities_read,
+    plans_in,
 )
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.indexes import Index
@@ -68,11 +71,21 @@ class Facts:
         ``arguments`` set the limit and the number of values of an ``Each``. ``strongly``: the read is part of a
         write. Raises Problem for an entity without a typical item.
         """
+        mixture = [] if nothing else self._mixture(pattern)
+        if mixture:
+            calls = [(weight, facts.read(pattern, arguments=arguments, strongly=strongly)) for weight, facts in mixture]
+            notes = tuple(dict.fromkeys(note for _, call in calls for note in call.notes))
+            return ReadCost(mixed([(weight, call.requests) for weight, call in calls]), notes)
         call = _Call(self, pattern, arguments, strongly=strongly, nothing=nothing)
         requests = call.run()
         if call.times != 1 and not nothing:
             requests = [_multiplied(request, call.times) for request in requests]
         return ReadCost(requests, () if nothing else tuple(dict.fromkeys(call.notes)))
+
+    def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
+        names = {entity.name for entity in entities_read(pattern.plan)}
+        result = [(weight, typical) for weight, typical in self.typical.mixture(names) if _held(pattern.plan, typical)]
+        return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
 
     def assumed_items(self, pattern: ReadPattern) -> float | None:
         """The assumed number of items that match a call; None if it is known or irrelevant. Raises Problem."""
@@ -401,6 +414,15 @@ class _Call:
 
     def _item_bytes(self, entity: CompiledEntity) -> int:
         return self.typical.sizes(entity).item_bytes
+
+
+def _held(plan: Plan, typical: Typical) -> bool:
+    return all(
+        element.index.name in typical.sizes(entity).entries
+        for element in plans_in(plan)
+        if isinstance(element, QueryPlan | ScanPlan) and element.index is not None
+        for entity in entities_read(element)
+    )
 
 
 def _multiplied(request: Request, times: float) -> Request:

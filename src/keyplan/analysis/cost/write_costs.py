@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keyplan.analysis.cost.read_facts import Facts
-from keyplan.analysis.cost.unit_counts import TABLE, Line, Request
+from keyplan.analysis.cost.unit_counts import TABLE, Line, Request, mixed
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
@@ -37,8 +37,9 @@ class WriteCost:
 
     ``failure``: why the cost is unknown; there are no requests then. ``notes``: assumptions, and what is unknown.
     ``there``: the items that existed. ``mutations`` and ``batched``: the item changes. ``fails``: the share of
-    calls whose condition fails. ``branches``: the cost in each dry run, including this one. ``incomplete``: whether
-    no dry run yields some of its actions.
+    calls whose condition fails. ``shares``: if items differ in their fields, a call per combination with its
+    weight; the requests are their average. ``branches``: the cost in each dry run, including this one.
+    ``incomplete``: whether no dry run yields some of its actions.
     """
 
     requests: list[Request]
@@ -49,8 +50,13 @@ class WriteCost:
     mutations: tuple[Mutation, ...] = ()
     batched: tuple[Mutation, ...] = ()
     fails: float = 0.0
+    shares: tuple[tuple[float, WriteCost], ...] = ()
     branches: tuple[WriteCost, ...] = ()
     incomplete: bool = False
+
+    @property
+    def calls(self) -> tuple[tuple[float, WriteCost], ...]:
+        return self.shares or ((1.0, self),)
 
 
 def estimate_write(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts) -> WriteCost:
@@ -70,15 +76,35 @@ def estimate_write(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts)
 
 
 def _costs(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts, load: Load) -> Iterator[WriteCost]:
-    """The cost in each dry run."""
+    """The cost in each dry run: the average of the combinations of fields that items have."""
     analysis = analyzer.analysis(pattern)
-    runs = analysis.runs
-    written = {name for run in runs.finished for name in run.entities}
-    if load.item_bytes is not None and written:
-        facts = Facts(facts.typical.of_size(written, load.item_bytes), facts.traffic)
-        runs = analyzer.dry_runs(pattern, facts.typical)
-    for run in runs.finished:
-        yield _failing(_cost_of(analyzer.design, run, analysis.code, facts, load), load.fails or 0.0)
+    by_case: dict[str, list[tuple[float, WriteCost]]] = {run.case: [] for run in analysis.runs.finished}
+    written = {name for run in analysis.runs.finished for name in run.entities}
+    there = {type(entity) for run in analysis.runs.finished for entity in run.there}
+    for weight, element in facts.typical.mixture(written | {entity.__name__ for entity in there}):
+        typical = element
+        if load.item_bytes is not None and written:
+            typical = element.of_size(written, load.item_bytes)
+        of_typical = facts if typical is facts.typical else Facts(typical, facts.traffic)
+        runs = analysis.runs if typical is facts.typical else analyzer.dry_runs(pattern, typical)
+        for run in runs.finished:
+            cost = _failing(_cost_of(analyzer.design, run, analysis.code, of_typical, load), load.fails or 0.0)
+            by_case.setdefault(run.case, []).append((weight, cost))
+    yield from map(_average, filter(None, by_case.values()))
+
+
+def _average(calls: Sequence[tuple[float, WriteCost]]) -> WriteCost:
+    through = [(weight, cost) for weight, cost in calls if cost.failure is None]
+    if len(calls) == 1 or not through:
+        return calls[0][1]
+    likeliest = max(through, key=lambda call: call[0])[1]
+    total = sum(weight for weight, _ in through)
+    return replace(
+        likeliest,
+        requests=mixed([(weight, cost.requests) for weight, cost in through]),
+        notes=tuple(dict.fromkeys(note for _, cost in through for note in cost.notes)),
+        shares=tuple((weight / total, cost) for weight, cost in through),
+    )
 
 
 def _cost_of(design: CompiledDesign, run: DryRun, code: WrittenCode, facts: Facts, load: Load) -> WriteCost:
@@ -218,9 +244,11 @@ def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffi
     for pattern in design.writes.values():
         rate = traffic.patterns.get(pattern.name, Load()).per_second
         if rate:
-            for name, items in _created(design, estimate_write(analyzer, pattern, facts)):
-                if name in created:
-                    created[name] += rate * items
+            call = estimate_write(analyzer, pattern, facts)
+            for weight, cost in call.calls:
+                for name, items in _created(design, cost):
+                    if name in created:
+                        created[name] += rate * items * weight
     counted = {
         name: replace(traffic.entities[name], count=created[name] * SECONDS_A_DAY * days)
         for name, days in wanted.items()
@@ -231,7 +259,13 @@ def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffi
 
 def _created(design: CompiledDesign, call: WriteCost) -> Iterator[tuple[str, float]]:
     for mutation in (*call.mutations, *call.batched):
-        if mutation.before is None and mutation.after is not None and not mutation.what.startswith("claim "):
-            entity = design.entity_of(mutation.after)
-            if entity is not None:
-                yield entity.name, mutation.times * (1 - call.fails)
+        entity = _new(design, mutation)
+        if entity is not None:
+            yield entity, mutation.times * (1 - call.fails)
+
+
+def _new(design: CompiledDesign, mutation: Mutation) -> str | None:
+    if mutation.before is not None or mutation.after is None or mutation.what.startswith("claim "):
+        return None
+    entity = design.entity_of(mutation.after)
+    return None if entity is None else entity.name

@@ -2,18 +2,20 @@
 
 A traffic file is TOML or JSON: ``[table]`` for regions and billing, ``[patterns.NAME]`` for rates and numbers of
 items, ``[entities.NAME]`` for stored items and their sizes. The share of items with a
-field applies to an optional field, or to the values in ``when=``.
+field applies to an optional field, or to the values in ``when=``; fields are assumed to be independent.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -37,6 +39,12 @@ from keyplan.model.declared.pattern_load import (
 )
 from keyplan.model.stored.stored_entity import CompiledEntity
 
+Filling: TypeAlias = Mapping[tuple[str, str], bool]
+"""Whether a field, by entity and name, has a value."""
+EXACT_MAX = 6
+"""The number of fields for which every combination is used; beyond that, a sample."""
+CHOSEN = 64
+
 
 def constants_of(entity: CompiledEntity, name: str) -> list[tuple[Any, ...]]:
     """The values of a field for which keys contain an item, without None; once per key."""
@@ -55,6 +63,30 @@ def unshared(entity: CompiledEntity, name: str) -> str | None:
     if not constants and not is_optional(field.annotation):
         return f"each {entity.name} has {name}: it isn't optional, and in no key's when="
     return None
+
+
+def combinations(shares: Iterable[tuple[tuple[str, str], float]]) -> list[tuple[float, Filling]]:
+    """The combinations of fields, with weights that add up to 1."""
+    given = list(shares)
+    open_ = [(place, share) for place, share in given if 0 < share < 1]
+    fixed = {place: share == 1 for place, share in given if share in {0, 1}}
+    if len(open_) > EXACT_MAX:
+        return [
+            (1 / CHOSEN, fixed | {place: _step(at, position) < share for position, (place, share) in enumerate(open_)})
+            for at in range(CHOSEN)
+        ]
+    return [
+        (
+            math.prod(share if there else 1 - share for (_, share), there in zip(open_, choice, strict=True)),
+            fixed | {place: there for (place, _), there in zip(open_, choice, strict=True)},
+        )
+        for choice in product((True, False), repeat=len(open_))
+    ]
+
+
+def _step(at: int, position: int) -> float:
+    """The ``at``-th of evenly spread numbers from 0 to 1, in another order for each position (by odd multipliers)."""
+    return ((at * (2 * position * position + 6 * position + 5)) % CHOSEN + 0.5) / CHOSEN
 
 
 @dataclass(frozen=True, kw_only=True)

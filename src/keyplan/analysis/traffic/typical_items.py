@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from keyplan.analysis.traffic.traffic_file import StoredItems, constants_of
+from keyplan.analysis.traffic.traffic_file import Filling, StoredItems, combinations, constants_of
 from keyplan.dynamodb import values
 from keyplan.errors import KeyplanError
 from keyplan.model.compiled.compiled_design import CompiledDesign
@@ -61,12 +61,16 @@ def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
 class Typical:
     """Typical instances and items of a design's entities.
 
-    ``stored``: by entity, the sizes in the traffic file, and the share of the items that have a field: a typical item
-    has those of at least one half.
+    ``stored``: by entity, the sizes in the traffic file. ``filling``: which fields have a value, if the traffic
+    file sets their share.
     """
 
-    def __init__(self, design: CompiledDesign, stored: Mapping[str, StoredItems] | None = None) -> None:
+    def __init__(
+        self, design: CompiledDesign, stored: Mapping[str, StoredItems] | None = None, filling: Filling | None = None
+    ) -> None:
         self.design = design
+        self._filling: Filling = filling or {}
+        self._mixtures: dict[frozenset[str], list[tuple[float, Typical]]] = {}
         self._stored = stored or {}
         self._ulids = {
             name
@@ -91,10 +95,29 @@ class Typical:
         except ValidationError:
             return result.model_copy(update=own)
 
+    def mixture(self, names: Iterable[str]) -> list[tuple[float, Typical]]:
+        """Typical items for each combination of fields with a share, with their weights."""
+        wanted = frozenset(names)
+        result = self._mixtures.get(wanted)
+        if result is None:
+            shares = [
+                ((name, field), share)
+                for name in sorted(wanted)
+                if name in self._stored
+                for field, share in self._stored[name].filled.items()
+                if (name, field) not in self._filling
+            ]
+            result = [
+                (weight, Typical(self.design, self._stored, {**self._filling, **filling}) if filling else self)
+                for weight, filling in combinations(shares)
+            ]
+            self._mixtures[wanted] = result
+        return result
+
     def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
         """The same, with items of these entities as large as that."""
         sized = {name: replace(self._stored.get(name, StoredItems()), item_bytes=item_bytes) for name in names}
-        return Typical(self.design, {**self._stored, **sized})
+        return Typical(self.design, {**self._stored, **sized}, self._filling)
 
     def item(self, instance: Entity) -> dict[str, dict[str, Any]]:
         """The item of an instance, of the size in the traffic file. Raises KeyplanError."""
@@ -180,12 +203,12 @@ class Typical:
         stored = self._stored.get(entity.name)
         given = stored.fields.get(name) if stored is not None else None
         kind = kind_of(annotation)
-        share = None if stored is None else stored.filled.get(name)
-        decided = None if share is None else _decided(entity, name, info, there=share >= 0.5)
+        there = self._filling.get((entity.name, name))
+        decided = None if there is None else _decided(entity, name, info, there=there)
         if decided is not None:
             return decided
         if (
-            share is None
+            there is None
             and given is None
             and info.default is None
             and any(None in key.when.get(name, ()) for key in entity.index_keys)
