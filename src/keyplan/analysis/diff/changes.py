@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 
 
@@ -40,3 +41,9 @@ class Change:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"severity": self.severity.value}
+
+
+breaking = partial(Change, Severity.BREAKING)
+migration = partial(Change, Severity.MIGRATION)
+api = partial(Change, Severity.API)
+safe = partial(Change, Severity.SAFE)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.analysis.diff.changes import Change, Severity
+from keyplan.analysis.diff.changes import Change, Severity, breaking, migration, safe
 from keyplan.analysis.diff.entity_changes import entity_changes
 from keyplan.analysis.diff.pattern_changes import pattern_changes
 from keyplan.formatting.markdown import cell, code, markdown_table
@@ -46,32 +46,24 @@ class Difference:
     def summary(self) -> str:
         """The number of changes per severity: ``1 breaking, 2 safe``."""
         counts = Counter(change.severity for change in self.changes)
-        return (
-            ", ".join(f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity])
-            or "no changes"
-        )
+        shown = [f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity]]
+        return ", ".join(shown) or "no changes"
 
     def as_json(self) -> dict[str, Any]:
         counts = {severity.value: len(self.of(severity)) for severity in Severity}
-        return {
-            "old": self.old,
-            "new": self.new,
-            "counts": counts,
-            "changes": [change.as_json() for change in self.changes],
-        }
+        changes = [change.as_json() for change in self.changes]
+        return {"old": self.old, "new": self.new, "counts": counts, "changes": changes}
 
     def markdown(self) -> str:
         lines = [f"### {cell(self.new)}: {self.summary}"]
         if self.changes:
             rows = [
                 [
-                    change.severity.value,
-                    code(change.place),
-                    cell(change.what),
-                    cell(change.effect) or "–",
-                    cell(change.action) or "–",
+                    each.severity.value,
+                    code(each.place),
+                    *(cell(text) or "–" for text in (each.what, each.effect, each.action)),
                 ]
-                for change in self.changes
+                for each in self.changes
             ]
             lines += ["", markdown_table(["", "where", "what", "effect", "to do"], rows)]
         return "\n".join(lines) + "\n"
@@ -82,17 +74,14 @@ def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
     return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))
 
 
-NEW_TABLE = (
-    "a new table under another name is needed, to which every item is copied with the recipe of a primary key change"
-)
+NEW_TABLE = "create a table under another name, and copy each item with the recipe of a primary key change"
 
 
 def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     place = f"{new.name}.table"
     before, after = old.table, new.table
     if before.name != after.name:
-        yield Change(
-            Severity.BREAKING,
+        yield breaking(
             "table-renamed",
             place,
             f"the name was {before.name}, and is {after.name}",
@@ -101,8 +90,7 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
         )
     keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
     if keys[0] != keys[1]:
-        yield Change(
-            Severity.BREAKING,
+        yield breaking(
             "table-key-changed",
             place,
             f"the key was {_attributes(keys[0])}, and is {_attributes(keys[1])}",
@@ -117,8 +105,7 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
     if before == after:
         return
     if before is None:
-        yield Change(
-            Severity.SAFE,
+        yield safe(
             "expiry-added",
             place,
             f"items expire by {after}",
@@ -126,22 +113,20 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
             "keyplan create enables time to live",
         )
     elif after is None:
-        yield Change(
-            Severity.MIGRATION,
+        yield migration(
             "expiry-removed",
             place,
             f"items no longer expire by {before}",
             "existing items with the attribute still expire while time to live is enabled",
-            "time to live must be disabled with UpdateTimeToLive",
+            "disable time to live with UpdateTimeToLive",
         )
     else:
-        yield Change(
-            Severity.MIGRATION,
+        yield migration(
             "expiry-changed",
             place,
             f"items expired by {before}, and expire by {after}",
             f"existing items only have {before}, and never expire",
-            f"time to live must be disabled, and enabled by {after} an hour later; the items need {after}",
+            f"disable time to live, enable it by {after} an hour later, and write {after} to the items",
         )
 
 
@@ -161,8 +146,7 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
                 f"old code queries it for {patterns}" if patterns else "no access pattern used it",
                 NEW_TABLE
                 if index.local
-                else "after the new code is deployed everywhere, the index can be deleted; until then it adds its "
-                "writes to the cost",
+                else "delete the index after the new code is deployed everywhere; until then, its writes are billed",
             )
         elif _schema(index) != _schema(after[name]):
             yield _altered(place, index, after[name])
@@ -175,10 +159,9 @@ def _added(place: str, index: Index) -> Change:
     attributes = _attributes((*index.partition, *index.sort))
     if index.local:
         effect = "a local index can only be created with its table"
-        action = f"it can be declared as a global index; otherwise {NEW_TABLE}"
-        return Change(Severity.BREAKING, "index-added", place, f"a local index on {attributes}", effect, action)
-    return Change(
-        Severity.MIGRATION,
+        action = f"declare it as a global index; or {NEW_TABLE}"
+        return breaking("index-added", place, f"a local index on {attributes}", effect, action)
+    return migration(
         "index-added",
         place,
         f"a global index on {attributes}",
@@ -196,12 +179,11 @@ def _altered(place: str, before: Index, after: Index) -> Change:
         parts.append(f"the key was {keys[0]}, and is {keys[1]}")
     if before.projection != after.projection:
         parts.append(f"it projected {_projection(before)}, and projects {_projection(after)}")
-    if before.local or after.local:
-        action = NEW_TABLE
-    else:
-        action = "a new index under another name is needed; this one can be deleted when no access pattern uses it"
+    action = NEW_TABLE
+    if not before.local and not after.local:
+        action = "create an index under another name, and delete this one when no access pattern uses it"
     effect = "an index's key and projection can't be changed"
-    return Change(Severity.BREAKING, "index-changed", place, "; ".join(parts), effect, action)
+    return breaking("index-changed", place, "; ".join(parts), effect, action)
 
 
 def _schema(index: Index) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from keyplan.analysis.diff.changes import Change, Severity
+from keyplan.analysis.diff.changes import Change, Severity, breaking, migration, safe
 from keyplan.analysis.diff.field_changes import copied, field_changes, source_text
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.operands import stored_field
@@ -41,15 +41,14 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
         twin = old.by_name.get(name) or _same_key(entity, left)
         place = f"{new.name}.{name}"
         if twin is None:
-            yield Change(Severity.SAFE, "entity-added", place, f"a new entity with the key {_texts(entity.primary)}")
+            yield safe("entity-added", place, f"a new entity with the key {_texts(entity.primary)}")
             continue
         if twin.name != name:
             left.pop(twin.name, None)
-            yield Change(Severity.SAFE, "entity-renamed", place, f"the name was {twin.name}", "items are unaffected")
+            yield safe("entity-renamed", place, f"the name was {twin.name}", "items are unaffected")
         pairs.append((twin, entity))
     for entity in left.values():
-        yield Change(
-            Severity.MIGRATION,
+        yield migration(
             "entity-removed",
             f"{new.name}.{entity.name}",
             f"the entity with the key {_texts(entity.primary)} is removed",
@@ -67,21 +66,13 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
 
 
 def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> CompiledEntity | None:
-    return next(
-        (
-            compiled_entity
-            for compiled_entity in left.values()
-            if _shape(compiled_entity.primary) == _shape(entity.primary)
-        ),
-        None,
-    )
+    return next((each for each in left.values() if _shape(each.primary) == _shape(entity.primary)), None)
 
 
 def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     names = _old_names(before, after)
     if _is_elsewhere(before.primary, after.primary, names):
-        yield Change(
-            Severity.BREAKING,
+        yield breaking(
             "primary-key-changed",
             f"{place}.{after.primary.name}",
             f"the key {_was_and_is(before.primary, after.primary)}",
@@ -91,8 +82,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
     yield from _computed(place, before, after)
     for old, new in _pairs(before, after, names):
         if new is None and old is not None:
-            yield Change(
-                Severity.SAFE,
+            yield safe(
                 "key-removed",
                 f"{place}.{old.name}",
                 f"the key on {old.place} ({_texts(old)}) is removed",
@@ -151,31 +141,26 @@ def _rewrite(entity: CompiledEntity, key: CompiledKey) -> str:
     names = [name for name in entity.fields if name in inputs and name not in entity.key_fields]
     lead = f"read each {entity.name}, and"
     if entity.version is not None and not entity.claims:
-        return f"{lead} put it: `design.put(item)`; if its version has changed, read it again"
+        return f"{lead} put it: `design.put(item)`; if its version has changed, read the item again"
     if names:
         same = f"{names[0]}=item.{names[0]}"
+        condition = same
         if entity.fields[names[0]].made_anew:
             condition = f'"attribute_not_exists({names[0]}) OR {names[0]} = :was", was=item.{names[0]}'
-        else:
-            condition = same
-        again = "if that fails, read it again"
+        again = "if the condition fails, read the item again"
         return f"{lead} update it: `design.update(Update(item, {same}).only_if({condition}))`; {again}"
     if entity.claims:
-        return f"{lead} create it again while no one else writes it: `design.delete(item); design.create(item)`"
-    return f"{lead} put it while no one else writes it, because a put overwrites other writes: `design.put(item)`"
+        return f"stop other writes, {lead} create it again: `design.delete(item); design.create(item)`"
+    return f"stop other writes, which a put overwrites, {lead} put it: `design.put(item)`"
 
 
 def _added(place: str, key: CompiledKey, before: CompiledEntity, after: CompiledEntity) -> Change:
     what = f"a key on {key.place}: {_texts(key)}"
-    if (
-        not key.when
-        and key.shards == 1
-        and all(_stands(before, attribute, template) for attribute, template in key.attributes)
-    ):
+    stored = all(_is_stored(before, attribute, template) for attribute, template in key.attributes)
+    if stored and not key.when and key.shards == 1:
         effect = "existing items have its attributes: DynamoDB adds them to the index"
-        return Change(Severity.SAFE, "key-added", place, what, effect)
-    return Change(
-        Severity.MIGRATION,
+        return safe("key-added", place, what, effect)
+    return migration(
         "key-added",
         place,
         what,
@@ -184,7 +169,7 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
     )
 
 
-def _stands(entity: CompiledEntity, attribute: KeyAttribute, template: Template) -> bool:
+def _is_stored(entity: CompiledEntity, attribute: KeyAttribute, template: Template) -> bool:
     """Whether each existing item has the attribute with the template's value."""
     for key in entity.keys:
         if key.shards == 1 and not key.when:
@@ -204,8 +189,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
             continue
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
-            yield Change(
-                Severity.MIGRATION,
+            yield migration(
                 "computed-field-changed",
                 f"{place}.{name}",
                 f"its code has changed; it is part of {', '.join(key.name for key in keys)}",
@@ -221,8 +205,7 @@ def _code(entity: CompiledEntity, name: str) -> object:
 def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     old, new = before.version, after.version
     if old is not None and new is None:
-        yield Change(
-            Severity.MIGRATION,
+        yield migration(
             "version-removed",
             f"{place}.{old.name}",
             f"{old.name} no longer counts writes",
@@ -230,8 +213,7 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
             "a write that depends on what it read needs only_if(...), and no old code may run beside the new",
         )
     elif new is not None and old is None:
-        yield Change(
-            Severity.SAFE,
+        yield safe(
             "version-added",
             f"{place}.{new.name}",
             f"{new.name} counts writes",
@@ -242,8 +224,7 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
 def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
-        yield Change(
-            Severity.BREAKING,
+        yield breaking(
             "undeclared-dropped",
             place,
             'attributes that no field declares are no longer kept (extra="allow")',
@@ -252,7 +233,7 @@ def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> It
         )
     elif kept[1] and not kept[0]:
         what = 'attributes that no field declares are kept (extra="allow")'
-        yield Change(Severity.SAFE, "undeclared-kept", place, what, "they are read and written with the item")
+        yield safe("undeclared-kept", place, what, "they are read and written with the item")
 
 
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -263,8 +244,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
     kept = {_shape(key, renamed) for key in after.claims}
     for name, claim in olds.items():
         if name not in news and _shape(claim) not in kept:
-            yield Change(
-                Severity.MIGRATION,
+            yield migration(
                 "claim-removed",
                 f"{place}.{name}",
                 f"{_texts(claim)} is no longer unique",
@@ -277,11 +257,9 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
         other = olds.get(name)
         if _shape(claim, renamed) in shapes and not (other is not None and _moved_ranks(other, claim)):
             continue
-        what = (
-            f"{_texts(claim)} is unique" if other is None else f"the claim was {_texts(other)}, and is {_texts(claim)}"
-        )
-        yield Change(
-            Severity.MIGRATION,
+        text = _texts(claim)
+        what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is {text}"
+        yield migration(
             "claim-added" if other is None else "claim-changed",
             f"{place}.{name}",
             what,
@@ -325,13 +303,12 @@ def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
     for (_, old), (_, new) in zip(before.attributes, after.attributes, strict=False):
         for was, now in zip(old.variables, new.variables, strict=False):
             if isinstance(was.format, RankFormat) and isinstance(now.format, RankFormat):
-                ranks = [
-                    {_plain(value): form.write(value) for value in form.ranks} for form in (was.format, now.format)
-                ]
+                forms = (was.format, now.format)
+                old_ranks, ranks = ({_plain(value): form.write(value) for value in form.ranks} for form in forms)
                 result += [
-                    f"{value} of {now.field} was {text}, and is {ranks[1][value]}"
-                    for value, text in ranks[0].items()
-                    if ranks[1].get(value, text) != text
+                    f"{value} of {now.field} was {text}, and is {ranks[value]}"
+                    for value, text in old_ranks.items()
+                    if ranks.get(value, text) != text
                 ]
     return result
 
@@ -371,10 +348,8 @@ def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
 
 
 def _styles(key: CompiledKey) -> str:
-    variables = (variable for _, template in key.attributes for variable in template.variables)
-    return " and ".join(
-        dict.fromkeys("escapes" if variable.style == OURS else str(variable.style) for variable in variables)
-    )
+    styles = (variable.style for _, template in key.attributes for variable in template.variables)
+    return " and ".join(dict.fromkeys("escapes" if style == OURS else str(style) for style in styles))
 
 
 def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -382,8 +357,7 @@ def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
     for name, value in after.labels.items():
         if before.labels.get(name) != value:
             was = f"was {_label(name, before)}, and is" if name in before.labels else "is new:"
-            yield Change(
-                Severity.BREAKING,
+            yield breaking(
                 "label-changed" if name in before.labels else "label-added",
                 place,
                 f"the discriminator {was} {_label(name, after)}",
@@ -391,8 +365,7 @@ def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
                 f"before the new code reads, {copied(after)}",
             )
     for name in before.labels.keys() - after.labels.keys():
-        yield Change(
-            Severity.SAFE,
+        yield safe(
             "label-removed",
             place,
             f"the discriminator {_label(name, before)} is removed",
@@ -411,7 +384,5 @@ def _plain(value: object) -> str:
 def _texts(key: CompiledKey) -> str:
     text = " / ".join(str(template) for _, template in key.attributes)
     if key.when:
-        text += " if " + " and ".join(
-            f"{name} is {' or '.join(map(_plain, element))}" for name, element in key.when.items()
-        )
+        text += " if " + " and ".join(f"{name} is {' or '.join(map(_plain, each))}" for name, each in key.when.items())
     return f"{text} in {key.shards} shards" if key.shards > 1 else text

@@ -15,7 +15,7 @@ from typing import Any, cast
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
-from keyplan.analysis.diff.changes import Change, Severity
+from keyplan.analysis.diff.changes import Change, Severity, api, breaking, migration, safe
 from keyplan.model.compiled.operands import stored_field
 from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.fields import kind_of
@@ -26,22 +26,15 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
 _SETS = (set, frozenset)
-_NARROWING: dict[str, Callable[[Any, Any], bool]] = {
-    "minimum": lambda before, after: after > before,
-    "exclusiveMinimum": lambda before, after: after > before,
-    "maximum": lambda before, after: after < before,
-    "exclusiveMaximum": lambda before, after: after < before,
-    "minLength": lambda before, after: after > before,
-    "maxLength": lambda before, after: after < before,
-    "minItems": lambda before, after: after > before,
-    "maxItems": lambda before, after: after < before,
-}
-"""Constraints of a JSON schema, and whether another value of one accepts less."""
-_TWINS = {
-    "minimum": "exclusiveMinimum", "exclusiveMinimum": "minimum",
-    "maximum": "exclusiveMaximum", "exclusiveMaximum": "maximum",
-}  # fmt: skip
-"""The same bound with and without the value itself."""
+_LIMITS = (
+    (1, ("minimum", "exclusiveMinimum")),
+    (-1, ("maximum", "exclusiveMaximum")),
+    (1, ("minLength",)),
+    (-1, ("maxLength",)),
+    (1, ("minItems",)),
+    (-1, ("maxItems",)),
+)
+"""Limits of a JSON schema: 1 for lower and -1 for upper ones; the second name of a pair excludes the limit itself."""
 _INNER = ("items", "additionalProperties", "properties", "required")
 """Members of a JSON schema that describe the content of a value."""
 
@@ -58,7 +51,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
             continue
         if old.name != name:
             what = f"the name was {old.name}; the attribute is still {field.attribute}"
-            yield Change(Severity.API, "field-renamed", where, what, "items are unaffected; code must use the new name")
+            yield api("field-renamed", where, what, "items are unaffected; code must use the new name")
         elif old.attribute != field.attribute:
             yield _moved(where, old, field, _held_in_keys(name, before, after), after)
         yield from _form_changes(where, old, field, after)
@@ -72,8 +65,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
     kept = {new.attribute for new in news.values()}
     for name, field in olds.items():
         if name not in news and field.attribute not in kept:
-            yield Change(
-                Severity.SAFE,
+            yield safe(
                 "field-removed",
                 f"{place}.{name}",
                 f"the field of type {type_name(field.annotation)} is removed",
@@ -84,8 +76,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
 def _added(place: str, field: StoredField, before: CompiledEntity, after: CompiledEntity) -> Change:
     what = f"a new field of type {type_name(field.annotation)}"
     if field.made_anew:
-        return Change(
-            Severity.MIGRATION,
+        return migration(
             "field-added",
             place,
             what,
@@ -97,16 +88,15 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
         kind = kind_of(field.annotation)
         if field.default is not None and isinstance(kind, type) and issubclass(kind, (dict, BaseModel)):
             effect = "existing items read as its default, but updates of a part of it (.at) fail on them"
-            return Change(Severity.MIGRATION, "field-added", place, what, effect, _stored(field.name, after))
-        return Change(Severity.SAFE, "field-added", place, what, "existing items read as its default")
+            return migration("field-added", place, what, effect, _stored(field.name, after))
+        return safe("field-added", place, what, "existing items read as its default")
     if field.optional or kind_of(field.annotation) in _SETS:
         empty = "None" if field.optional else "empty"
-        return Change(Severity.SAFE, "field-added", place, what, f"existing items read as {empty}")
+        return safe("field-added", place, what, f"existing items read as {empty}")
     keys = _held_in_keys(field.name, before, after)
     if keys:
-        return Change(Severity.MIGRATION, "field-added", place, what, _in_key(keys[0]), copied(after))
-    return Change(
-        Severity.BREAKING,
+        return migration("field-added", place, what, _in_key(keys[0]), copied(after))
+    return breaking(
         "field-required",
         place,
         f"{what}, without a default",
@@ -153,10 +143,9 @@ def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> l
 def _moved(place: str, old: StoredField, new: StoredField, keys: list[str], after: CompiledEntity) -> Change:
     what = f"it was stored as {old.attribute}, and is stored as {new.attribute}"
     if keys:
-        return Change(Severity.MIGRATION, "attribute-renamed", place, what, _in_key(keys[0]), copied(after))
+        return migration("attribute-renamed", place, what, _in_key(keys[0]), copied(after))
     reads = "can't be read" if new.required and not new.optional else "read as the default"
-    return Change(
-        Severity.BREAKING,
+    return breaking(
         "attribute-renamed",
         place,
         what,
@@ -210,8 +199,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
     if _form(before) == _form(now):
         return
     if before is not None and now is not None and before.write is not None and now.write is not None:
-        yield Change(
-            Severity.MIGRATION,
+        yield migration(
             "stored-form-changed",
             place,
             "the functions that write and read it have changed",
@@ -219,8 +207,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
             f"if they don't, {copied(after)}",
         )
         return
-    yield Change(
-        Severity.BREAKING,
+    yield breaking(
         "stored-form-changed",
         place,
         f"it was stored {_as(before)}, and is stored {_as(now)}",
@@ -241,8 +228,7 @@ def _stored_type_changes(
     was, now = stored_field(before, old.name), stored_field(after, new.name)
     if was.tag is None or now.tag is None or was.tag == now.tag:
         return
-    yield Change(
-        Severity.MIGRATION,
+    yield migration(
         "stored-type-changed",
         place,
         f"it was stored as {_TYPE_NAMES.get(was.tag, was.tag)}, and is stored as {_TYPE_NAMES.get(now.tag, now.tag)}",
@@ -265,7 +251,7 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
     what = f"{differing[0]!r} became {differing[1]!r}, and becomes {differing[2]!r}"
     if not keys:
         effect = "existing items read as the new form; conditions and filters compare the stored form"
-        yield Change(Severity.SAFE, "spelling-changed", place, what, effect)
+        yield safe("spelling-changed", place, what, effect)
         return
     primary = after.primary in keys
     yield Change(
@@ -324,15 +310,14 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
     narrower = list(_narrower(before, now))
     if not narrower:
         what = types if name != new_name else f"it accepts more than the {name} before"
-        yield Change(Severity.SAFE, "type-widened", place, what, "all stored values are still valid")
+        yield safe("type-widened", place, what, "all stored values are still valid")
         return
     has_default = not after.cls.model_fields[new.name].is_required()
     if narrower == [_NOTHING] and has_default:
         effect = "items without a value read as the default"
-        yield Change(Severity.SAFE, "type-narrowed", place, types, effect)
+        yield safe("type-narrowed", place, types, effect)
         return
-    yield Change(
-        Severity.BREAKING,
+    yield breaking(
         "type-narrowed",
         place,
         types if name != new_name else f"it accepts less than the {name} before",
@@ -373,10 +358,9 @@ def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
 
 def _branches(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
     """The alternatives of a type, and whether None is one of them."""
-    result = schema.get("anyOf", [schema])
-    return [value for value in result if value.get("type") != "null"], any(
-        value.get("type") == "null" for value in result
-    )
+    every = schema.get("anyOf", [schema])
+    types = [value for value in every if value.get("type") != "null"]
+    return types, len(types) < len(every)
 
 
 def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
@@ -386,14 +370,10 @@ def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     if was_optional and not is_optional:
         yield _NOTHING
     for old in olds:
-        if not any(_fits(old, other) for other in news):
-            yield from _lost(old, news)
-
-
-def _fits(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    if now in (before, {}):
-        return True
-    return _same_kind(before, now) and not list(_lost_of(before, now))
+        alike = [new for new in news if _same_kind(old, new)]
+        lost = [list(_lost_of(old, new)) for new in alike]
+        if old not in news and {} not in news and all(lost):
+            yield from lost[0] if lost else [f"values of type {_kind(old) or old}"]
 
 
 def _same_kind(before: dict[str, Any], now: dict[str, Any]) -> bool:
@@ -410,14 +390,6 @@ def _kind(schema: dict[str, Any]) -> object:
     return "string" if values and all(isinstance(value, str) for value in values) else None
 
 
-def _lost(before: dict[str, Any], news: list[dict[str, Any]]) -> Iterator[str]:
-    like = next((new for new in news if _same_kind(before, new)), None)
-    if like is None:
-        yield f"values of type {_kind(before) or before}"
-    else:
-        yield from _lost_of(before, like)
-
-
 def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     """The values of one type that another of the same kind rejects."""
     old_values, new_values = _values(before), _values(now)
@@ -426,24 +398,21 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
             yield f"other values than {', '.join(map(repr, new_values))}"
         elif set(map(repr, old_values)) - set(map(repr, new_values)):
             yield ", ".join(repr(value) for value in old_values if value not in new_values)
-    for name, narrows in _NARROWING.items():
-        limit = now.get(name)
-        if limit is None or _is_kept_by_twin(before, name, limit):
-            continue
-        if before.get(name) is None or narrows(before[name], limit):
-            yield f"values beyond {name} {limit}"
+    for sign, names in _LIMITS:
+        old, new = (
+            max(
+                ((sign * schema[name], at) for at, name in enumerate(names) if schema.get(name) is not None),
+                default=None,
+            )
+            for schema in (before, now)
+        )
+        if new is not None and (old is None or new > old):
+            yield f"values beyond {names[new[1]]} {now[names[new[1]]]}"
     yield from _lost_within(before, now)
-    handled = {*_NARROWING, *_INNER, "enum", "const", "type"}
+    handled = {*(name for _, names in _LIMITS for name in names), *_INNER, "enum", "const", "type"}
     for name in sorted(now.keys() - handled):
         if before.get(name) != now[name]:
             yield f"values that don't fit the new {name}"
-
-
-def _is_kept_by_twin(before: dict[str, Any], name: str, limit: Any) -> bool:
-    """Whether a bound excludes nothing, because an earlier one is as narrow: above 1 for at least 1."""
-    twin = before.get(_TWINS.get(name, ""))
-    narrows = _NARROWING[name]
-    return twin is not None and (narrows(limit, twin) if name.startswith("exclusive") else not narrows(twin, limit))
 
 
 def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
@@ -478,24 +447,21 @@ def _default_changes(
 ) -> Iterator[Change]:
     """Changes of what an item without the attribute reads as."""
     was, now = before.cls.model_fields[old.name], after.cls.model_fields[new.name]
-    if was.is_required() and now.is_required():
-        return
     if now.is_required():
-        if new.optional or kind_of(new.annotation) in _SETS:
+        # A change to a type without None is reported with the type
+        if was.is_required() or new.optional or old.optional or kind_of(new.annotation) in _SETS:
             return
-        if old.optional:
-            return  # reported with its type
-        yield Change(
-            Severity.SAFE,
+        yield safe(
             "default-removed",
             place,
             "its default is removed",
             "items written since the field was added have a value; older items can't be read",
         )
         return
-    if new.made_anew and not old.made_anew:
-        yield Change(
-            Severity.MIGRATION,
+    if new.made_anew:
+        if old.made_anew:
+            return
+        yield migration(
             "default-changed",
             place,
             "a function computes its default for each read",
@@ -503,7 +469,8 @@ def _default_changes(
             f"{_stored(new.name, after)}; or give it a fixed default",
         )
         return
-    if new.made_anew or plain(_read_as(old)) == plain(_read_as(new)):
+    default, other = plain(_read_as(old)), plain(_read_as(new))
+    if default == other:
         return
     kept_nothing = not old.keeps_null and (old.optional or kind_of(old.annotation) in _SETS)
     if not kept_nothing and old.required:
@@ -513,9 +480,7 @@ def _default_changes(
         Severity.MIGRATION if kept_nothing else Severity.SAFE,
         "default-changed",
         place,
-        f"its default was {plain(_read_as(old))!r}, and is {plain(_read_as(new))!r}"
-        if not was.is_required()
-        else f"its default is {plain(_read_as(new))!r}",
+        f"its default is {other!r}" if was.is_required() else f"its default was {default!r}, and is {other!r}",
         f"items in which it was {nothing} store nothing, and read as the new default"
         if kept_nothing
         else "only items older than the field read as the new default; all others have a value",

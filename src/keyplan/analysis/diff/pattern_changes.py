@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.diff.changes import Change, Severity
+from keyplan.analysis.diff.changes import Change, api, safe
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, uses_of
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.plans import Plan, QueryPlan, ReadPattern, ThroughPlan
@@ -22,21 +22,16 @@ def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change
         place = f"{new.name}.{name}"
         before = old.patterns.get(name)
         if before is None:
-            before = next(
-                (element for element in left.values() if element.id == pattern.id and type(element) is type(pattern)),
-                None,
-            )
+            same = (each for each in left.values() if each.id == pattern.id and type(each) is type(pattern))
+            before = next(same, None)
             if before is None:
-                yield Change(Severity.SAFE, "pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
+                yield safe("pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
                 continue
             del left[before.name]
-            yield Change(
-                Severity.API, "pattern-renamed", place, f"the name was {before.name}", "callers must use the new name"
-            )
+            yield api("pattern-renamed", place, f"the name was {before.name}", "callers must use the new name")
         yield from _changes(place, before, pattern)
     for name, pattern in left.items():
-        yield Change(
-            Severity.API,
+        yield api(
             "pattern-removed",
             f"{new.name}.{name}",
             f"{pattern.id}: {pattern.signature} is removed",
@@ -48,10 +43,10 @@ def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
     if type(before) is not type(after):
         kinds = {ReadPattern: "a read", WritePattern: "a write"}
         what = f"it was {kinds[type(before)]}, and is {kinds[type(after)]}"
-        yield Change(Severity.API, "pattern-changed", place, what, "callers must change")
+        yield api("pattern-changed", place, what, "callers must change")
         return
     if before.id != after.id:
-        yield Change(Severity.SAFE, "pattern-id-changed", place, f"the id was {before.id}, and is {after.id}")
+        yield safe("pattern-id-changed", place, f"the id was {before.id}, and is {after.id}")
     yield from _signature(place, before.signature, after.signature)
     if isinstance(before, ReadPattern) and isinstance(after, ReadPattern):
         yield from _served(place, before, after)
@@ -59,14 +54,9 @@ def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
 
 def _signature(place: str, before: Signature, after: Signature) -> Iterator[Change]:
     lost = [text for text in before.by_name if text not in after.by_name]
-    needed = [
-        parameter.name for parameter in after.parameters if parameter.name not in before.by_name and parameter.required
-    ]
-    more = [
-        parameter.name
-        for parameter in after.parameters
-        if parameter.name not in before.by_name and not parameter.required
-    ]
+    added = [parameter for parameter in after.parameters if parameter.name not in before.by_name]
+    needed = [parameter.name for parameter in added if parameter.required]
+    more = [parameter.name for parameter in added if not parameter.required]
     other = [
         f"{name}: {type_name(before.by_name[name].annotation)} → {type_name(parameter.annotation)}"
         for name, parameter in after.by_name.items()
@@ -84,29 +74,24 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
     if before.is_async is not after.is_async:
         parts.append("is awaited" if after.is_async else "isn't awaited")
     if parts:
-        yield Change(Severity.API, "signature-changed", place, "; ".join(parts), "existing calls fail")
+        yield api("signature-changed", place, "; ".join(parts), "existing calls fail")
     for name, parameter in after.by_name.items():
         other_default = before.by_name[name].default if name in before.by_name else parameter.default
-        if (
-            not parameter.required
-            and other_default is not REQUIRED
-            and repr(plain(other_default)) != repr(plain(parameter.default))
-        ):
-            yield Change(
-                Severity.API,
+        optional = not parameter.required and other_default is not REQUIRED
+        if optional and repr(plain(other_default)) != repr(plain(parameter.default)):
+            yield api(
                 "default-argument-changed",
                 place,
                 f"the default of {name} is {parameter.default!r}, and was {other_default!r}",
                 "calls without it get another result",
             )
     if more:
-        yield Change(Severity.SAFE, "parameter-added", place, f"takes {', '.join(more)}", "it is optional")
+        yield safe("parameter-added", place, f"takes {', '.join(more)}", "it is optional")
 
 
 def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
     if uses_of(before) != uses_of(after):
-        yield Change(
-            Severity.SAFE,
+        yield safe(
             "pattern-moved",
             place,
             f"it was served{_by(before)}, and is served{_by(after)}",
@@ -114,38 +99,28 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
         )
     order, new_order = _order(before), _order(after)
     if order != new_order and not after.shape.told:
-        yield Change(
-            Severity.API,
+        yield api(
             "order-changed",
             place,
             f"the result was in {order}, and is in {new_order}",
             "callers get other items first; existing cursors are rejected",
         )
     yield from _bucketed(place, before, after)
-    asked, new_asked = _where(before), _where(after)
-    if asked != new_asked:
-        yield Change(
-            Severity.API,
-            "filter-changed",
-            place,
-            f"the filter was {asked}, and is {new_asked}",
-            "callers get other items",
-        )
-    ways, new_ways = _ways(before), _ways(after)
-    if ways != new_ways:
-        what = f"it went through {ways}, and goes through {new_ways}"
-        yield Change(Severity.API, "junction-changed", place, what, "callers get other items")
-    counted, new_counted = _counted(before), _counted(after)
-    if counted != new_counted:
-        what = f"it returned {counted}, and returns {new_counted}"
-        yield Change(Severity.API, "number-changed", place, what, "callers get another number")
+    for code, described, text, effect in (
+        ("filter-changed", _where, "the filter was {}, and is {}", "callers get other items"),
+        ("junction-changed", _ways, "it went through {}, and goes through {}", "callers get other items"),
+        ("number-changed", _counted, "it returned {}, and returns {}", "callers get another number"),
+    ):
+        old, new = described(before), described(after)
+        if old != new:
+            yield api(code, place, text.format(old, new), effect)
     strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
     if strong and not new_strong:
         effect = "a caller may not see a preceding write"
-        yield Change(Severity.API, "consistency-changed", place, "it is eventually consistent", effect)
+        yield api("consistency-changed", place, "it is eventually consistent", effect)
     elif new_strong and not strong:
         effect = "its read units double"
-        yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent", effect)
+        yield safe("consistency-changed", place, "it is strongly consistent", effect)
 
 
 def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
@@ -156,11 +131,10 @@ def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[C
         return
     if new is None:
         what = f"ranges are no longer read {units[0]} by {units[0]}"
-        yield Change(Severity.SAFE, "buckets-changed", place, what, "any range is allowed")
+        yield safe("buckets-changed", place, what, "any range is allowed")
         return
     now = f"a range of {new.field} is read {new.unit} by {new.unit}"
-    yield Change(
-        Severity.API,
+    yield api(
         "buckets-changed",
         place,
         now if old is None else f"{now}, and was {old.unit} by {old.unit}",
