@@ -41,9 +41,7 @@ class TableWork:
 def finish(
     database: Database, worker: Worker, next_piece: Callable[[], T | None], give_up: Callable[[Writer], None] | None
 ) -> T:
-    """Process chunks until one returns the work's result. If a chunk fails, ``give_up`` removes unfinished data. Raises
-    StoreError if the store failed.
-    """
+    """Process chunks until one returns the work's result. If one fails, ``give_up`` removes unfinished data."""
     try:
         while True:
             database.storage.let_others_in()

@@ -130,9 +130,7 @@ class Database:
         self.storage.region = name
 
     def table(self, name: str, key: dict[str, Any] | None = None) -> Table:
-        """The table of an operation on items. Raises ResourceNotFoundException if the table doesn't exist, or
-        ValueFault if ``key`` is invalid as well, which is reported first.
-        """
+        """The table of an operation on items. An invalid ``key`` (ValueFault) is reported before a missing table."""
         table = self._settled.get(name) or self._find_usable(name)
         if table is None:
             if key is not None:

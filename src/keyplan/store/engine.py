@@ -149,11 +149,8 @@ class Engine:
         return self._storage.statements
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run one operation of the DynamoDB API; parameters and response have its JSON form.
-
-        Raises:
-            DynamoDBError: DynamoDB's error (``keyplan.dynamodb.service_errors``).
-            StoreError: the store failed; nothing was written.
+        """Run one operation of the DynamoDB API; parameters and response have its JSON form. Raises DynamoDBError, or
+        StoreError if the store failed and nothing was written.
         """
         kind, action = self._actions.get(operation) or self._loaded(operation)
         kind.validate(params)
@@ -181,11 +178,8 @@ class Engine:
         return self._again(kind, action, params)
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an operation in a thread on which others wait, unless it takes long.
-
-        Raises:
-            LongError: it takes long; nothing was done. Use ``call`` in another thread.
-            DynamoDBError, StoreError: as ``call``.
+        """Run an operation in a thread on which others wait. Raises LongError if it takes long: nothing was done, and
+        ``call`` in another thread does it.
         """
         effort.this_thread.left = effort.BRIEF_BYTES_MAX
         try:
@@ -214,12 +208,8 @@ class Engine:
         raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
-        """Run operations in order, with all writes in one commit. Each returns its response or its error; a failed one
-        doesn't affect the others. On return, all writes are durable. Only for operations on items: the others don't see
-        a table that is created here.
-
-        Raises:
-            StoreError: the store failed; nothing was written.
+        """Run operations on items in order, with all writes in one commit. Returns the response or error of each; a
+        failed one doesn't affect the others. Raises StoreError if the store failed and nothing was written.
         """
         outcomes: list[dict[str, Any] | Exception] = []
 
@@ -238,28 +228,14 @@ class Engine:
         return outcomes
 
     def sweep(self, items_max: int | None = None) -> int:
-        """Remove expired items with their index entries: all, or up to ``items_max``. Uses short transactions, between
-        which other writers run. A server does this periodically, an embedded store only on request. Runs ``tidy``
-        first.
-
-        Returns:
-            The number of removed items.
-
-        Raises:
-            StoreError: the store failed; items removed before stay removed.
+        """Run ``tidy``, then remove expired items: all, or up to ``items_max``; returns their number. Uses short
+        transactions, between which other writers run.
         """
         self.tidy()
         return self.expire(items_max)
 
     def expire(self, items_max: int | None = None) -> int:
-        """Remove expired items like ``sweep``, without ``tidy``.
-
-        Returns:
-            The number of removed items.
-
-        Raises:
-            StoreError: the store failed; items removed before stay removed.
-        """
+        """Remove expired items like ``sweep``, without ``tidy``."""
         if not self._knows_what_expires:
             self._database.jobs.run(self._go_on)
             self._knows_what_expires = True
@@ -268,12 +244,7 @@ class Engine:
         return expire(self._database, items_max)
 
     def tidy(self) -> None:
-        """Once an hour, remove expired histories, backups and discarded data. This can take long, but doesn't block
-        other readers and writers.
-
-        Raises:
-            StoreError: the store failed.
-        """
+        """Once an hour, remove expired histories, backups and discarded data. Doesn't block readers and writers."""
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
@@ -288,14 +259,8 @@ class Engine:
         go_on(self._database)
 
     def trim_streams(self) -> int:
-        """Remove stream records older than 24 hours: up to some hundred, in one short transaction. They can't be read
-        anyway. Without such records, no transaction starts.
-
-        Returns:
-            The number of removed records; 0 if none remain.
-
-        Raises:
-            StoreError: the store failed; nothing was removed.
+        """Remove up to some hundred stream records older than 24 hours, which can't be read, in one short transaction;
+        returns their number.
         """
         database = self._database
         if not self._storage.read(lambda reader: needs_trimming(reader, database.clock())):
@@ -303,11 +268,7 @@ class Engine:
         return database.write(lambda writer: trim(writer, database.clock()))
 
     def check(self) -> list[Finding]:
-        """Check everything stored: the file's integrity, and consistency of items and index entries. Returns no
-        findings if all is well.
-
-        Reads one snapshot; concurrent writes are possible.
-        """
+        """Check the file, the items and the index entries in one snapshot. Returns no findings if all is well."""
         from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - few check
 
         return check_storage(self._storage)
@@ -346,12 +307,7 @@ _NO_UNICODE = "A string of the request is not valid Unicode"
 
 
 def check_unicode(params: Any) -> None:
-    """Reject a request with a lone surrogate in a string. Called after an error that it can cause, because strings are
-    always encoded before they are stored or looked up.
-
-    Raises:
-        SerializationException: a string has a lone surrogate.
-    """
+    """Reject a lone surrogate. Called after an error that it can cause, since strings are encoded before any use."""
     try:
         json.dumps(params, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:

@@ -125,9 +125,7 @@ def _check_streams(reader: Reader) -> Iterator[Finding]:
 
 
 def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int | None) -> Iterator[Finding]:
-    """Check that each item has exactly the entry it should have in a vector index. ``filled`` is the row reached by a
-    running backfill.
-    """
+    """Check the entry of each item in a vector index. ``filled`` is the row reached by a running backfill."""
     where = (table.stored.layout.id, index.number)
     expected: set[int] = set()
     for row, partition, sort, _, body in reader.rows(table.stored):

@@ -289,9 +289,7 @@ def check_select(target: Target, request: Request, *, enveloped: bool = True) ->
 
 
 def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
-    """Reject paths into key attributes of the table or its indexes, first in the projection, then in the filter. Raises
-    ValidationException.
-    """
+    """Reject paths into key attributes, first in the projection, then in the filter."""
     for expression in (projection, filter_):
         if expression is not None:
             check_scalars(target.table, expression.nested)
@@ -341,9 +339,7 @@ def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
 
 
 def checked_start(request: Request) -> Item | None:
-    """The normalized ExclusiveStartKey, independent of the table. The service validates it after legacy parameters and
-    before expressions. Raises ValueFault if a value is invalid.
-    """
+    """The normalized ExclusiveStartKey. The service validates it after legacy parameters and before expressions."""
     start: Item | None = request.get("ExclusiveStartKey")
     if start is None:
         return None
@@ -364,9 +360,7 @@ def check_start_partition(target: Target, start: Item | None) -> None:
 
 
 def check_own_start(target: Target, start: Item | None) -> None:
-    """Reject a start key without the index's key attributes; those of the table are checked later. Raises
-    ValidationException.
-    """
+    """Reject a start key without the index's key attributes; those of the table are checked later."""
     if start is not None:
         check_start_partition(target, start)
         _check_start_attributes(target.sort, start)
@@ -481,9 +475,7 @@ def _position_of(target: Target, item: Item) -> Item:
 
 
 def _is_last_key(query: PageQuery, item: Item) -> bool:
-    """Whether an item of a table has the last sort key within the bounds, so that nothing can follow. Doesn't apply to
-    prefixes or single keys, as in DynamoDB Local.
-    """
+    """Whether an item of a table has the last sort key within the bounds. As in DynamoDB Local, not for prefixes."""
     bounds, sort = query.bounds, query.target.table.sort
     if query.target.index is not None or sort is None:
         return False

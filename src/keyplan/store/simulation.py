@@ -167,9 +167,7 @@ class _Resource:
             self._main.rate = self._main.capacity = rate
 
     def _bucket_of(self, partition: Partition, now_s: float) -> Bucket:
-        """The bucket of a key's partition: each has a range of key hashes, so that additional partitions split the
-        ranges.
-        """
+        """The bucket of a key's partition. Additional partitions split the ranges of key hashes."""
         raw = b"".join(part if isinstance(part, bytes) else part.encode() for part in partition)
         count = max(1, math.ceil(self._main.rate / self._ceiling))
         number = zlib.crc32(raw) * count >> 32
@@ -198,9 +196,7 @@ class Meter:
         self._resources: dict[tuple[int, int | None, Direction], _Resource] = {}
 
     def read(self, table: Table, index: Index | None, partition: Partition | None, units: float) -> None:
-        """Charge a read. Local secondary indexes share their table's throughput. Raises one of ``THROTTLING`` if no
-        units are left.
-        """
+        """Charge a read, of a local secondary index on its table. Raises one of ``THROTTLING`` if no units are left."""
         self._charge(table, "Read", [_Charge(None if index is None or index.is_local else index, partition, units)])
 
     def write(self, table: Table, key: Key, outcome: Outcome, *, transactional: bool = False) -> None:

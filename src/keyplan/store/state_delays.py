@@ -335,18 +335,14 @@ def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> Res
 
 
 def check_changeable(name: str, states: States) -> None:
-    """Reject changes of a table that is being created or deleted. Raises ResourceNotFoundException if it is being
-    restored, or ResourceInUseException if it is being created or deleted.
-    """
+    """Reject changes of a table that is being restored (ResourceNotFoundException), created or deleted."""
     if states.restoring:
         raise table_not_found(name)
     _check_there(name, states)
 
 
 def check_expiring(name: str, states: States) -> None:
-    """Reject changing the TTL of a table that is being created or deleted. Raises ResourceNotFoundException if it is
-    being restored, or ResourceInUseException if it is being created or deleted.
-    """
+    """Reject changing the TTL of a table that is being restored, created or deleted."""
     if states.table == "CREATING" and not states.restoring:
         raise ResourceInUseException(f"{_IN_USE}Table {name} is being created")
     check_changeable(name, states)
@@ -368,9 +364,7 @@ def _check_there(name: str, states: States) -> None:
 
 
 def check_backups(name: str, states: States) -> None:
-    """Reject backups and point-in-time recovery of a new table. Raises TableNotFoundException if it is being created,
-    or ContinuousBackupsUnavailableException if it is very new, or is being imported.
-    """
+    """Reject backups and point-in-time recovery of a new table."""
     if states.lacks_backups:
         raise ContinuousBackupsUnavailableException(
             f"Backups are being enabled for the table: {name}. Please retry later"
@@ -394,9 +388,7 @@ def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
 
 
 def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
-    """Reject an UpdateTable that conflicts with pending changes. Raises ResourceInUseException if it conflicts, or
-    LimitExceededException if an index is being created or deleted.
-    """
+    """Reject an UpdateTable that conflicts with pending changes."""
     check_changeable(name, states)
     changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
     _check_beside_change(name, states, request)

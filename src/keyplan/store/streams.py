@@ -130,9 +130,7 @@ def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str,
 
 
 def disable(changes: Changes, definition: Mapping[str, Any], now_s: float) -> Definition:
-    """Close the shards of a table's stream; returns the definition without its specification. Records stay readable for
-    24 hours.
-    """
+    """Close the shards of a table's stream. Its records stay readable for 24 hours."""
     stream: int = definition[STREAM]["Id"]
     last = changes.last(stream)
     for shard in changes.shards(stream):
@@ -161,9 +159,7 @@ def _is_old(changes: Changes, stream: int, now_s: float) -> bool:
 
 
 def trim(writer: Writer, now_s: float) -> int:
-    """Remove records older than 24 hours, closed shards whose last record expired, and streams disabled 24 hours ago.
-    Returns the number of removed records; a whole stream counts as one.
-    """
+    """Remove expired records, shards and streams; returns the number of records, counting a stream as one."""
     changes = writer.changes
     removed = 0
     for stream in changes.streams():
@@ -209,18 +205,14 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """When a stream's open shards must close, as known by this process: another process may have closed them
-    already.
-    """
+    """When a stream's open shards must close, unless another process has closed them already."""
 
     at_s: float
     at_number: int | None
 
 
 class Recorder:
-    """Writes the records of all streams of a store. Caches when shards must close, so that this costs no statement per
-    write.
-    """
+    """Writes stream records. Caches when shards must close, so that this costs no statement per write."""
 
     def __init__(self, clock: Callable[[], float], life: ShardLife) -> None:
         self._clock = clock

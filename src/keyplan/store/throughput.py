@@ -29,9 +29,7 @@ _UNLIMITED = -1
 
 
 def warm_units(settings: Settings, mode: str) -> dict[str, int]:
-    """The warm throughput of a table or index: the configured one, but at least the initial one and the highest
-    provisioned one.
-    """
+    """The warm throughput: the configured one, but at least the initial one and the highest provisioned one."""
     kept: Mapping[str, int] = settings.get("WarmThroughput") or {}
     provisioned: Mapping[str, int] = settings.get("ProvisionedThroughput") or {}
     if mode == "PAY_PER_REQUEST":
@@ -40,9 +38,7 @@ def warm_units(settings: Settings, mode: str) -> dict[str, int]:
 
 
 def check_warm(wanted: Mapping[str, int], mode: str, provisioned: Mapping[str, int] | None, place: str) -> None:
-    """Reject warm throughput of a new table or index below its default. ``place`` is the end of the message: ``table``,
-    or ``index`` and its name.
-    """
+    """Reject warm throughput of a new table or index below its default. ``place`` ends the message."""
     for name, member in _PROVISIONED.items():
         units = wanted.get(name)
         if units is None:
@@ -73,9 +69,7 @@ def raised_warm(settings: Settings, wanted: Mapping[str, int], mode: str, place:
 
 
 def check_quotas(wanted: Settings, region: str, index: str | None = None) -> None:
-    """Reject throughput of a table or the named index beyond the default quotas of an account (DescribeLimits). Raises
-    LimitExceededException.
-    """
+    """Reject throughput of a table or the named index beyond the default quotas of an account."""
     of = "" if index is None else f" for index {index}"
     for name, units in (wanted.get("ProvisionedThroughput") or {}).items():
         if units > TABLE_UNITS_MAX:
@@ -100,9 +94,7 @@ def check_quotas(wanted: Settings, region: str, index: str | None = None) -> Non
 
 
 def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None, *, updates: bool = False) -> None:
-    """Reject an invalid maximum of on-demand throughput of a table or the named index. An update can remove a maximum
-    with −1.
-    """
+    """Reject an invalid maximum of on-demand throughput. An update can remove one with −1."""
     for name, units in wanted.items():
         if mode != "PAY_PER_REQUEST":
             colon = " :" if updates else ":"

@@ -43,10 +43,7 @@ class VectorEntry:
 
 
 def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = None) -> None:
-    """Reject an item with invalid attributes for a vector index; for an update, only changed ones. Raises
-    ValidationException if a vector has the wrong size or a component that isn't a 32-bit float; or a search schema
-    attribute has the wrong type, or its HASH attribute is empty.
-    """
+    """Reject an item with invalid attributes for a vector index; for an update, only changed ones."""
     for index in table.vector_indexes:
         for number, attribute in enumerate(index.schema):
             value = item.get(attribute.name)
@@ -297,9 +294,7 @@ def printed_schema(schema: Indexes, types: Mapping[str, str]) -> str:
 
 
 def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any] | None:
-    """The only creation or deletion in an UpdateTable; ``has_other``: whether it also changes another index. Raises
-    ValidationException if an update is empty, or has several changes, or LimitExceededException if there are several.
-    """
+    """The only creation or deletion in an UpdateTable, which may not have another index change beside it."""
     for update in updates:
         actions = [kind for kind in ("Create", "Delete") if update.get(kind)]
         if not actions:

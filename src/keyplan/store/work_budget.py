@@ -35,9 +35,7 @@ def piece_rows(writes: int) -> int:
 
 
 def waste_piece() -> tuple[int, int]:
-    """The maximum number of rows and bytes that such a transaction removes: removing is several times as fast as
-    writing.
-    """
+    """The maximum rows and bytes of a removal per transaction. Removing is several times as fast as writing."""
     return 4 * PIECE_ROWS, 4 * PIECE_BYTES
 
 
@@ -75,9 +73,7 @@ def spend_on_copies(size_bytes: int) -> None:
 
 
 def effort_of(size_bytes: int, conditions: int = 0) -> float:
-    """The cost of reading items of this size and evaluating conditions on them, each of which can inspect the whole
-    item.
-    """
+    """The cost of reading items of this size. Each condition can inspect a whole item."""
     return size_bytes * (1 + _JUDGED * conditions)
 
 

@@ -77,9 +77,7 @@ def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backu
 
 
 def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> None:
-    """Store a table's running backups as a new generation: processes with the previous generation must learn of
-    them.
-    """
+    """Store a table's running backups as a new generation, which processes with the previous one must reload."""
     definition = {name: value for name, value in table.definition.items() if name != COPYING}
     if running:
         definition[COPYING] = running
@@ -151,9 +149,7 @@ def _take_over(database: Database, writer: Writer) -> Copying | None:
 
 
 def keep_as_backup(writer: Writer, table: Table, name: str, counted: tuple[int, int], now_s: float) -> Backup:
-    """Turn all items of a table that is being deleted into its backup, without a copy. ``counted`` are their number and
-    size.
-    """
+    """Turn the items of a table that is being deleted into its backup, without a copy."""
     number = f"{int(now_s * 1000):014d}-00000000"
     table_id = table.stored.layout.id
     writer.empty_table(table.stored, backup_name(_stored(number)))

@@ -97,9 +97,7 @@ def _rounded(end_s: float, inwards_s: float) -> float:
 
 
 def trim_histories(database: Database) -> int:
-    """Trim writes outside the recovery periods, some hundred per table; returns their number. Without such writes, no
-    transaction starts.
-    """
+    """Trim some hundred writes per table outside the recovery periods; returns their number."""
 
     def overdue(reader: Reader) -> list[tuple[int, int]]:
         result: list[tuple[int, int]] = []

@@ -56,10 +56,7 @@ def begin_restored(
     progress: Progress,
     summary: Mapping[str, Any],
 ) -> TableWork | None:
-    """Create a table with the first items; returns the remaining restore, if any. ``summary`` is its
-    ``RestoreSummary``. Raises TableAlreadyExistsException if the table exists, or TableInUseException if the table is
-    being restored.
-    """
+    """Create a table with the first items; returns the remaining restore, if any. Raises like ``check_free``."""
     check_free(database, writer, name)
     begun = begin_restore(definition, summary, database.clock(), database.state_delay_s)
     table = make_table(database, writer, name, begun)
@@ -145,9 +142,7 @@ def restored(database: Database, name: str, work: Callable[[Writer], tuple[Answe
 
 
 def finish_restoring(database: Database, restoring: TableWork) -> None:
-    """Finish the restore. On failure the table is removed. Raises TableNotFoundException if the source table was
-    deleted; JSONDecodeError if an item is damaged; StoreError if the store failed.
-    """
+    """Finish the restore. On failure, such as a deleted source table, the table is removed."""
     next_piece = partial(database.write, partial(_restore_next, database, restoring))
     finish(database, restoring.worker, next_piece, partial(_give_up, database, restoring))
 

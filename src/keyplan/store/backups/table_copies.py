@@ -36,9 +36,7 @@ _KEPT_BY_INDEX = ("IndexName", "ProvisionedThroughput", "OnDemandThroughput", *_
 
 
 def copied_definition(source: Mapping[str, Any], request: Request, now_s: float) -> Definition:
-    """The definition of a copy of a table with the definition ``source``, for a restore request whose shape is
-    validated. Raises ValidationException if an override is invalid.
-    """
+    """The definition of a copy for a validated restore request. Raises ValidationException for a wrong override."""
     mode: str = request.get("BillingModeOverride") or source["BillingMode"]
     throughput = request.get("ProvisionedThroughputOverride")
     maximum = request.get("OnDemandThroughputOverride")
@@ -130,9 +128,7 @@ def make_table(database: Database, writer: Writer, name: str, definition: Defini
 
 
 def check_free(database: Database, writer: Writer, name: str) -> None:
-    """Reject the name of an existing table. A table whose deletion is due is removed first. Raises
-    TableAlreadyExistsException if the table exists, or TableInUseException if the table is being restored.
-    """
+    """Reject the name of an existing table, with another error if it is being restored."""
     table = database.present_table(writer, name)
     if table is None:
         return
@@ -145,9 +141,7 @@ def check_free(database: Database, writer: Writer, name: str) -> None:
 
 
 def check_unused(database: Database, writer: Writer, backup_arn: str, use: str) -> None:
-    """Reject a backup from which a table is being restored; ``use`` is the error's word for that table. Raises
-    BackupInUseException.
-    """
+    """Reject a backup from which a table is being restored; ``use`` is the error's word for that table."""
     now_s = database.clock()
     for table in database.fresh(writer).values():
         summary = restore_of(table.definition, now_s)

@@ -37,14 +37,9 @@ Charge = Callable[[Table, Key, Outcome], None]
 
 
 def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outcome:
-    """Perform a write, or raise and change nothing. ``charge`` can reject an otherwise valid write.
-
-    Raises:
-        LongError: it takes longer than this thread is allowed to.
-        ConditionalCheckFailedException: the condition is false.
-        DuplicateItemException: the inserted item exists.
-        ValidationException, ExpressionFault: the update can't be applied, or its result can't be stored.
-        JSONDecodeError: the stored item is damaged, and the write reads it.
+    """Perform a write, or raise and change nothing. ``charge`` can reject an otherwise valid write. Raises LongError,
+    ConditionalCheckFailedException, DuplicateItemException for an insertion, ValidationException or ExpressionFault for
+    an update, or JSONDecodeError if it reads a damaged item.
     """
     table = write.table
     result = writer.find(table.stored, *write.key)
@@ -91,9 +86,7 @@ def _refused(write: Write, result: Found | None, old: Item | None, charge: Charg
 
 
 def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -> None:
-    """Record the replaced item for a table with a history or a running backup, and the write's time and region for a
-    global table.
-    """
+    """Record the replaced item for a history or a running backup, and the write's time and region for replication."""
     table = write.table
     is_change = _is_change(write, result, put)
     if table.keeps_history and is_change:

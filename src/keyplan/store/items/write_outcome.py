@@ -106,9 +106,7 @@ def checked_size(item: Item) -> int:
 
 
 def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
-    """Validate a whole, normalized item and convert it to its stored form. ``size_bytes`` is its size if already
-    computed. Raises ValidationException if it is too large, or has an invalid index key attribute.
-    """
+    """Validate a whole, normalized item and convert it to its stored form. Raises ValidationException."""
     size = checked_size(item) if size_bytes is None else size_bytes
     if table.indexes:
         check_index_keys(table, item)
@@ -118,9 +116,7 @@ def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
 
 
 def judged(write: Write, result: Found | None) -> Judged:
-    """Evaluate a write. Raises LongError if it takes longer than this thread is allowed to, or JSONDecodeError if the
-    stored item is damaged, and the write reads it.
-    """
+    """Evaluate a write. Raises LongError, or JSONDecodeError if it reads a damaged item."""
     if result is not None:
         condition = write.condition
         if len(result[2]) > _SMALL_BYTES_MAX or (condition is not None and condition.operators > _SMALL_OPERATORS_MAX):

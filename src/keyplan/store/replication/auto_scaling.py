@@ -62,10 +62,7 @@ def _settings(prefix: str, kept: dict[str, Settings]) -> Answer:
 
 
 def change_scaling(database: Database, request: Request) -> None:
-    """Store the settings of an UpdateTableReplicaAutoScaling. Raises ResourceNotFoundException if the table has no
-    replicas, none in a region, or no such index, or ValidationException if settings are incomplete, or the table is
-    on-demand.
-    """
+    """Store the settings of an UpdateTableReplicaAutoScaling."""
     name = plain_name(request["TableName"])
     for update in _given(request):
         _check_complete(name, update)
@@ -125,9 +122,7 @@ def _given(request: Request) -> Iterator[Settings]:
 
 
 def _check_complete(name: str, update: Settings) -> None:
-    """Reject incomplete or superfluous settings, before the table is looked up, as in the service. Raises
-    ValidationException.
-    """
+    """Reject incomplete or superfluous settings, before the table is looked up, as in the service."""
     if update.get("AutoScalingDisabled"):
         if "MinimumUnits" in update or "MaximumUnits" in update:
             raise ValidationException(

@@ -47,9 +47,7 @@ class _Piece:
 
 
 def begin_replica(target: Database, name: str, definition: Definition, source: str, last: int) -> TableWork:
-    """Create an empty replica to fill from a region whose last write so far has the number ``last``. Raises
-    TableAlreadyExistsException if the table exists.
-    """
+    """Create an empty replica to fill from a region whose last write so far has the number ``last``."""
 
     def work(writer: Writer) -> TableWork:
         check_free(target, writer, name)

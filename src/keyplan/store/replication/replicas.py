@@ -149,9 +149,7 @@ def _witness(request: Request, kind: str) -> str:
 
 
 def _disassociate(database: Database, table: Table, request: Request) -> None:
-    """Disassociate the replica in this region: it becomes a separate table with all writes so far. Raises
-    ValidationException if it isn't the only change, is for another region, or the table is protected.
-    """
+    """Disassociate the replica in this region: it becomes a separate table with all writes so far."""
     updates = request["ReplicaUpdates"]
     replication = replication_of(table)
     region = next(update["Disassociate"]["RegionName"] for update in updates if update.get("Disassociate"))
@@ -324,9 +322,7 @@ def has_witness(update: Mapping[str, Any]) -> bool:
 def check_consistency(
     table: Table, wanted: str | None, changes: Changes, own_region: str, supported: Collection[str]
 ) -> None:
-    """Reject incompatible changes of replicas and witnesses; ``wanted`` is the requested consistency. Raises
-    ValidationException.
-    """
+    """Reject incompatible changes of replicas and witnesses; ``wanted`` is the requested consistency."""
     replication = replication_of(table)
     if wanted is not None and (changes.updates or changes.deletes or not changes.creates):
         raise ValidationException(

@@ -87,10 +87,7 @@ class OneItem:
 
 
 def one_item(database: Database, text: str, given: Given, *, consistent: bool = False) -> OneItem | None:
-    """The item that a SELECT reads by key; None if it doesn't read a single item of a table. Raises StatementFault,
-    ExpressionFault or ValidationException if the statement is invalid or doesn't match its table's schema, or
-    ResourceNotFoundException if the table doesn't exist.
-    """
+    """The item that a SELECT reads by key; None if it doesn't read a single item of a table."""
     get = get_of(text)
     place = None if get is None else get.place(database, given.parameters)
     if get is not None and place is not None:
@@ -157,10 +154,7 @@ class Change:
 
 
 def written_of(database: Database, text: str, given: Given, *, returns_item: bool) -> Written:
-    """The write of a statement, from its cached plan if possible. Raises StatementFault, ExpressionFault, ValueFault or
-    ValidationException if it is invalid or doesn't match its table's schema, or ResourceNotFoundException if the table
-    doesn't exist.
-    """
+    """The write of a statement, from its cached plan if possible."""
     change = change_of(text)
     written = None if change is None else change.written(database, given.parameters, returns_item=returns_item)
     return write_of(database, given, returns_item=returns_item) if written is None else written

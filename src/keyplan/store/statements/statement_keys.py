@@ -39,9 +39,7 @@ class KeyValues:
 
 
 def key_values_of(where: Node | None) -> KeyValues | None:
-    """The equalities of a WHERE; None if it contains anything else or a duplicate. Raises StatementFault, ValueFault
-    for an invalid literal.
-    """
+    """The equalities of a WHERE; None if it contains anything else or a duplicate."""
     conditions = where.conditions if isinstance(where, And) else (where,)
     by_name: dict[str, AttributeValue | int] = {}
     for condition in conditions:
@@ -138,9 +136,7 @@ def _term(lowering: Lowering, operator: str, operand: tree.Operand, operands: Se
 
 
 def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | None) -> Partitions | None:
-    """The partitions of a condition; None if it can match any partition, which requires a scan. Raises SchemaFault if a
-    key is compared with an unsuitable value, or StatementFault if ranges of one partition overlap.
-    """
+    """The partitions of a condition; None if it can match any partition, which requires a scan."""
     if where is None:
         return None
     branches = _branches(where)

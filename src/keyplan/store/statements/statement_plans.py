@@ -160,9 +160,7 @@ def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
 
 @lru_cache(_KEPT_MAX)
 def plan_of(text: str) -> Plan | None:
-    """The parsed text of a statement; None if it depends on its parameters or is rejected: the uncached conversion
-    raises the error.
-    """
+    """The parsed text of a statement; None if it depends on its parameters or is rejected."""
     try:
         statement = parse(text)
         if isinstance(statement, Insert):
@@ -197,9 +195,7 @@ def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
 
 
 def read_of(database: Database, given: Given, *, consistent: bool = False) -> Read:
-    """The pages of a SELECT. Raises StatementFault, ExpressionFault or ValidationException if it is invalid or doesn't
-    match its table's schema, or ResourceNotFoundException if the table doesn't exist.
-    """
+    """The pages of a SELECT."""
     select = given.statement
     assert isinstance(select, Select)  # noqa: S101 - it reads
     _check_from(select.table)
@@ -337,9 +333,7 @@ def _fetches(
 def _key_values(
     table: Table, lowering: Lowering, where: tree.Condition | None, *, of_one: bool = False
 ) -> tuple[dict[str, AttributeValue], list[tree.Condition]]:
-    """The equalities on key attributes among the terms joined by AND, and the remaining terms. With ``of_one``, an
-    ``IN`` with one value is an equality, for reads.
-    """
+    """The equalities on key attributes, and the remaining terms. ``of_one``: an ``IN`` with one value counts."""
     values: dict[str, AttributeValue] = {}
     rest: list[tree.Condition] = []
     types = {attribute.name: attribute for attribute in table.keys}
@@ -371,10 +365,7 @@ def _repeats(term: KeyTerm | None, values: Mapping[str, AttributeValue]) -> bool
 
 
 def write_of(database: Database, given: Given, *, returns_item: bool) -> Written:
-    """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS. Raises StatementFault, ExpressionFault,
-    ValueFault or ValidationException if it is invalid or doesn't match its table's schema, or ResourceNotFoundException
-    if the table doesn't exist.
-    """
+    """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS."""
     lowering = given.lowering()
     match given.statement:
         case Insert() as insert:

@@ -45,9 +45,7 @@ T = TypeVar("T")
 
 
 class BusyWait:
-    """SQLite's busy handler: retries after short random pauses until the timeout. Long pauses would let a process
-    starve among many writers.
-    """
+    """SQLite's busy handler. Its pauses are short and random: long ones let a process starve among many writers."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -200,16 +198,12 @@ class FilePool:
             self._is_outdated = True
 
     def check_locks(self) -> None:
-        """Check that this store and newly opened ones use the same locks. Otherwise they overwrite each other's WAL.
-        Raises LocksRemovedError if the ``-shm`` file was removed or replaced.
-        """
+        """Raise LocksRemovedError if the ``-shm`` file was removed: newly opened stores would use other locks."""
         if _inode(self._shared) != self._shared_inode and not self._is_read_only:
             raise faults.files_removed(self.place, faults.LocksRemovedError)
 
     def refresh(self) -> None:
-        """Reopen the file if its ``-wal`` or ``-shm`` file was removed. Raises StoreError if it can't be reopened, or
-        it is unknown whether the last writes are stored.
-        """
+        """Reopen the file if its ``-wal`` or ``-shm`` file was removed. Raises StoreError."""
         self._verify_s = time.monotonic() + _VERIFY_EVERY_S
         if self._is_reopening or self._lacks_files():
             self._reopen(self._timeout_s)
@@ -225,9 +219,7 @@ class FilePool:
         return _inode(self._wal) != self._wal_inode and (self._guard is None or self._guard.is_alone())
 
     def _reopen(self, timeout_s: float) -> None:
-        """When no connection is in use: save the content of a removed WAL, close, and open again. All connections of a
-        process share the ``-shm`` file, so none may stay open.
-        """
+        """When no connection is in use: save the content of a removed WAL, close all, and open again."""
         with self._opening:
             if not self._lacks_files():
                 return  # another thread did it meanwhile
@@ -257,9 +249,7 @@ class FilePool:
                     self._verify_s = 0.0
 
     def _save(self, connection: apsw.Connection) -> None:
-        """Copy the content of a removed WAL into the file. Raises StoreError if another process has the file open with
-        another WAL.
-        """
+        """Copy the content of a removed WAL into the file. Raises StoreError if another process uses another WAL."""
         try:
             with nullcontext() if self._guard is None else self._guard.newcomers_waiting():
                 shared, wal = _inode(self._shared), _inode(self._wal)
@@ -351,9 +341,7 @@ class FilePool:
                 self._close(connection)
 
     def _close(self, connection: apsw.Connection) -> None:
-        """Close a connection. The last one copies the WAL into the file and removes it, unless it was replaced by
-        another process.
-        """
+        """Close a connection. The last one copies the WAL into the file, unless another process replaced it."""
         self._open_ones.discard(connection)
         guard = None if self._open_ones else self._guard
         if guard is not None:
@@ -409,9 +397,7 @@ class FilePool:
         return connection
 
     def _wait_for_wal(self) -> None:
-        """Wait while another process has the file open with a removed WAL: the WAL is created before the -shm file and
-        removed after it.
-        """
+        """Wait while another process has the file open with a removed WAL."""
         tries = 0
         while os.path.exists(self._shared) and not os.path.exists(self._wal):  # noqa: PTH110
             process = holder(self._file)
@@ -518,9 +504,7 @@ class MemoryPool:
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:
-        """Roll back an open transaction. The connection has the data, so it stays open; ``take`` retries a failed
-        rollback.
-        """
+        """Roll back. The connection has the data, so it stays open; ``take`` retries a failed rollback."""
         try:
             with suppress(apsw.Error):
                 roll_back(connection)

@@ -109,9 +109,7 @@ class FileGuard:
         os.close(self._shared)
 
     def lock_writer(self) -> bool:
-        """Lock out other writers after SQLite's lock, which other code in the process may have ended. False if another
-        process is writing.
-        """
+        """Lock out other writers, even if other code in the process ended SQLite's lock. False if one is writing."""
         try:
             fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._lock_writer)
         except OSError as error:
@@ -133,9 +131,7 @@ class FileGuard:
 
 
 def holder(path: str) -> int | None:
-    """The id of the process that locks a store's ``-shm`` file: -1 if unknown, None if there is none, or on systems
-    without guards.
-    """
+    """The process that locks a store's ``-shm`` file: -1 if unknown, None if none, or on systems without guards."""
     if not _HAS_GUARDS:
         return None
     with _registry, suppress(OSError):

@@ -140,9 +140,7 @@ class Archives(Part):
     def unmarked_after(
         self, table: StoredTable, row: int, last: int, mark: int, rows_max: int
     ) -> tuple[list[Written], bool]:
-        """Some items after a row, up to the last one; returns whether there can be more. Items with marked keys have no
-        body.
-        """
+        """Items after a row, up to the last one, and whether there can be more. Those with marked keys have no body."""
         text = (
             f"SELECT id, pk, sk, size, iif(EXISTS (SELECT 1 FROM {_marks_name(mark)} m "  # noqa: S608
             "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "

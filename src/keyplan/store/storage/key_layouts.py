@@ -76,9 +76,7 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The rows of a page: those of a partition (``partition``, ``equal`` and a range of the next sort attribute), or
-    all (``partition`` is empty), after the full key ``after`` (in an index, followed by the table's key).
-    """
+    """The rows of a page: of a partition, or all, after the full key ``after``."""
 
     partition: tuple[KeyText, ...] = ()
     equal: tuple[KeyText, ...] = ()

@@ -143,9 +143,7 @@ def expired(layout: TableLayout) -> str:
 
 
 def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[str]:
-    """The statements that store expiry times from now on: triggers with SQLite's own functions, which work in any
-    program. ``index`` is the name of the index by time.
-    """
+    """The statements that store expiry times from now on, with triggers that work in any program."""
     name, items = expires_name(layout), items_name(layout)
     seconds = _seconds(attribute, "NEW.body")
     entry = f"INSERT OR REPLACE INTO {name} SELECT NEW.id, {seconds} WHERE {seconds} IS NOT NULL"

@@ -82,9 +82,7 @@ class Reader:
     def rows_after(
         self, table: StoredTable, after: int, rows_max: int, bytes_max: int
     ) -> tuple[list[tuple[int, KeyText, KeyText, int, bytes]], bool]:
-        """The items after a row, in row order, up to ``rows_max`` or the one that reaches ``bytes_max``; returns
-        whether it ended there.
-        """
+        """Items after a row, up to ``rows_max`` or ``bytes_max``, and whether there can be more."""
         cursor = self._run(table.texts.rows_after, (after, rows_max))
         rows: list[tuple[int, KeyText, KeyText, int, bytes]] = []
         size_bytes = 0
@@ -117,9 +115,7 @@ class Reader:
         return self._run(text, (sql.expires_name(table.layout),)).fetchone() is not None
 
     def expired(self, table: StoredTable, after_s: float, until_s: float, limit: int) -> list[Key]:
-        """The keys of items that expire after ``after_s`` and until ``until_s``, earliest first; none if expiry times
-        aren't stored.
-        """
+        """The keys of items that expire between two moments, earliest first; none if expiry times aren't stored."""
         try:
             rows = self._run(sql.expired(table.layout), (after_s, until_s, limit)).fetchall()
         except apsw.SQLError as error:
@@ -151,9 +147,7 @@ class Writer(Reader):
     __slots__ = ()
 
     def nested(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in this transaction; if it raises, only its writes are undone. Raises StoreError if the whole
-        transaction is lost.
-        """
+        """Run ``work`` in this transaction; if it raises, only its writes are undone."""
         self._run("SAVEPOINT one")
         try:
             result = work(self)
@@ -224,9 +218,7 @@ class Writer(Reader):
         self._run(sql.DROP_TABLE, (layout.id,))
 
     def empty_table(self, table: StoredTable, kept_as: str) -> None:
-        """Rename the table of the items, remove their index entries, and create an empty table of items. Nothing may be
-        written to it while entries remain to be removed.
-        """
+        """Rename the table of the items, remove their index entries, and create an empty table of items."""
         layout = table.layout
         self.expire_by(table, None)
         self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
@@ -252,9 +244,7 @@ class Writer(Reader):
         return StoredTable(self._storage, layout)
 
     def expire_by(self, table: StoredTable, attribute: str | None) -> None:
-        """Store the expiry times of written items by this attribute from now on; with None, stop. ``fill_expiry``
-        stores those of existing items.
-        """
+        """Store the expiry times of items written from now on by this attribute; with None, stop."""
         name = sql.expires_name(table.layout)
         for text in sql.end_expiry(table.layout):
             self._run(text)
@@ -264,9 +254,7 @@ class Writer(Reader):
                 self._run(text)
 
     def fill_expiry(self, table: StoredTable, attribute: str, after: int, last: int) -> int | None:
-        """Store the expiry times of some items after a row, up to the last row; returns the row of the last one, or
-        None at the end.
-        """
+        """Store the expiry times of some items after a row; returns the last one's row, or None at the end."""
         until, more = self.archives.next_rows(table, after, last)
         self._run(sql.fill_expiry(table.layout, attribute), (after, until))
         return until if more else None

@@ -164,9 +164,7 @@ class Changes(Part):
         self._run(_DROP_SHARD, (stream, number))
 
     def trim(self, stream: int, before: int, limit: int) -> int:
-        """Remove up to ``limit`` records before a number, but not the stream's last one, which continues the numbers;
-        returns their number.
-        """
+        """Remove records before a number, except the stream's last one, which continues the numbers."""
         name = f"changes_{stream}"
         first = f"SELECT id FROM {name} WHERE id < ? AND id < (SELECT max(id) FROM {name}) ORDER BY id LIMIT ?"  # noqa: S608
         cursor = self._run(f"DELETE FROM {name} WHERE id IN ({first})", (before, limit))  # noqa: S608

@@ -141,9 +141,7 @@ def _length_bytes(text: KeyText) -> int:
 
 
 def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: str | None = None) -> None:
-    """Reject an empty string or binary as a key attribute of a table or an index. In a transaction, too, it is an error
-    of the request rather than a cancellation reason. Raises ValidationException.
-    """
+    """Reject an empty key attribute: also in a transaction an error of the request, not a cancellation reason."""
     if not value[attribute.type]:
         words = _EMPTY if index is None else _EMPTY_INDEX
         raise ValidationException(words.format(kind=_kind(attribute), name=attribute.name, index=index))
@@ -193,10 +191,7 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
 
 
 def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> None:
-    """Reject an update that gives an index key attribute another type or an empty value, independently of the item;
-    ``assigned`` are the values assigned to whole attributes. Raises SchemaFault for another type, or
-    ValidationException for an empty value.
-    """
+    """Reject an update that gives an index key attribute another type or an empty value, whatever the item is."""
     for index in table.indexes_in_order:
         for attribute in index.keys:
             value = assigned.get(attribute.name)
@@ -214,9 +209,7 @@ def check_updated_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -
 
 
 def check_scalars(table: Table, nested: Collection[str]) -> None:
-    """Reject paths into key attributes of the table or its indexes; ``nested`` are the attributes of the paths. Raises
-    SchemaFault.
-    """
+    """Reject paths into key attributes of the table or its indexes. Raises SchemaFault."""
     if not nested:
         return
     for attribute in table.keys:
@@ -240,9 +233,7 @@ def _kind(attribute: KeyAttribute) -> str:
 
 
 def entry_of(index: Index, item: Item) -> Entry | None:
-    """The entry of an item in an index; None if it has none. Only items older than the index can have unsuitable
-    attributes, which exclude them.
-    """
+    """The entry of an item in an index; None if it has none, or is older than the index and has unsuitable keys."""
     texts: list[KeyText] = []
     for attribute in index.keys:
         value = item.get(attribute.name)

@@ -76,9 +76,7 @@ def policy_member(resource: Resource) -> str:
 
 
 def forget_table(writer: Writer, table: Table) -> None:
-    """Remove a table: its items, index entries, history and replication records. Its stream stays readable for 24
-    hours.
-    """
+    """Remove a table and what belongs to it. Its stream stays readable for 24 hours."""
     table_id = table.stored.layout.id
     if table.keeps_history:
         writer.archives.end_history(table_id)
@@ -89,9 +87,7 @@ def forget_table(writer: Writer, table: Table) -> None:
 
 
 def clear_waste(storage: Storage) -> None:
-    """Remove discarded data in chunks of one transaction each. Other processes can do the same concurrently. Raises
-    StoreError if the store failed. Remaining data is removed by the next call.
-    """
+    """Remove discarded data in chunks of one transaction each. Other processes can do the same concurrently."""
     is_left = storage.read(lambda reader: reader.has_waste())
     while is_left:
         storage.let_others_in()

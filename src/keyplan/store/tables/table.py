@@ -187,9 +187,7 @@ def _stream(definition: Mapping[str, Any], table_id: int, recorder: Recorder) ->
 
 
 def next_layout(definition: Mapping[str, Any], before: TableLayout) -> TableLayout:
-    """The physical form of a table whose definition becomes this one, as a new generation: who writes by the one before
-    meets an error, and reads it again.
-    """
+    """The layout for a changed definition, as a new generation: writes by the previous one fail and are retried."""
     return layout_of(definition, before.id, before.generation + 1)
 
 

@@ -122,9 +122,7 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
 
 
 def describe_new(table: Table, states: States = _SETTLED) -> dict[str, Any]:
-    """The ``TableDescription`` of a new table: the service reports the time of on-demand mode and default warm
-    throughput only later.
-    """
+    """The description of a new table, in which the service omits some members."""
     description, definition = describe(table, None, states), table.definition
     description.get("BillingModeSummary", {}).pop("LastUpdateToPayPerRequestDateTime", None)
     if not definition.get("WarmThroughput"):

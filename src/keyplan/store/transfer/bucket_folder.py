@@ -86,9 +86,7 @@ class Bucket:
 
     @contextmanager
     def writing(self, key: str, written: list[Written], *, packed: bool) -> Generator[IO[bytes]]:
-        """A file to write an object, optionally compressed with gzip. On close, the object appears under its key and is
-        appended to ``written``. Raises S3Error for an invalid key.
-        """
+        """A file to write an object. On close, it appears under its key and is appended to ``written``."""
         path = self._place(key)
         if path is None:
             raise S3Error("S3AccessDenied", f"A key can't lead out of its bucket: {key}")
@@ -140,9 +138,7 @@ class Bucket:
         return path if self._is_inside(path) else None
 
     def _is_inside(self, path: Path) -> bool:
-        """Whether a path is in the bucket after its symbolic links are resolved. A link to a file or folder outside the
-        bucket would let a request read or overwrite any file of the user.
-        """
+        """Whether a path is in the bucket. A link to a file outside would let a request read any file of the user."""
         try:
             return path.resolve().is_relative_to(self._resolved)
         except (OSError, RuntimeError, ValueError):  # too long, circular links, not encodable

@@ -151,9 +151,7 @@ def _write_of(database: Database, name: str, record: Mapping[str, Any]) -> Write
 
 
 def _write(database: Database, number: str, progress: Progress, waiting: list[Waiting]) -> None:
-    """Write the queued items in one transaction, unless the operation was canceled. Raises CancelledError if it was
-    canceled, or S3Error if the table was deleted, or has another key.
-    """
+    """Write the queued items in one transaction. Raises CancelledError, or S3Error if the table was deleted."""
     if not waiting:
         return
 

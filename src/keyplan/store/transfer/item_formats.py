@@ -50,9 +50,7 @@ class Csv:
 
 
 def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields]:
-    """The records of an object: the fields of each, such as ``Item``. Raises UnreadableError if the next record can't
-    be read; the previous ones are valid.
-    """
+    """The fields of each record. Raises UnreadableError if the next one can't be read."""
     try:
         if format_ == "CSV":
             yield from _csv_records(file, how)
@@ -158,9 +156,7 @@ _SETS = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}
 
 
 def _attribute(value: Any) -> dict[str, Any]:
-    """The attribute value of an Ion value. Raises ValueError if no attribute value corresponds: a timestamp, a clob, a
-    symbol, a repeated field, an unknown annotation.
-    """
+    """The attribute value of an Ion value. Raises ValueError if none corresponds, as for a timestamp or a symbol."""
     annotations = [annotation.text for annotation in getattr(value, "ion_annotations", ())]
     kind = getattr(getattr(value, "ion_type", None), "name", "")
     if annotations:
@@ -241,9 +237,7 @@ def _csv_records(file: IO[bytes], how: Csv) -> Iterator[Fields]:
 
 
 class _RowLines:
-    """The lines of a CSV file, with a maximum length of lines and rows: a file compressed from one repeated letter
-    would use all memory.
-    """
+    """The lines of a CSV file, of bounded length: one compressed repeated letter would use all memory."""
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text

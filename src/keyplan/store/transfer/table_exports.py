@@ -37,9 +37,7 @@ Shown = Callable[[Item], Item | None]
 
 
 class Span(NamedTuple):
-    """The exported period: the table at the end, or the changes from the start (inclusive) to the end (exclusive). In
-    microseconds.
-    """
+    """The exported period in µs: the table at the end, or the changes from the start until before the end."""
 
     until_us: int
     from_us: int | None

@@ -61,9 +61,7 @@ def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
 def repeated(
     writer: Writer, database: Database, kind: Kind, request: Mapping[str, Any], conflict: DynamoDBError
 ) -> dict[str, Any] | None:
-    """The description of the job that a request with the same ClientToken started. Raises ``conflict`` if that request
-    was different.
-    """
+    """The job of the same ClientToken. Raises ``conflict`` if its request was different."""
     token = request.get("ClientToken")
     for job in [] if token is None else all_jobs(writer, kind):
         description: dict[str, Any] = job["Description"]
@@ -118,9 +116,7 @@ def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str
 
 
 def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
-    """The description of a job by ARN, in any region; None if it doesn't exist. ``title`` is the prefix of its members:
-    ``ExportArn``, ``ExportStatus``. Raises ValidationException if it isn't the ARN of such a job.
-    """
+    """The description of a job by ARN, in any region. ``title`` is the prefix of its members, as in ``ExportArn``."""
     check_job_arn(arn, kind, title)
     job = database.storage.read(lambda reader: find_job(reader, kind, arn.rpartition("/")[2]))
     if job is None or job["Description"][f"{title}Arn"].split(":table/")[1] != arn.split(":table/")[1]:
