@@ -284,6 +284,17 @@ def test_strongly_consistent_writes_do_not_replicate_other_tables(regions: Regio
     assert items(east, TableName="others") == {"1": "1"}
 
 
+def test_strongly_consistent_write_is_replicated_after_another_process_changed_the_table(path: str) -> None:
+    with Regions.open(path, (EAST, WEST, SOUTH)) as regions, Engine.open(path) as other:
+        east, west, _ = regions.engines.values()
+        create(east)
+        replicas(east, add(WEST), add(SOUTH), MultiRegionConsistency="STRONG")
+        enabled = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
+        other.call("UpdateContinuousBackups", {"TableName": "orders", **enabled})
+        put(east, "1", 1)
+        assert items(west) == {"1": "1"}
+
+
 OF_STRONG = "global tables with MultiRegionConsistency set to STRONG"
 ONLY_ONE = f"Deletion of only one table replica is not supported for {OF_STRONG}."
 

@@ -37,8 +37,7 @@ from keyplan.store.streams import SHARD_S, ShardLife, needs_trimming, trim
 if TYPE_CHECKING:
     from keyplan.store.integrity_check import Finding
 
-_STALE_RETRIES = 50
-"""Maximum number of retries of one operation after concurrent table changes."""
+_TRIES_MAX = 51
 _TIDY_EVERY_S = 3600.0
 
 
@@ -62,7 +61,6 @@ class Engine:
         self._database.go_on = self._go_on
         self._knows_what_expires = False
         self._tidy_s = 0.0
-        """When to run ``tidy`` again."""
         self._actions: dict[str, tuple[Operation, Action]] = {}
 
     @classmethod
@@ -154,28 +152,30 @@ class Engine:
         """
         kind, action = self._actions.get(operation) or self._loaded(operation)
         kind.validate(params)
-        try:
-            if not kind.old_names.isdisjoint(params):
-                kind.check_old_count(params)
-                kind.check_mixture(params)
-            answer = action(self._database, params)
-        except StaleTableError:
-            self._database.refresh()
-        except _FAULTS as fault:
-            # The cached table may be outdated. The check costs a statement, but only here.
-            if not (_is_of_schema(fault) and self._database.refresh()):
-                raise error_of(fault, kind, params) from None
-        except SIGNS_OF_DAMAGE as fault:
-            check_unicode(params)
-            raise damaged(fault, self.place) from fault
-        else:
+        for _ in range(_TRIES_MAX):
+            try:
+                if not kind.old_names.isdisjoint(params):
+                    kind.check_old_count(params)
+                    kind.check_mixture(params)
+                answer = action(self._database, params)
+            except StaleTableError:
+                self._database.refresh()
+                continue
+            except _FAULTS as fault:
+                # The cached table may be outdated. The check costs a statement, but only here.
+                if not (_is_of_schema(fault) and self._database.refresh()):
+                    raise error_of(fault, kind, params) from None
+                continue
+            except SIGNS_OF_DAMAGE as fault:
+                check_unicode(params)
+                raise damaged(fault, self.place) from fault
             if kind.kind == "write" and self._database.group is not None:
                 with effort.without_limit():
                     self._database.group.finish_strong()
             if "ConsumedCapacity" in answer and str(params.get("TableName")).startswith("arn:"):
                 answer["ConsumedCapacity"]["TableName"] = params["TableName"]
             return answer
-        return self._again(kind, action, params)
+        raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
         """Run an operation in a thread on which others wait. Raises LongError if it takes long: nothing was done, and
@@ -193,19 +193,6 @@ class Engine:
             raise unknown_operation(operation)
         self._actions[operation] = loaded = kind, action_of(operation)
         return loaded
-
-    def _again(self, kind: Operation, action: Action, params: dict[str, Any]) -> dict[str, Any]:
-        for _ in range(_STALE_RETRIES):
-            try:
-                return action(self._database, params)
-            except StaleTableError:
-                self._database.refresh()
-            except _FAULTS as fault:
-                if not (_is_of_schema(fault) and self._database.refresh()):
-                    raise error_of(fault, kind, params) from None
-            except SIGNS_OF_DAMAGE as fault:
-                raise damaged(fault, self.place) from fault
-        raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
         """Run operations on items in order, with all writes in one commit. Returns the response or error of each; a
