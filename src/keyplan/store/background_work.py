@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 
 def this_process() -> dict[str, Any]:
@@ -74,18 +74,8 @@ _END_S_MAX = 5.0
 """How many seconds closing the engine waits for its thread."""
 
 
-class Runner(Protocol):
-    """Runs jobs."""
-
-    def run(self, work: Callable[[], None]) -> None:
-        """Run a job now or later. Never raises."""
-        ...
-
-    def close(self) -> None: ...
-
-
 class Inline:
-    """Runs jobs immediately."""
+    """Runs jobs immediately. Jobs don't raise."""
 
     def run(self, work: Callable[[], None]) -> None:
         work()
@@ -94,7 +84,7 @@ class Inline:
         """Nothing to finish."""
 
 
-class Behind:
+class Behind(Inline):
     """Runs jobs in a thread, in order."""
 
     def __init__(self) -> None:

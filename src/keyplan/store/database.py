@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from keyplan.dynamodb.service_errors import table_not_found
 from keyplan.errors import KeyplanError
-from keyplan.store.background_work import Inline, Runner
+from keyplan.store.background_work import Inline
 from keyplan.store.items.stored_items import decode
 from keyplan.store.state_delays import (
     States,
@@ -95,25 +95,18 @@ class Database:
         self.s3 = s3
         """The folder that simulates Amazon S3."""
         self.group: Group | None = None
-        """The stores of all regions, if there are several."""
-        self.jobs: Runner = Inline()
-        """Runs jobs that operations start."""
+        self.jobs = Inline()
         self.go_on: Callable[[], None] = lambda: None
         """Continues abandoned work of another process or thread."""
         self.counts = Counts(storage)
         self.endpoint = "localhost"
-        """The endpoint that DescribeEndpoints returns."""
         self.state_delay_s = realism.state_delay_s
-        """How many seconds transitional states last."""
         self._tables: dict[str, Table] = {}
         self._settled: dict[str, Table] = {}
         """Cached tables without transitional states, which are most."""
         self.recorder = Recorder(clock, shard_life or ShardLife())
-        """Records changes of tables with a stream."""
         self.meter: Meter | None = None
-        """Throttles requests, if enabled."""
         self.lag: IndexLag | None = None
-        """Delays index reads, if enabled."""
         if realism.throttles or realism.index_lag_ms:
             from keyplan.store.simulation import IndexLag, Meter  # noqa: PLC0415 - few stores simulate anything
 

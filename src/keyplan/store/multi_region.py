@@ -8,7 +8,7 @@ the greater name.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from os import PathLike, fspath
@@ -30,7 +30,6 @@ from keyplan.store.tables.resources import replication_of
 from keyplan.store.tables.table import Table
 
 _TOGETHER = 200
-"""Maximum number of writes replicated in one transaction."""
 CURSOR = "replica"
 """The kind of the records with a region's progress in another region's writes."""
 
@@ -156,20 +155,15 @@ def _written(there: Database, reader: Reader, name: str, source: str, since: int
         return [], since
     batch: _Batch = []
     last = since
-    for noted in _until(reader.replicas.since(table.stored.layout.id, since), until_us):
+    for noted in reader.replicas.since(table.stored.layout.id, since):
+        if noted.version[0] > until_us:
+            break
         last = noted.seq
         if noted.version[1] == source:
             batch.append((noted, reader.get(table.stored, *noted.key)))
         if len(batch) == _TOGETHER:
             break
     return batch, last
-
-
-def _until(noted: Iterator[Noted], until_us: int) -> Iterator[Noted]:
-    for each in noted:
-        if each.version[0] > until_us:
-            return
-        yield each
 
 
 def _apply(here: Database, writer: Writer, name: str, source: str, batch: _Batch, end: int) -> None:

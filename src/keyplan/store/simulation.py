@@ -58,7 +58,6 @@ PEAK_AGE_S = 1800.0
 """The age from which twice a peak is allowed."""
 
 Partition = tuple[KeyText, ...]
-"""The partition key attributes."""
 
 _KEY_RANGE = "KeyRangeThroughputExceeded"
 _ACCOUNT = "AccountLimitExceeded"

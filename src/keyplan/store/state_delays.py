@@ -63,20 +63,15 @@ class States:
 
     table: State = "ACTIVE"
     change: str | None = None
-    """The pending change of the table."""
     indexes: Mapping[str, IndexState] = field(default_factory=dict[str, IndexState])
     encryption: bool = False
-    """Whether the encryption is being changed."""
     warming: bool = False
-    """Whether warm throughput is being raised."""
     restoring: bool = False
-    """Whether the table is being restored from a backup or a history."""
     detail: str = ""
     """What error texts add after the table's name."""
     mode: str | None = None
     """The billing mode before a pending throughput change, which applies until it ends."""
     expiring: str = ""
-    """The attribute of a pending TTL change."""
     lacks_backups: bool = False
     """Whether the table is too new for backups and point-in-time recovery."""
 

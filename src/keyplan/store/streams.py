@@ -27,12 +27,11 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
 )
 from keyplan.store.arns import stream_arn
-from keyplan.store.storage.key_layouts import KeyText
+from keyplan.store.storage.key_layouts import KeyText, Row
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.storage.stream_rows import HASHES, Changes, StoredShard, StoredStream
 
 RETENTION_S = 24 * 3600.0
-"""Retention of records and of disabled streams."""
 SHARD_S = 4 * 3600.0
 """The approximate lifetime of an open shard in the service."""
 OPEN_SHARDS_MAX = 16
@@ -87,23 +86,6 @@ def shard_id(shard: StoredShard) -> str:
     return f"shardId-{moment:020d}-{zlib.crc32(str(moment).encode()):08x}"
 
 
-def first_shard(now_s: float) -> StoredShard:
-    return StoredShard(1, None, 0, HASHES - 1, now_s, 0)
-
-
-def children(shard: StoredShard, number: int, now_s: float, after: int, *, splits: bool) -> list[StoredShard]:
-    """The children of a shard, numbered from ``number``, for the records after ``after``."""
-    opened_s = max(now_s, shard.opened_s)
-    ranges = [(shard.low, shard.high)]
-    if splits and shard.low < shard.high:
-        middle = (shard.low + shard.high) // 2
-        ranges = [(shard.low, middle), (middle + 1, shard.high)]
-    return [
-        StoredShard(number + place, shard.number, low, high, opened_s, after)
-        for place, (low, high) in enumerate(ranges)
-    ]
-
-
 STREAM = "Stream"
 """The member of a table's definition with its latest stream: ``Id``, ``Label`` and its ``TableId``."""
 
@@ -125,7 +107,7 @@ def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str,
     }
     label = _label(moment_ms)
     stream = changes.open_stream(table, label, orjson.dumps(described).decode(), moment_ms / 1000)
-    changes.open_shard(stream, first_shard(now_s))
+    changes.open_shard(stream, StoredShard(1, None, 0, HASHES - 1, now_s, 0))
     return {**definition, STREAM: {"Id": stream, "Label": label, "TableId": table_id}}
 
 
@@ -196,14 +178,6 @@ ViewType = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """An item before or after a change: its size in bytes and its stored form."""
-
-    size: int
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class _Due:
     """When a stream's open shards must close, unless another process has closed them already."""
 
@@ -227,17 +201,17 @@ class Recorder:
         partition: KeyText,
         keys: Mapping[str, Any],
         keys_size: int,
-        old: Image | None,
-        new: Image | None,
+        old: Row | None,
+        new: Row | None,
     ) -> None:
         size = keys_size
         parts = [b'{"Keys":', orjson.dumps(keys)]
         if new is not None and stream.view in {"NEW_IMAGE", "NEW_AND_OLD_IMAGES"}:
-            parts += (b',"NewImage":', new.body)
-            size += new.size
+            parts += (b',"NewImage":', new[1])
+            size += new[0]
         if old is not None and stream.view in {"OLD_IMAGE", "NEW_AND_OLD_IMAGES"}:
-            parts += (b',"OldImage":', old.body)
-            size += old.size
+            parts += (b',"OldImage":', old[1])
+            size += old[0]
         parts.append(b"}")
         now_s = self._clock()
         changes = writer.changes
@@ -275,8 +249,13 @@ def turn(changes: Changes, stream: int, shards: list[StoredShard], now_s: float,
     splits = splits and len(opened) * 2 <= OPEN_SHARDS_MAX
     for shard in opened:
         changes.change_shard(stream, replace(shard, closed_s=now_s, closed_after=number))
-        for child in children(shard, next_number, now_s, number, splits=splits):
-            changes.open_shard(stream, child)
+        ranges = [(shard.low, shard.high)]
+        if splits and shard.low < shard.high:
+            middle = (shard.low + shard.high) // 2
+            ranges = [(shard.low, middle), (middle + 1, shard.high)]
+        for low, high in ranges:
+            opened_s = max(now_s, shard.opened_s)
+            changes.open_shard(stream, StoredShard(next_number, shard.number, low, high, opened_s, number))
             next_number += 1
 
 
@@ -290,7 +269,6 @@ class TableStream:
 
 
 ITERATOR_S = 15 * 60.0
-"""The lifetime of an iterator."""
 
 _ARN = re.compile(rf"arn:[a-z-]+:dynamodb:([a-z0-9-]+):\d{{12}}:table/({NAME_PATTERN})/stream/([0-9T:.-]+)")
 _INVALID = "Invalid ShardIterator"

@@ -42,7 +42,6 @@ BackupType = Literal["USER", "SYSTEM"]
 SYSTEM_LIFETIME_S = 35 * 86_400.0
 """Retention of the backup of a deleted table with point-in-time recovery."""
 DELETED_SUFFIX = "$DeletedTableBackup"
-"""The suffix of its name."""
 _KIND = "backup"
 _ARN = re.compile(r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/([^/]+)/backup/(\d+-[0-9a-f]{8})")
 

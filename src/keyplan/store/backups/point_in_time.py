@@ -23,7 +23,6 @@ from keyplan.store.tables.table import Table, next_layout
 MEMBER = "PointInTimeRecovery"
 PERIOD_DAYS_MAX = 35
 TRIMMED_TOGETHER = 500
-"""Maximum number of writes trimmed per transaction."""
 _DAY_S = 86_400.0
 
 

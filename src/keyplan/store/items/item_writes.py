@@ -16,7 +16,7 @@ from keyplan.errors import DynamoDBError
 from keyplan.store.items.write_outcome import Item, Put, Write, judged
 from keyplan.store.storage.key_layouts import Found
 from keyplan.store.storage.storage_transactions import Writer
-from keyplan.store.streams import Event, Image
+from keyplan.store.streams import Event
 from keyplan.store.tables.item_keys import Key, entry_of, projection_of
 from keyplan.store.tables.table import Index, Table
 from keyplan.store.vectors import billed_size, keep_vectors, write_bytes
@@ -140,8 +140,8 @@ def _record(writer: Writer, write: Write, result: Found | None, old: Item | None
         event = "EXPIRE" if write.by_expiry else "REMOVE"
     keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, write.key, strict=False)}
     # A damaged item has no image.
-    before = None if result is None or old is None else Image(result[1], result[2])
-    after = None if put is None else Image(put.size, put.body)
+    before = None if result is None or old is None else result[1:3]
+    after = None if put is None else (put.size, put.body)
     stream.recorder.record(writer, stream, event, write.key[0], keys, item_size(keys), before, after)
 
 

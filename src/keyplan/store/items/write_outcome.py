@@ -67,7 +67,6 @@ class Write:
     change: Change | None = None
     removes: bool = False
     wants_old: bool = False
-    """Whether the outcome must have the old item."""
     returns_item: bool = False
     """Whether a failed condition returns the item (ReturnValuesOnConditionCheckFailure)."""
     inserts: bool = False
@@ -75,7 +74,6 @@ class Write:
     version: Version | None = None
     """Time and region of the original write, for a replicated one."""
     by_expiry: bool = False
-    """Whether it removes an expired item."""
 
     @property
     def reads_item(self) -> bool:
@@ -87,13 +85,9 @@ class Judged:
     """The evaluated write."""
 
     old: Item | None
-    """The old item, if wanted."""
     holds: bool
-    """Whether the condition is true."""
     put: Put | None
-    """What to store."""
     fault: DynamoDBError | ExpressionFault | None = None
-    """Why the update can't be applied."""
     is_damaged: bool = False
     """Whether the stored item is unreadable, and the write doesn't need it."""
 

@@ -23,7 +23,6 @@ from keyplan.store.tables.table import Table, next_layout
 
 Definition = dict[str, Any]
 Overrides = dict[str, Any]
-"""Replica-specific settings."""
 
 _REGIONAL = frozenset(
     {

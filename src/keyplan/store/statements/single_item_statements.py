@@ -35,7 +35,6 @@ from keyplan.store.tables.table import Table
 from keyplan.store.work_budget import spend, spend_on_items
 
 _KEPT_MAX = 1024
-"""Maximum number of cached plans (least recently used)."""
 _MEMBERS = frozenset({"Statement", "Parameters", "ConsistentRead"})
 """Members of requests that are answered here. Others limit or continue pages, or return consumed capacity."""
 

@@ -42,7 +42,7 @@ from keyplan.store.items.item_writes import Outcome
 from keyplan.store.items.write_outcome import Write, prepare_put
 from keyplan.store.queries import Item, Projection, Target
 from keyplan.store.requests import write_preparation as prepare
-from keyplan.store.statements.statement_keys import KEY_TYPE, conjuncts, partitions_of, term_of
+from keyplan.store.statements.statement_keys import KEY_TYPE, joined, partitions_of, term_of
 from keyplan.store.storage.key_layouts import Bounds
 from keyplan.store.tables.item_keys import Key, SchemaFault, check_names, check_not_empty, key_of_item, key_of_request
 from keyplan.store.tables.table import Table
@@ -51,7 +51,6 @@ from keyplan.store.work_budget import spend
 _LOG = logging.getLogger("keyplan.statements")
 _TOLD_MAX = 1024
 _KEPT_MAX = 1024
-"""Maximum number of cached plans (least recently used)."""
 _READ_PER_CHARACTER = 20
 """Bytes of items that can be read in the time of parsing one character."""
 _FROM_PARTS_MAX = 2
@@ -128,7 +127,6 @@ class Read:
     key_values: Mapping[str, AttributeValue] | None
     """The key attributes, if the condition fixes all of them."""
     is_of_key: bool = False
-    """Whether the condition consists only of the key."""
 
     def key(self) -> Key | None:
         return None if self.key_values is None else key_of_request(self.target.table, dict(self.key_values))
@@ -337,7 +335,7 @@ def _key_values(
     values: dict[str, AttributeValue] = {}
     rest: list[tree.Condition] = []
     types = {attribute.name: attribute for attribute in table.keys}
-    for condition in conjuncts(where):
+    for condition in joined(tree.And, where):
         term = term_of(lowering, condition)
         if term is None or not _is_equality(term, of_one=of_one) or term.name not in types or term.name in values:
             rest.append(condition)

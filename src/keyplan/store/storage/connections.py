@@ -144,7 +144,6 @@ class FilePool:
         self._is_reopening = False
         """Whether the file is being reopened: returned connections are closed."""
         self._verify_s = 0.0
-        """When to check the files again."""
         self._is_outdated = False
         """Whether a write found that the WAL was removed."""
         self._guard: FileGuard | None = None
@@ -177,21 +176,15 @@ class FilePool:
         """Check that the paths still name the open files. After a commit of ``connection``, the content of a removed
         WAL is saved in the file. Raises StoreError if one was removed or replaced.
         """
-        # Runs with every write.
-        stat = os.stat  # a Path takes several times as long
         try:
-            status = stat(self.place)
+            status = os.stat(self.place)  # noqa: PTH116 - runs with every write
         except OSError:
             raise faults.replaced(self.place) from None
         if status.st_ino != self._inode or status.st_dev != self._device:
             raise faults.replaced(self.place)
         if self._is_read_only:
             return
-        try:
-            wal_inode = stat(self._wal).st_ino
-        except OSError:
-            wal_inode = None
-        if wal_inode != self._wal_inode:
+        if _inode(self._wal) != self._wal_inode:
             if connection is None:
                 raise faults.files_removed(self.place)
             self._save(connection)
@@ -475,21 +468,13 @@ class MemoryPool:
     def verify(self, connection: apsw.Connection | None = None) -> None:
         """Memory can't be replaced."""
 
-    def check_locks(self) -> None:
-        """Memory has no other process."""
+    def _nothing(self) -> None:
+        """Memory has no files and no other process."""
 
-    def refresh(self) -> None:
-        """Memory has no files."""
+    check_locks = refresh = unlock_writer = before_fork = _nothing
 
     def lock_writer(self) -> bool:
-        """Memory has no other process."""
         return True
-
-    def unlock_writer(self) -> None:
-        """Memory has no other process."""
-
-    def before_fork(self) -> None:
-        """Memory has no file locks."""
 
     def forget(self) -> None:
         """After a fork the child has its own copy, unless another thread was using the connection."""

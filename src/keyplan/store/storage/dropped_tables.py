@@ -8,7 +8,6 @@ process can continue at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import apsw
@@ -17,7 +16,6 @@ from keyplan.store import work_budget as effort
 
 Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
 ThrowAway = Callable[[str], None]
-"""Removes a SQLite table, if it exists."""
 
 _NAMES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'waste_[0-9]*' ORDER BY length(name), name"
 _COLUMNS = (
@@ -35,18 +33,6 @@ class Part:
     def __init__(self, run: Run, throw_away: ThrowAway) -> None:
         self._run = run
         self._throw_away = throw_away
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A row of a table, by the columns of its order."""
-
-    columns: str
-    values: tuple[object, ...]
-
-    @property
-    def condition(self) -> str:
-        return f"({self.columns}) <= ({', '.join('?' * len(self.values))})"
 
 
 def throw_away(run: Run, name: str) -> bool:
@@ -81,7 +67,7 @@ def clear_piece(run: Run) -> bool:
         if last is None:
             run(f"DROP TABLE {names[0]}", None)
         else:
-            run(f"DELETE FROM {names[0]} WHERE {last.condition}", last.values)  # noqa: S608
+            run(f"DELETE FROM {names[0]} WHERE {last[0]}", last[1])  # noqa: S608
     elif (dropped := _dropped_index(run)) is not None:
         index, name = dropped
         last = _end_of_piece(run, name, index)
@@ -89,7 +75,7 @@ def clear_piece(run: Run) -> bool:
             run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608
             run("DELETE FROM keyplan_dropped_indexes WHERE id = ?", (index,))
         else:
-            run(f"DELETE FROM {name} WHERE index_id = {index} AND {last.condition}", last.values)  # noqa: S608
+            run(f"DELETE FROM {name} WHERE index_id = {index} AND {last[0]}", last[1])  # noqa: S608
     return not has_waste(run)
 
 
@@ -111,8 +97,10 @@ def _names(run: Run) -> list[str]:
     return [str(name) for (name,) in run(_NAMES, None)]
 
 
-def _end_of_piece(run: Run, name: str, index: int | None = None) -> _Place | None:
-    """The last row of a chunk of a table, or of an index's entries in it; None if it is smaller or missing."""
+def _end_of_piece(run: Run, name: str, index: int | None = None) -> tuple[str, tuple[object, ...]] | None:
+    """The condition and values that select a chunk of a table, or of an index's entries in it; None if all fits in one,
+    or the table is missing.
+    """
     columns = cast("list[tuple[str, bool, int]]", run(_COLUMNS, (name,)).fetchall())
     if not columns:
         return None
@@ -128,5 +116,5 @@ def _end_of_piece(run: Run, name: str, index: int | None = None) -> _Place | Non
         size_bytes += size
         if rows == rows_max or size_bytes >= bytes_max:
             cursor.close(True)
-            return _Place(key, tuple(last))
+            return f"({key}) <= ({', '.join('?' * len(last))})", tuple(last)
     return None

@@ -32,7 +32,6 @@ _WRITER = (1 << 40, 1)
 """A byte of Keyplan's, locked during a write."""
 
 _guards: dict[tuple[int, int], FileGuard] = {}
-"""The guards of this process, by device and inode."""
 _registry = threading.RLock()
 
 

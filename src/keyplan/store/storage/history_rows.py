@@ -104,12 +104,13 @@ class Archives(Part):
         return cursor.connection.changes()
 
     def oldest_write(self, table_id: int) -> int | None:
-        text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id LIMIT 1"  # noqa: S608
-        row = cast("tuple[int] | None", self._run(text, None).fetchone())
-        return None if row is None else row[0]
+        return self._made_us(table_id, "ASC")
 
     def newest_write(self, table_id: int) -> int | None:
-        text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id DESC LIMIT 1"  # noqa: S608
+        return self._made_us(table_id, "DESC")
+
+    def _made_us(self, table_id: int, order: str) -> int | None:
+        text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id {order} LIMIT 1"  # noqa: S608
         row = cast("tuple[int] | None", self._run(text, None).fetchone())
         return None if row is None else row[0]
 

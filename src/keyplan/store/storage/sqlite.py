@@ -50,14 +50,6 @@ class FairLock:
         self._held = False
         self._waiting: deque[threading.Lock] = deque()
 
-    def acquire_at_once(self) -> bool:
-        """Take the lock if it is free; whether it was."""
-        with self._guard:
-            if self._held:
-                return False
-            self._held = True
-            return True
-
     def acquire(self, timeout_s: float) -> bool:
         """Wait for the lock at most ``timeout_s``; whether it was taken."""
         with self._guard:
@@ -191,7 +183,7 @@ class Storage(Medium):
         if joined is not None:
             return joined.nested(work)
         writers = self._writers
-        deadline = None if writers.acquire_at_once() else self._wait_for_writers()
+        deadline = self._wait_for_writers()
         self._writing_thread = threading.get_ident()
         try:
             try:
@@ -256,10 +248,7 @@ class Storage(Medium):
         pool = self.pool
         connection = pool.take()
         try:
-            if deadline is None:
-                self._begin(connection, begin)
-            else:
-                self._begin_by(connection, begin, deadline)
+            self._begin(connection, begin, deadline)
             if is_write:
                 pool.check_locks()
             result = work(inside(self, connection))
@@ -278,29 +267,25 @@ class Storage(Medium):
         pool.give(connection)
         return result
 
-    def _begin_by(self, connection: apsw.Connection, begin: str, deadline: float) -> None:
+    def _begin(self, connection: apsw.Connection, begin: str, deadline: float | None) -> None:
+        until = time.monotonic() + self._busy_timeout_s if deadline is None else deadline
         self.pool.wait.until(deadline)
         try:
-            self._begin(connection, begin, deadline)
+            while True:
+                failure: apsw.BusyError | None = None
+                try:
+                    connection.execute(begin)
+                    if begin == "BEGIN" or self.pool.lock_writer():
+                        return
+                    roll_back(connection)  # another process writes in spite of SQLite's lock
+                except apsw.BusyError as error:
+                    failure = error
+                # The busy handler has waited, unless SQLite didn't call it.
+                if time.monotonic() >= until:
+                    raise faults.locked(self.place, self._busy_timeout_s) from failure
+                time.sleep(0.001)
         finally:
             self.pool.wait.until(None)
-
-    def _begin(self, connection: apsw.Connection, begin: str, deadline: float | None = None) -> None:
-        if deadline is None:
-            deadline = time.monotonic() + self._busy_timeout_s
-        while True:
-            failure: apsw.BusyError | None = None
-            try:
-                connection.execute(begin)
-                if begin == "BEGIN" or self.pool.lock_writer():
-                    return
-                roll_back(connection)  # another process writes in spite of SQLite's lock
-            except apsw.BusyError as error:
-                failure = error
-            # The busy handler has waited, unless SQLite didn't call it.
-            if time.monotonic() >= deadline:
-                raise faults.locked(self.place, self._busy_timeout_s) from failure
-            time.sleep(0.001)
 
     def give_rolled_back(self, connection: apsw.Connection) -> None:
         """Roll back and return a connection; close it if the rollback fails."""

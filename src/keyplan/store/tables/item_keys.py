@@ -19,7 +19,6 @@ Item = Mapping[str, Any]
 Key = tuple[KeyText, KeyText]
 
 NO_SORT = ""
-"""The stored sort key in a table without one."""
 
 
 class SchemaFault(ValidationException):

@@ -119,11 +119,8 @@ class Replication(TypedDict):
     """The stored settings of a global table, in each of its regions."""
 
     Regions: list[str]
-    """All regions, including this one, in the order of their creation."""
     Own: str
-    """This region."""
     Overrides: NotRequired[dict[str, dict[str, Any]]]
-    """Replica-specific settings by region."""
     Strong: NotRequired[bool]
     """Whether writes are in all regions before they are acknowledged."""
     Witness: NotRequired[str]

@@ -90,7 +90,6 @@ class Table:
     record: TableRecord
     stored: StoredTable
     stream: TableStream | None = None
-    """Records the changes of its items, where it has a stream."""
     vector_indexes: tuple[VectorIndex, ...] = ()
     plans: dict[tuple[object, ...], Any] = field(default_factory=dict)
     """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""

@@ -108,7 +108,7 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
                 _describe_index(table, index, counts, member, now_s, states) for index in definition[member]
             ]
     for index in deleted_indexes(definition, now_s):
-        gone = _describe_gone(table, index, now_s)
+        gone = _describe_index(table, index, None, "GlobalSecondaryIndexes", now_s, states)
         description.setdefault("GlobalSecondaryIndexes", []).append(gone)
     for member in ("GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled"):
         if definition.get(member) is not None:
@@ -155,10 +155,9 @@ def _describe_index(
     table: Table, index: Mapping[str, Any], counts: Counts | None, member: str, now_s: float, states: States
 ) -> dict[str, Any]:
     name = index["IndexName"]
-    number = table.index_by_name[name].number
-    if states.index(name).status == "CREATING":
-        counts = None
-    items, size_bytes = counts.of(table, number) if counts is not None else (0, 0)
+    items = size_bytes = 0
+    if counts is not None and states.index(name).status != "CREATING":
+        items, size_bytes = counts.of(table, table.index_by_name[name].number)
     description: dict[str, Any] = {
         "IndexName": name,
         "KeySchema": index["KeySchema"],
@@ -171,20 +170,6 @@ def _describe_index(
         description |= _index_state(states, name)
         description |= describe_throughput(index, table.definition["BillingMode"], now_s)
     return description
-
-
-def _describe_gone(table: Table, index: Mapping[str, Any], now_s: float) -> dict[str, Any]:
-    """The description of a global secondary index that is being deleted, without counts."""
-    return {
-        "IndexName": index["IndexName"],
-        "KeySchema": index["KeySchema"],
-        "Projection": _sorted_projection(index["Projection"]),
-        "IndexSizeBytes": 0,
-        "ItemCount": 0,
-        "IndexArn": table.arn(index["IndexName"]),
-        "IndexStatus": "DELETING",
-        **describe_throughput(index, table.definition["BillingMode"], now_s),
-    }
 
 
 def _index_state(states: States, name: str) -> dict[str, Any]:

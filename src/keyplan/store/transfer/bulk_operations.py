@@ -26,7 +26,7 @@ from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.transfer.bucket_folder import Bucket, S3Error, log_error
 from keyplan.store.transfer.item_formats import Csv, UnreadableError, read_records
 from keyplan.store.transfer.table_imports import ITEM_FAULTS, TOGETHER, message_of
-from keyplan.store.transfer.transfer_jobs import find_job, update_job
+from keyplan.store.transfer.transfer_jobs import end_job, find_job, update_job
 
 KIND: Literal["bulk-operation"] = "bulk-operation"
 CSV = Csv({})
@@ -55,16 +55,15 @@ class Waiting:
 
     record: Mapping[str, Any]
     place: Mapping[str, Any]
-    """The bucket, key and index of the record."""
     write: Write
 
 
 def end_bulk(database: Database, number: str, status: str, **members: Any) -> None:
-    update_job(database, KIND, number, BulkOperationStatus=status, EndTime=round(database.clock(), 3), **members)
+    end_job(database, KIND, number, BulkOperationStatus=status, **members)
 
 
-def fail_bulk(database: Database, number: str, code: str, message: str) -> None:
-    end_bulk(database, number, "FAILED", FailureCode=code, FailureMessage=message)
+def fail_bulk(database: Database, number: str, code: str, message: str, **members: Any) -> None:
+    end_bulk(database, number, "FAILED", FailureCode=code, FailureMessage=message, **members)
 
 
 def put_objects(database: Database, number: str, request: Mapping[str, Any], name: str) -> None:
@@ -81,9 +80,7 @@ def put_objects(database: Database, number: str, request: Mapping[str, Any], nam
         reason = {"FailureCode": "UserCancelled", "FailureMessage": "The operation was cancelled"}
         end_bulk(database, number, "CANCELLED", **reason, **_counts(name, progress))
     except S3Error as error:
-        end_bulk(
-            database, number, "FAILED", FailureCode=error.code, FailureMessage=error.message, **_counts(name, progress)
-        )
+        fail_bulk(database, number, error.code, error.message, **_counts(name, progress))
     else:
         status = "COMPLETED_WITH_ERRORS" if progress.failed else "COMPLETED"
         end_bulk(database, number, status, **_counts(name, progress))

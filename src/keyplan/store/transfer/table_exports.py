@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -24,11 +23,10 @@ from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.tables.table import Table
 from keyplan.store.transfer.bucket_folder import Bucket, S3Error, Written, md5_of
 from keyplan.store.transfer.item_formats import Format, write_record
-from keyplan.store.transfer.transfer_jobs import update_job
+from keyplan.store.transfer.transfer_jobs import end_job, find_job
 
 KIND: Literal["export"] = "export"
 ITEMS_OF_FILE = 25_000
-"""Items per data file."""
 FULL, INCREMENTAL = "FULL_EXPORT", "INCREMENTAL_EXPORT"
 
 Item = dict[str, Any]
@@ -50,24 +48,18 @@ def export(database: Database, number: str, table_name: str, span: Span, shown: 
     except S3Error as error:
         fail_export(database, number, error.code, error.message)
         return
-    update_job(database, KIND, number, ExportStatus="COMPLETED", EndTime=round(database.clock(), 3), **description)
+    end_job(database, KIND, number, ExportStatus="COMPLETED", **description)
 
 
 def fail_export(database: Database, number: str, code: str, message: str) -> None:
-    update_job(
-        database,
-        KIND,
-        number,
-        ExportStatus="FAILED",
-        EndTime=round(database.clock(), 3),
-        FailureCode=code,
-        FailureMessage=message,
-    )
+    end_job(database, KIND, number, ExportStatus="FAILED", FailureCode=code, FailureMessage=message)
 
 
 def _written(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> dict[str, Any]:
     """Write all files; returns additional members of the export's description. Raises S3Error."""
-    description = _description(database, number)
+    job = database.storage.read(lambda reader: find_job(reader, KIND, number))
+    assert job is not None  # noqa: S101 - it was stored before the work began
+    description = job["Description"]
     bucket = Bucket(database.s3, description["S3Bucket"])
     prefix: str = description.get("S3Prefix") or ""
     root = f"{prefix.strip('/')}/AWSDynamoDB" if prefix.strip("/") else "AWSDynamoDB"
@@ -77,7 +69,7 @@ def _written(database: Database, number: str, table_name: str, span: Span, shown
 
     def work(reader: Reader) -> list[_File]:
         table = database.fresh(reader).get(table_name)
-        if table is None or table.stored.layout.id != description["_TableNumber"]:
+        if table is None or table.stored.layout.id != job["TableNumber"]:
             raise S3Error("TableNotFound", f"The table {table_name} was deleted before it was exported")
         records = _full(reader, table, span, shown) if span.from_us is None else _changes(reader, table, span, shown)
         return _write_files(bucket, data, records, description["ExportFormat"])
@@ -87,16 +79,6 @@ def _written(database: Database, number: str, table_name: str, span: Span, shown
     except StaleTableError:
         raise S3Error("InternalServerError", "The table was changed while it was exported. Try again.") from None
     return _write_manifests(database, bucket, place, description, files)
-
-
-def _description(database: Database, number: str) -> dict[str, Any]:
-    def work(reader: Reader) -> dict[str, Any]:
-        body = reader.archives.record(KIND, number)
-        assert body is not None  # noqa: S101 - it was stored before the work began
-        job = orjson.loads(body)
-        return {**job["Description"], "_TableNumber": job["TableNumber"]}
-
-    return database.storage.read(work)
 
 
 def _full(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Mapping[str, Any]]:
@@ -142,8 +124,7 @@ def _write_files(bucket: Bucket, place: str, records: Iterator[Mapping[str, Any]
         key = f"{place}/{secrets.token_hex(13)}.{ending}"
         written: list[Written] = []
         count = size_bytes = 0
-        with ExitStack() as stack:
-            file: IO[bytes] = stack.enter_context(bucket.writing(key, written, packed=True))
+        with bucket.writing(key, written, packed=True) as file:
             while pending is not None and count < ITEMS_OF_FILE:
                 line = write_record(pending, format_)
                 file.write(line)

@@ -30,7 +30,6 @@ from keyplan.store.transfer.transfer_jobs import find_job, keep_job
 
 KIND: Literal["import"] = "import"
 TOGETHER = 500
-"""Items per transaction."""
 ITEM_FAULTS = (DynamoDBError, ValueFault, ExpressionFault, UnicodeEncodeError)
 
 _FAULTY = (
@@ -48,7 +47,6 @@ class ImportCounts:
     imported: int = 0
     errors: int = 0
     waiting: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
-    """The items of the next transaction."""
 
 
 def fail_import(database: Database, number: str, code: str, message: str, **more: Any) -> None:

@@ -29,7 +29,6 @@ Job = dict[str, Any]
 TOKEN_LIFETIME_S = 8 * 3600.0
 """How long a ClientToken makes the request idempotent."""
 _LISTED_S = 90 * 86_400.0
-"""How long a job is listed."""
 
 _log = logging.getLogger("keyplan.engine")
 
@@ -85,6 +84,10 @@ def update_job(database: Database, kind: Kind, number: str, **members: Any) -> N
             keep_job(writer, kind, number, job)
 
     database.write(work)
+
+
+def end_job(database: Database, kind: Kind, number: str, **members: Any) -> None:
+    update_job(database, kind, number, EndTime=round(database.clock(), 3), **members)
 
 
 def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exception], None]) -> None:
