@@ -257,7 +257,6 @@ class FilePool:
             raise faults.unsaved(self.place)
 
     def take(self) -> apsw.Connection:
-        """Take a connection for this thread."""
         if time.monotonic() >= self._verify_s:
             self.refresh()
         try:
@@ -273,12 +272,10 @@ class FilePool:
         return self._guard is None or self._guard.lock_writer()
 
     def unlock_writer(self) -> None:
-        """Release the lock of ``lock_writer``."""
         if self._guard is not None:
             self._guard.unlock_writer()
 
     def is_of_this_format(self) -> bool:
-        """Whether the file needs no migration."""
         connection = self.take()
         try:
             return file_format.is_current(connection, self.place)
@@ -286,7 +283,6 @@ class FilePool:
             self.give(connection)
 
     def give(self, connection: apsw.Connection) -> None:
-        """Return a connection."""
         self._free.append(connection)
         if self._closed:
             self._drain()
@@ -315,7 +311,6 @@ class FilePool:
         self._drain()
 
     def forget(self) -> None:
-        """Leave the connections to the parent process, after a fork."""
         _after_fork.extend(self._open_ones)
         self._free.clear()
         self._open_ones.clear()
@@ -450,7 +445,6 @@ class MemoryPool:
         _pools.add(self)
 
     def take(self) -> apsw.Connection:
-        """Take the connection when it is free."""
         self._lock.acquire()
         if self._connection is None:
             self._lock.release()
@@ -485,7 +479,6 @@ class MemoryPool:
             self._lock = threading.Lock()
 
     def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the one there is
-        """Return the connection."""
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:
@@ -497,7 +490,6 @@ class MemoryPool:
             self._lock.release()
 
     def close(self) -> None:
-        """Close the connection, which discards the data."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

@@ -86,12 +86,10 @@ _COLUMN_TYPES: dict[ScalarType | None, str] = {"S": "TEXT", "N": "TEXT", "B": "B
 
 
 def items_name(layout: TableLayout) -> str:
-    """The name of the table of items."""
     return f"items_{layout.id}_{layout.generation}"
 
 
 def create_items(layout: TableLayout) -> str:
-    """The statement that creates the table of items."""
     return (
         f"CREATE TABLE {items_name(layout)} (id INTEGER PRIMARY KEY, "
         f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL, sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL, "
@@ -100,12 +98,10 @@ def create_items(layout: TableLayout) -> str:
 
 
 def index_id(table_id: int, number: int) -> int:
-    """The id of an index in the file."""
     return table_id << 32 | number
 
 
 def entries_name(partition: int, sort: int) -> str:
-    """The name of the table with the entries of indexes that have as many partition and sort attributes."""
     return f"entries_{partition}_{sort}"
 
 
@@ -115,7 +111,6 @@ def key_columns(partition: int, sort: int) -> list[str]:
 
 
 def create_entries(partition: int, sort: int) -> str:
-    """The statement that creates the table for entries, unless an index like it has created it."""
     names = key_columns(partition, sort)
     return (
         f"CREATE TABLE IF NOT EXISTS {entries_name(partition, sort)} (index_id INTEGER NOT NULL, "
@@ -130,12 +125,10 @@ def _seconds(attribute: str, body: str = "body") -> str:
 
 
 def expires_name(layout: TableLayout) -> str:
-    """The name of the table of expiry times."""
     return f"expires_{layout.id}"
 
 
 def expired(layout: TableLayout) -> str:
-    """The query for keys of items that expire between two moments, with a limit."""
     return (
         f"SELECT i.pk, i.sk FROM {expires_name(layout)} e JOIN {items_name(layout)} i ON i.id = e.item "  # noqa: S608
         "WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"
@@ -168,7 +161,6 @@ def fill_expiry(layout: TableLayout, attribute: str) -> str:
 
 
 def end_expiry(layout: TableLayout) -> Sequence[str]:
-    """The statements that stop storing expiry times."""
     return [f"DROP TRIGGER IF EXISTS {expires_name(layout)}_{event}" for event in ("insert", "update", "delete")]
 
 
@@ -278,7 +270,6 @@ def _joined(prefix: str, *columns: str) -> str:
 
 
 def page_values(bounds: Bounds, limit: int | None) -> list[object]:
-    """The values of a page's query, in its order."""
     values: list[object] = [*bounds.partition, *bounds.equal]
     if bounds.partition and (bounds.low is not None or bounds.high is not None):
         values += [bound[1] for bound in _kept_bounds(bounds)]

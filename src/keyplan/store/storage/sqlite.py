@@ -69,7 +69,6 @@ class FairLock:
         return got or not self._withdraw(gate)
 
     def release(self) -> None:
-        """Hand the lock to the first waiter."""
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -109,7 +108,6 @@ class Storage(Medium):
 
     @classmethod
     def memory(cls) -> Storage:
-        """A store in memory."""
         return cls(MemoryPool(), 10.0)
 
     @classmethod
@@ -159,17 +157,14 @@ class Storage(Medium):
             self._writers.release()
 
     def close(self) -> None:
-        """Close; closing again has no effect."""
         self.pool.close()
         if self._folder is not None:
             self._folder.cleanup()
 
     def table(self, layout: TableLayout) -> StoredTable:
-        """The reads of a table."""
         return StoredTable(self, layout)
 
     def read(self, work: Callable[[Reader], T]) -> T:
-        """Run ``work`` in a read transaction."""
         return self._transaction("BEGIN", Reader, work)
 
     @property
@@ -300,7 +295,6 @@ class Storage(Medium):
         self.pool.give(connection)
 
     def faults(self) -> Iterable[str]:
-        """The findings of SQLite's integrity check."""
         connection = self.pool.take()
         try:
             rows = connection.execute("PRAGMA integrity_check").fetchall()
@@ -356,7 +350,6 @@ class Snapshot:
     def page(
         self, table: StoredTable, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
-        """``StoredTable.page``."""
         with self._using() as connection:
             return table.page_of(connection, index, bounds, limit, bytes_max)
 

@@ -8,12 +8,10 @@ from keyplan.errors import StoreError
 
 
 def is_stale(error: apsw.Error) -> bool:
-    """Whether the error results from an outdated layout."""
     return isinstance(error, apsw.SQLError) and "no such table: items_" in str(error)
 
 
 def store_error(error: apsw.Error, place: str) -> StoreError:
-    """The ``StoreError`` for an error of SQLite."""
     if isinstance(error, apsw.SQLError) and "no such table: keyplan_" in str(error):
         return StoreError(
             "A newer version of Keyplan has migrated the file while it was open",
@@ -27,7 +25,6 @@ def store_error(error: apsw.Error, place: str) -> StoreError:
 
 
 def foreign(place: str) -> StoreError:
-    """A SQLite file of another program."""
     return StoreError(
         "This is a SQLite file of another program",
         place=place,
@@ -36,7 +33,6 @@ def foreign(place: str) -> StoreError:
 
 
 def other_format(place: str, version: int, known: int) -> StoreError:
-    """A file of a version of Keyplan that is too new or too old."""
     return StoreError(
         f"The file has format {version}, and this version of Keyplan reads the formats {known - 1} and {known}",
         place=place,
@@ -45,17 +41,14 @@ def other_format(place: str, version: int, known: int) -> StoreError:
 
 
 def missing(place: str) -> StoreError:
-    """The file is missing, and isn't to be created."""
     return StoreError("There is no such file", place=place, hint="Check the path, or open it with create=True.")
 
 
 def missing_folder(place: str) -> StoreError:
-    """The file's folder is missing."""
     return StoreError("There is no such folder for the file", place=place, hint="Create the folder first.")
 
 
 def locked(place: str, waited_s: float) -> StoreError:
-    """Another writer didn't finish in time."""
     return StoreError(
         f"Another process or thread has held the store's write lock for {waited_s:g} s",
         place=place,
@@ -74,7 +67,6 @@ _REMOVED = (
 
 
 def replaced(place: str) -> StoreError:
-    """The open file was removed or replaced."""
     return StoreError(
         "The file was removed, or another one was put in its place, while it was open: the last write isn't in the "
         "file that this path names now",
@@ -93,7 +85,6 @@ def files_removed(place: str, kind: type[StoreError] = StoreError) -> StoreError
 
 
 def reopened(place: str) -> str:
-    """The log message after reopening a store whose files were removed."""
     return f"{place}: {_REMOVED}. Everything committed was saved, and the store was reopened."
 
 
@@ -126,7 +117,6 @@ def forked(place: str) -> StoreError:
 
 
 def unreadable(place: str, fault: Exception | str) -> StoreError:
-    """A damaged item."""
     return StoreError(
         f"A stored item is damaged: {fault}",
         place=place,
@@ -135,7 +125,6 @@ def unreadable(place: str, fault: Exception | str) -> StoreError:
 
 
 def closed(place: str) -> StoreError:
-    """The store was closed."""
     return StoreError("The store is closed", place=place)
 
 
