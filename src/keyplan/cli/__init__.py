@@ -11,7 +11,6 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run ``keyplan``."""
     from keyplan.cli.group import cli
 
     cli.main(prog_name="keyplan")

@@ -178,6 +178,5 @@ def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Tra
 
 
 def _known_pattern(design: type[Design], name: str) -> None:
-    """Raises UnknownPattern for an unknown name or id."""
     if not any(pattern.id == name for pattern in design.compiled.patterns.values()):
         design.compiled.pattern(name)

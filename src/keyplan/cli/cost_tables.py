@@ -164,7 +164,6 @@ def _open(estimate: EntityEstimate) -> str:
 
 
 def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
-    """Print how each number of one access pattern is calculated."""
     table_class = payer.settings.table_class
     out.print(Text.assemble((estimate.id, "cyan" if estimate.kind == "read" else "yellow"), f"  {estimate.signature}"))
     if estimate.failure is not None:

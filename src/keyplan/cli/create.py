@@ -59,7 +59,6 @@ def open_store(result: Found, where: str, *, create: bool = True) -> Generator[t
 
 
 def _create(result: Found, where: str) -> Iterator[str]:
-    """Create what is missing, and yield a message for each change."""
     from keyplan.client.conversations import converse
     from keyplan.client.table_setup import (
         add_indexes,

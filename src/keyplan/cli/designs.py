@@ -42,7 +42,6 @@ class Found:
             os.umask(before)
 
     def db(self, db: str | None) -> str:
-        """The given store, or the default file."""
         return db or f"{self.name}.db"
 
     def system_with(self, what: str, called: str | None = None) -> System:
@@ -54,7 +53,6 @@ class Found:
 
 
 def find(name: str) -> Found:
-    """The design of that name. Raises UnknownDesign or DesignError."""
     if _is_systems(name):
         known = system(name)
         return Found(name, known.design, known)
@@ -110,7 +108,6 @@ def _stands_in(folder: Path, module: ModuleType) -> bool:
 
 
 def _imported(name: str) -> tuple[ModuleType, str, str]:
-    """The module of a name, and the names of module and class."""
     where, _, class_name = name.rpartition(":") if ":" in name else (name, "", "")
     if where.endswith(".py"):
         return _file(where), where, class_name
@@ -120,7 +117,6 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
 
 
 def find_system(name: str, what: str) -> System:
-    """The installed system of that name. Raises UnknownDesign."""
     return find(name).system_with(what, name)
 
 

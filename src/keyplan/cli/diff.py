@@ -73,7 +73,6 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
 
 
 def _both(old: str, new: str) -> tuple[Found, Found]:
-    """Both designs. Raises the error of one, or one error with both."""
     from keyplan.cli.designs import apart, find
     from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 

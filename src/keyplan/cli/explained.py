@@ -35,7 +35,6 @@ class Explained:
 
     @property
     def arithmetic(self) -> list[str]:
-        """How the units are calculated, one line per table or index."""
         return [
             f"{request.operation}{f' on {line.target}' if line.target else ''}: {line.why}"
             for request in self.estimate.requests
@@ -43,7 +42,6 @@ class Explained:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """The explanation and the estimate as JSON data."""
         takes: dict[str, Any] = {"failure": self.estimate.failure}
         if self.estimate.failure is None:
             takes = {
@@ -57,12 +55,10 @@ class Explained:
 
 
 def explained(design: type[Design], pattern: str, arguments: dict[str, Any] | None = None) -> Explained:
-    """Explain one access pattern. Raises UnknownPattern, ArgumentError, KeyFieldError."""
     return Explained(explain(design, pattern, arguments), estimate_pattern(design, pattern, arguments=arguments))
 
 
 def explained_all(design: type[Design]) -> list[Explained]:
-    """Explain all access patterns, in the order of the class."""
     estimates = {pattern.name: pattern for pattern in estimate(design).patterns}
     return [Explained(explanation, estimates[explanation.pattern]) for explanation in explain_all(design)]
 
@@ -71,12 +67,10 @@ def explained_all(design: type[Design]) -> list[Explained]:
 
 
 def design_markdown(result: Iterable[Explained]) -> str:
-    """A Markdown table of a design's access patterns."""
     return pattern_table(map(row_of, result)) + "\n"
 
 
 def row_of(element: Explained) -> Row:
-    """A row of that table."""
     explanation = element.explanation
     conditions = tuple(filter(None, explanation.key_condition.split(" → ")))
     return Row(
@@ -85,7 +79,6 @@ def row_of(element: Explained) -> Row:
 
 
 def pattern_markdown(result: Explained) -> str:
-    """A Markdown section about one access pattern."""
     return "\n".join(_section(result)) + "\n"
 
 

@@ -135,7 +135,6 @@ def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
 
 
 def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
-    """The inputs of a format. Raises RequestError with all errors of the options."""
     from keyplan.errors import ErrorDetail, RequestError
     from keyplan.formats.deployment_options import Deployment, tags_of
     from keyplan.formats.iam import Place

@@ -87,7 +87,6 @@ def _source(system: System, given: str) -> Path:
 
 
 def _columns(system: System, mapped: tuple[str, ...]) -> dict[str, str]:
-    """Columns by field. Raises RequestError."""
     from keyplan.errors import RequestError
 
     if not system.maps_columns:

@@ -44,7 +44,6 @@ def listen(port: int) -> socket.socket:
 
 
 def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: bool = False) -> None:
-    """Serve an application until it is stopped."""
     import uvicorn
 
     from keyplan.web.connections import BoundedApplication, Bounds, allow_many_files, bounded_protocol
@@ -71,7 +70,6 @@ def _spare_the_collector() -> None:
 
 
 def need_server() -> None:
-    """Raises ClickException, with the package to install, if uvicorn is missing."""
     try:
         import uvicorn  # pyright: ignore[reportUnusedImport]  # noqa: F401
     except ModuleNotFoundError as error:
@@ -79,12 +77,10 @@ def need_server() -> None:
 
 
 def missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
-    """The error that names the package to install."""
     return click.ClickException(f"serving needs {error.name}: pip install 'keyplan[{extra}]'")
 
 
 def write_sample(result: Found, design: Design, count: int) -> None:
-    """Write a system's sample data into an empty table."""
     from keyplan.cli.show import progress
 
     system = result.system_with("sample data")

@@ -87,7 +87,6 @@ def _tell(error: KeyplanError, *, as_json: bool) -> None:
 
 
 def read_text(where: str) -> str:
-    """A file's text. Raises RequestError if it can't be read or isn't UTF-8."""
     try:
         return Path(where).expanduser().read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -97,7 +96,6 @@ def read_text(where: str) -> str:
 
 
 def write_text(where: Path, text: str) -> None:
-    """Write a file, replacing an existing one. Raises RequestError if it can't be written."""
     try:
         where.write_bytes(text.encode())
     except OSError as error:
@@ -115,7 +113,6 @@ class Collector:
         self.errors: list[KeyplanError] = []
 
     def step(self, make: Callable[[], T]) -> T | None:
-        """The result of a step; None if it failed."""
         try:
             return make()
         except KeyplanError as error:

@@ -104,7 +104,6 @@ def command(
 
 
 def _warn_of_readable(*paths: Path) -> None:
-    """Warn about existing files that other users can read."""
     for path in paths if os.name == "posix" else ():
         if path.is_file() and path.stat().st_mode & 0o077:
             click.echo(f"Warning: other users can read {path}. Restrict it: chmod 600 {path}", err=True)

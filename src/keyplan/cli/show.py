@@ -35,7 +35,6 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def show_answer(out: Console, answer: Any) -> None:
-    """Print a result, given as JSON data."""
     if answer is None:
         out.print(Text("nothing", style="dim"))
     elif isinstance(answer, dict) and "items" in answer and isinstance(answer["items"], list):
@@ -126,7 +125,6 @@ _PAIR = re.compile(r"([^\W\d][\w.]*)(:?=)(.*)", re.DOTALL)
 
 
 def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any]:
-    """The arguments of a call. Raises ArgumentError with all errors."""
     pairs: list[tuple[str, Any]] = []
     faults: list[ErrorDetail] = []
     for text in texts:

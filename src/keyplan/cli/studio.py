@@ -208,7 +208,6 @@ def _unplanned(name: str, traffic: Path | None) -> Studio:
 
 
 def studio_of(design: Design, *, writable: bool | None = None, traffic: Traffic | None = None) -> Studio:
-    """The studio of an open design."""
     from keyplan.studio.actions import Studio
     from keyplan.studio.subject import of_design
 

@@ -38,7 +38,6 @@ def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
 
 
 def cloudformation_yaml(design: CompiledDesign, deployment: Deployment) -> str:
-    """The template in YAML, with comments on keys and indexes."""
     return yaml_text(template(design, deployment))
 
 

@@ -38,7 +38,6 @@ class Place:
             raise RequestError("invalid region or account", errors=faults)
 
     def arn(self, table: str) -> str:
-        """The table's ARN."""
         return f"arn:{partition_of(self.region).name}:dynamodb:{self.region}:{self.account}:table/{table}"
 
 
@@ -62,7 +61,6 @@ def policy(
 
 
 def _alike(on_indexes: dict[str, set[str]]) -> dict[tuple[str, ...], list[str]]:
-    """Indexes grouped by the operations on them."""
     result: dict[tuple[str, ...], list[str]] = {}
     for name, operations in on_indexes.items():
         result.setdefault(tuple(sorted(operations)), []).append(name)

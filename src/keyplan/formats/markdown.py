@@ -27,7 +27,6 @@ class Row:
 
 
 def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
-    """The page: a heading, the design's docstring, and the tables."""
     parts = [f"# {design.name}"]
     if design.doc:
         parts.append(design.doc)
@@ -39,7 +38,6 @@ def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
 
 
 def pattern_table(rows: Iterable[Row]) -> str:
-    """The table of access patterns."""
     result = list(rows)
     with_cost = any(row.takes for row in result)
     head = ["id", "question", "operation", "on", "key condition", *["a call takes"] * with_cost]

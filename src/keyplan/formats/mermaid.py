@@ -43,7 +43,6 @@ def _lines(design: CompiledDesign) -> Iterator[str]:
 
 
 def _collections(design: CompiledDesign) -> dict[str, dict[str, tuple[str, str]]]:
-    """Nodes of entities and claims by partition key template."""
     result: dict[str, dict[str, tuple[str, str]]] = {}
     entities = _ids("entity", design.by_name)
     for entity in design.entities.values():

@@ -124,5 +124,4 @@ FORMATS: dict[str, Callable[..., Exported]] = {
 
 
 def export(name: str, inputs: Inputs, *, as_json: bool = False) -> Exported:
-    """Export a design. Raises RequestError if the format can't express it."""
     return FORMATS[name](inputs, as_json=as_json)

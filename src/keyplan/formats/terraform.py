@@ -27,7 +27,6 @@ class Block:
 
 
 def hcl_text(head: Iterable[str], body: Mapping[str, Any]) -> str:
-    """One block with its labels, as a file."""
     kind, *labels = head
     opening = " ".join([kind, *(_string(label) for label in labels)])
     return "\n".join([f"{opening} {{", *(f"  {line}".rstrip() for line in _body(body)), "}"]) + "\n"
@@ -87,18 +86,15 @@ RESOURCE = "aws_dynamodb_table"
 
 
 def terraform_hcl(design: CompiledDesign, deployment: Deployment) -> str:
-    """The resource in HCL (.tf)."""
     return hcl_text(["resource", RESOURCE, _label(design)], _resource(design, deployment))
 
 
 def terraform_json(design: CompiledDesign, deployment: Deployment) -> str:
-    """The resource in Terraform JSON (.tf.json)."""
     body = _as_json(_resource(design, deployment))
     return json.dumps({"resource": {RESOURCE: {_label(design): body}}}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _label(design: CompiledDesign) -> str:
-    """The resource's name in Terraform: letters, digits and underscores."""
     word = re.sub(r"\W+", "_", design.table.name)
     return word if re.match(r"[A-Za-z_]", word) else f"table_{word}"
 

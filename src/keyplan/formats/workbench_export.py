@@ -57,7 +57,6 @@ def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item],
 
 
 def model_notes(design: CompiledDesign) -> list[str]:
-    """What Workbench won't show of the design, and what isn't read back."""
     notes: list[str] = []
     for index in design.table.indexes:
         if not is_shown(index):
@@ -163,7 +162,6 @@ def _without_null(item: Item) -> dict[str, Any]:
 
 
 def attribute_type(entity: CompiledEntity, field: StoredField) -> str | None:
-    """DynamoDB's type of a field's attribute, if its annotation determines it."""
     if field.codec is not None:
         mark = field.codec.mark
         return field.codec.tag or _FORM_TAGS.get(mark.form or "") or ("S" if mark.layout is not None else None)

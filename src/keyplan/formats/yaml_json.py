@@ -30,7 +30,6 @@ class Noted:
 
 
 def plain(tree: Any) -> Any:
-    """The tree without comments, as JSON data."""
     if isinstance(tree, Noted):
         return tree.value
     if isinstance(tree, Mapping):
@@ -41,12 +40,10 @@ def plain(tree: Any) -> Any:
 
 
 def json_tree(tree: Any) -> str:
-    """The tree as JSON, indented, without comments."""
     return json.dumps(plain(tree), indent=2, ensure_ascii=False) + "\n"
 
 
 def yaml_text(tree: Mapping[str, Any]) -> str:
-    """The tree as YAML, with its comments."""
     return "\n".join(_lines(tree)) + "\n"
 
 

@@ -29,7 +29,6 @@ class Access:
     hosts: Sequence[str] | None = ("127.0.0.1", "localhost")
 
     def knows_host(self, request: Request) -> bool:
-        """Whether a request's host is a host name of this server."""
         named = request.headers.getlist("host")
         return self.hosts is None or (len(named) == 1 and _name(named[0]) in self.hosts)
 
@@ -66,12 +65,10 @@ MODULES = {
 
 
 def static_text(path: str) -> str:
-    """The text of a file in ``static/``."""
     return STATIC.joinpath(*path.split("/")).read_bytes().decode()
 
 
 def page_html(name: str, imports: str) -> str:
-    """The page before its first request."""
     return f"""<!doctype html>
 <html lang="en">
 <head>

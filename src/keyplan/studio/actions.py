@@ -91,7 +91,6 @@ class Studio:
         return self._others[table]
 
     def adopt(self, other: Studio) -> None:
-        """Show what another studio opened."""
         if self.runner is not None:
             self.runner.close()
         self.subject, self.traffic, self.endpoint = other.subject, other.traffic, other.endpoint
@@ -125,7 +124,6 @@ Action: TypeAlias = Callable[[Studio, Given], dict[str, Any]]
 
 
 def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
-    """Run an action. Raises RequestError for an unknown action or table, and the action's errors."""
     action = ACTIONS.get(name)
     if action is None:
         raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
@@ -182,7 +180,6 @@ def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
-    """The design and its table, for the page's header and palette."""
     design = subject.compiled
     return {
         "name": subject.name,
@@ -268,7 +265,6 @@ def _change(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _add(studio: Studio, given: Given) -> dict[str, Any]:
-    """The module's text with an addition. Nothing is written."""
     text = _source_of(given)
     design = studio.subject.compiled
     imported = {} if design is None else field_types(design)
@@ -328,7 +324,6 @@ def _map(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _item(studio: Studio, given: Given) -> dict[str, Any]:
-    """The current state of an item that was shown."""
     name = text_of(given, "item") or ""
     template = template_json(studio.subject, name)
     if template is not None:
@@ -348,7 +343,6 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def text_of(given: Given, name: str) -> str | None:
-    """A string, or None if it is missing. Raises RequestError."""
     value = given.get(name)
     if value is not None and not isinstance(value, str):
         raise _wrong(name, "isn't a string")
@@ -356,7 +350,6 @@ def text_of(given: Given, name: str) -> str | None:
 
 
 def object_of(given: Given, name: str) -> dict[str, Any] | None:
-    """An object, or None if it is missing. Raises RequestError."""
     value = given.get(name)
     if value is not None and not isinstance(value, dict):
         raise _wrong(name, "isn't an object")
@@ -364,7 +357,6 @@ def object_of(given: Given, name: str) -> dict[str, Any] | None:
 
 
 def whole_of(given: Given, name: str, default: int, most: int) -> int:
-    """A positive whole number. Raises RequestError."""
     value = given.get(name)
     if value is None:
         return default

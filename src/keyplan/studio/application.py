@@ -89,7 +89,6 @@ async def _acted(studio: Studio, request: Request) -> Response:
 
 
 def _static(path: str) -> tuple[bytes, str] | None:
-    """A file in ``static/`` and its media type; None for any other path."""
     names = path.split("/")
     suffix = path[path.rfind(".") :]
     if suffix not in _KINDS or any(
@@ -118,7 +117,6 @@ class Beside:
         self._other = self._own if other is None else other
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass on a lifespan event."""
         path: str = scope.get("path", "")
         own = scope["type"] == "http" and (path == self.at or path.startswith(f"{self.at}/"))
         await (self._own if own else self._other)(scope, receive, send)

@@ -46,12 +46,10 @@ class Source:
     package: str | None
 
     def text(self) -> str:
-        """The file's text. Raises OSError."""
         return self.path.read_text(encoding="utf-8", errors="replace")
 
 
 def source_of(design: type[Design]) -> Source | None:
-    """The file of a design's class, if it has one."""
     module = sys.modules.get(design.__module__)
     try:
         path = inspect.getsourcefile(design)
@@ -77,7 +75,6 @@ def change_json(design: type[Design], answer: dict[str, Any], opened: Source) ->
 
 
 def version_of(text: str) -> str:
-    """A digest of a text."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

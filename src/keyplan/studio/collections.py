@@ -136,12 +136,10 @@ def picture(
 
 
 def collection_id(value: Mapping[str, Any]) -> str:
-    """The id of the table's collection with a partition key."""
     return f"t-{identity({'': value})}"
 
 
 def template_picture(name: str, design: CompiledDesign) -> Picture:
-    """The picture of a design's key templates, without data."""
     made = picture(name, design.table, design, ())
     made.symbolic = True
     return made
@@ -197,7 +195,6 @@ class _Picturing:
     # Indexes
 
     def index_collections(self, index: Index) -> list[Collection]:
-        """The collections of the shown items in an index."""
         partition, sort = place_attributes(self.table, index)
         wanted = [attribute.name for attribute in (*partition, *sort)]
         groups: dict[str, list[Item]] = {}
@@ -223,7 +220,6 @@ class _Picturing:
         return Collection(f"x{number}-{identity({'': {'L': value}})}", title, value, template, entries, None)
 
     def index_ties(self) -> Iterator[Tie]:
-        """A tie from each item to each of its index entries."""
         for (place, item), entry in self.entry_of.items():
             if place != "t" and ("t", item) in self.entry_of:
                 index = self.table.indexes[int(place[1:])].name
@@ -232,7 +228,6 @@ class _Picturing:
     # Junctions
 
     def junction_ties(self) -> Iterator[Tie]:
-        """A tie from each junction's item to each shown item that it refers to."""
         if self.design is None:
             return
         ends = joined_by(self.design)
@@ -344,7 +339,6 @@ def _index_key(kind: Kind, index: Index, item: Item) -> CompiledKey | None:
 def _side(
     values: Sequence[Mapping[str, Any]], templates: Sequence[tuple[KeyAttribute, Any]], *, sharded: bool = False
 ) -> tuple[list[Piece], str]:
-    """The text of key attributes as pieces, and their templates."""
     result: list[Piece] = []
     for position, value in enumerate(values):
         text = attribute_text(value)
@@ -360,7 +354,6 @@ def _texts(templates: Sequence[tuple[KeyAttribute, Any]]) -> str:
 
 
 def sharded(key: CompiledKey | None) -> bool:
-    """Whether a key spreads its partition over shards."""
     return key is not None and key.shards > 1
 
 

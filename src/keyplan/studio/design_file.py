@@ -48,7 +48,6 @@ class DesignFile(Generic[Opened]):
             self._lock.release()
 
     def as_json(self) -> dict[str, Any] | None:
-        """The error as JSON data, with its file, its line, and the lines around it (number and text)."""
         if self.error is None:
             return None
         line = _line_of(self.error, self.path)
@@ -63,7 +62,6 @@ class DesignFile(Generic[Opened]):
 
 
 def stamp(path: Path | str) -> tuple[int, int] | None:
-    """A file's modification time and size; None if it doesn't exist."""
     try:
         found = os.stat(path)  # noqa: PTH116 - a store's URL isn't a path
     except (OSError, ValueError):
@@ -72,7 +70,6 @@ def stamp(path: Path | str) -> tuple[int, int] | None:
 
 
 def line_in(path: Path, error: BaseException) -> int | None:
-    """The last line of a file in an error's traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     return next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
 

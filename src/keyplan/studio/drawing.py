@@ -78,7 +78,6 @@ def drawing(picture: Picture, layout: Layout) -> str:
 
 
 def picture_json(picture: Picture) -> dict[str, Any]:
-    """The drawing as JSON data, with its size and its kinds."""
     layout = laid_out(picture)
     return {
         "svg": drawing(picture, layout),
@@ -107,12 +106,10 @@ def _caption(picture: Picture, layout: Layout, colours: Mapping[str, str], signs
 
 
 def sign(number: int) -> str:
-    """The symbol of a kind by its number."""
     return SIGNS[number % len(SIGNS)]
 
 
 def standalone(picture: Picture, layout: Layout) -> str:
-    """The map as an SVG file, with its colors for light and dark, and a title."""
     made = drawing(picture, layout)
     style = static_text("map.css")
     head, _, rest = made.partition('<g class="paper">')
@@ -236,7 +233,6 @@ def _facts(entry: Entry, width: float) -> str:
 
 
 def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
-    """A key's text in its pieces, truncated to the width."""
     parts: list[str] = []
     left = width
     for piece in given:
@@ -262,7 +258,6 @@ def _tie(line: Line, colours: Mapping[str, str], hits: set[str]) -> str:
 
 
 def _ends(line: Line, colours: Mapping[str, str]) -> str:
-    """The ends of a junction's line, in front of the cards."""
     (ax, ay), _, _, (dx, dy) = line.points
     diamond = f'<path class="tip" d="M{ax - 5} {ay}l5 -5l5 5l-5 5z"/>'
     return f'{_tie_group(line, colours)}{diamond}<circle class="tip" cx="{dx}" cy="{dy}" r="3.5"/></g>'
@@ -299,7 +294,6 @@ def _width(text: str, each: float) -> float:
 
 
 def _cut(text: str, width: float, each: float) -> str:
-    """The text, truncated to the width."""
     if _width(text[:500], each) <= width and len(text) <= 500:
         return text
     room = width - each
@@ -325,7 +319,6 @@ def _clusters(text: str) -> Iterable[str]:
 
 
 def item_json(subject: Subject, item: Item) -> dict[str, Any]:
-    """The item as JSON data."""
     kind = kind_of(item, subject.compiled, subject.table)
     places = [_place(subject, kind, item, "the table", None)]
     for index in subject.table.indexes:
@@ -347,7 +340,6 @@ def item_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def template_json(subject: Subject, name: str) -> dict[str, Any] | None:
-    """The entity of a row of the template map as JSON data; None for any other name."""
     design = subject.compiled
     entity = None if design is None else next((e for e in design.entities.values() if name in _template_names(e)), None)
     if entity is None:
@@ -364,7 +356,6 @@ def template_json(subject: Subject, name: str) -> dict[str, Any] | None:
 
 
 def template_names(subject: Subject) -> list[str]:
-    """The names of the rows of the template map."""
     entities = [] if subject.compiled is None else subject.compiled.entities.values()
     return [name for entity in entities for name in _template_names(entity)]
 

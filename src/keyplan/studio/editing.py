@@ -385,7 +385,6 @@ class _RawChange:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def change(self, name: str, value: Mapping[str, Any] | None) -> None:
-        """Set an attribute, or remove it."""
         number = len(self.names)
         self.names[f"#a{number}"] = name
         if value is None:
@@ -400,7 +399,6 @@ class _RawChange:
             self.conditions.append(f"#a{number} = :w{number}")
 
     def clauses(self) -> Iterator[str]:
-        """The clauses of the update expression."""
         if self.sets:
             yield f"SET {', '.join(self.sets)}"
         if self.removes:

@@ -34,7 +34,6 @@ ROWS_MAX = 1_000
 
 
 def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All items that the Data view finds, as text. Raises RequestError, DynamoDBError, StoreError."""
     form = _form(given)
     made = found_items(subject, {**given, "limit": ITEMS_MAX}, ITEMS_MAX, REQUESTS_MAX if subject.local else 20)
     names = secret_names(subject.compiled)
@@ -196,7 +195,6 @@ def _changed_fields(subject: Subject, fields: Mapping[str, Any], there: Item) ->
 
 
 def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The primary key of a row; None if its key fields are invalid."""
     try:
         return entity.item_key(
             entity.primary, validated_fields(entity, {name: fields[name] for name in entity.key_fields})

@@ -30,13 +30,11 @@ LIBRARIES = ("preact", "preact/hooks", "@preact/signals-core", "@preact/signals"
 
 
 def svg_file(subject: Subject) -> str:
-    """The map as SVG. Raises DynamoDBError, StoreError."""
     drawn = lit_picture(subject, sample(subject), Path({}))
     return standalone(drawn, laid_out(drawn))
 
 
 def page_file(subject: Subject) -> str:
-    """The page as HTML. Raises DynamoDBError, StoreError."""
     data = base64.b64encode(gzip.compress(json_text(_data(subject)).encode(), mtime=0)).decode()
     imports = {name: _module(static_text(MODULES[name])) for name in LIBRARIES}
     imports |= {f"studio/{name}.js": _module(_own(name)) for name in OWN}
@@ -93,7 +91,6 @@ def _own(name: str) -> str:
 
 
 def _data(subject: Subject) -> dict[str, Any]:
-    """The page's data: the map with each read highlighted, and the shown items."""
     seen: dict[str, Item] = {}
     maps: dict[str, Any] = {"": map_json(subject, seen=seen)}
     design = subject.design

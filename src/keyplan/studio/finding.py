@@ -58,7 +58,6 @@ class _Expression:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def name(self, text: str) -> str:
-        """The placeholder of an attribute's name."""
         known = {name: token for token, name in self.names.items()}.get(text, f"#n{len(self.names)}")
         self.names[known] = text
         return known
@@ -73,13 +72,11 @@ class _Expression:
         return result
 
     def value(self, given: Mapping[str, Any]) -> str:
-        """The placeholder of a value."""
         token = f":v{len(self.values)}"
         self.values[token] = dict(given)
         return token
 
     def members(self) -> dict[str, Any]:
-        """The members of the request."""
         result: dict[str, Any] = {}
         if self.keys:
             result["KeyConditionExpression"] = " AND ".join(self.keys)
@@ -108,7 +105,6 @@ class Found:
 
 
 def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A page of items. Raises RequestError with all errors of the input, DynamoDBError, StoreError."""
     made = found_items(subject, given, PAGE_MAX, REQUESTS if subject.local else REQUESTS_AWAY)
     reasons = made.reasons
     rows = [row_json(subject, item) for item in made.items]
@@ -153,7 +149,6 @@ def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests:
 
 
 def row_json(subject: Subject, item: Item) -> dict[str, Any]:
-    """An item as a row: its stored attributes, and its fields if it is valid."""
     kind = kind_of(item, subject.compiled, subject.table)
     fields: dict[str, Any] | None = None
     fault: str | None = None
@@ -190,7 +185,6 @@ def exact(value: Any) -> Any:
 
 
 def _columns(subject: Subject, index: Any, entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
-    """The items' attributes: keys first, then those of the entity's fields."""
     place = next((element for element in subject.table.indexes if element.name == index), None)
     partition, sort = place_attributes(subject.table, place)
     keys = [attribute.name for attribute in (*partition, *sort)]
@@ -236,7 +230,6 @@ def _resolved(option: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[s
 
 
 def _names(subject: Subject) -> dict[str, dict[str, str]]:
-    """The editable fields by attribute, for each entity."""
     return {
         entity.name: {
             stored_field.attribute: stored_field.name
@@ -401,7 +394,6 @@ def _any(given: Iterable[str]) -> str:
 
 
 def _forms(tags: Sequence[str], condition: Condition) -> list[list[dict[str, Any]]]:
-    """The values of a condition in each possible type."""
     result: list[list[dict[str, Any]]] = []
     for tag in tags:
         if tag == "BOOL":
@@ -519,7 +511,6 @@ def _is_by_index(design: CompiledDesign, fields: frozenset[str], group: Sequence
 
 
 def _there(subject: Subject, keys: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The keys that have an item in the table."""
     result: set[str] = set()
     left = [dict(key) for key in keys]
     while left:

@@ -62,7 +62,6 @@ def _recent() -> list[dict[str, Any]]:
 
 
 def remember(name: str, db: str | None) -> None:
-    """Add a design or URL to the recent ones."""
     where, colon, design = name.rpartition(":")
     if name.endswith(".py") or where.endswith(".py"):
         name = f"{Path(where or name).expanduser().resolve()}{colon}{design if where else ''}"
@@ -84,13 +83,9 @@ class Home(Generic[Opened]):
     writable: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """The recent designs and the systems as JSON data."""
         return {"recent": _recent(), "systems": list(self.systems), "folder": str(Path.cwd())}
 
     def create(self, given: Mapping[str, Any]) -> str:
-        """Write a new file: a small design, or that of a Workbench model. Returns its name. Raises RequestError,
-        Refused.
-        """
         if not self.writable:
             raise Refused("this studio is read-only", hint="start it without --read-only to write files")
         path = Path(str(given.get("path") or "")).expanduser()

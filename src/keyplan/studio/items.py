@@ -49,12 +49,10 @@ class Piece:
     field: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The piece as JSON data."""
         return {"text": self.text, "field": self.field}
 
 
 def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
-    """The kind of an item."""
     if design is None:
         return Kind(_prefix(item, table), "prefix")
     entity = design.entity_of(item)
@@ -87,7 +85,6 @@ def _prefix(item: Item, table: Table) -> str:
 
 
 def key_of(item: Item, table: Table) -> dict[str, Any]:
-    """The primary key of an item."""
     return {name: item[name] for name in table.key_names if name in item}
 
 
@@ -98,7 +95,6 @@ def identity(key: Item) -> str:
 
 
 def place_attributes(table: Table, index: Index | None) -> tuple[Sequence[KeyAttribute], Sequence[KeyAttribute]]:
-    """The partition and the sort key attributes of the table, or of an index."""
     if index is not None:
         return index.partition, index.sort
     return (table.partition,), () if table.sort is None else (table.sort,)
@@ -149,7 +145,6 @@ _NULL: tuple[str, Any] = ("NULL", True)
 
 
 def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
-    """An attribute value as a short string."""
     tag, content = next(iter(value.items()), _NULL)
     match tag:
         case "S" | "N":
@@ -174,7 +169,6 @@ def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
 
 
 def _binary(base64_text: str) -> str:
-    """The first bytes in hexadecimal, and the size."""
     size = len(base64_text) * 3 // 4 - base64_text.count("=")
     first = base64.b64decode(base64_text[:12]).hex()[: 2 * SOME]
     return f"0x{first}" if size <= SOME else f"0x{first}… {size} bytes"
@@ -198,7 +192,6 @@ def secret_names(design: CompiledDesign | None) -> frozenset[str]:
 
 @cache
 def secrets_of(entity: CompiledEntity) -> frozenset[str]:
-    """The names of an entity's secret fields and of their attributes."""
     hidden = {name for name, info in entity.cls.model_fields.items() if not info.repr} - {
         name for key in entity.keys for _, template in key.attributes for name in template.fields
     }

@@ -88,7 +88,6 @@ class Layout:
 
 
 def laid_out(picture: Picture) -> Layout:
-    """The layout of a picture: the table first, then columns of indexes."""
     layout = Layout()
     table, *indexes = picture.places
     heights = [_height(collection, "") for collection in table.collections]
@@ -136,8 +135,6 @@ def _foot(collection: Collection) -> str:
 
 
 def _columns(heights: Sequence[int]) -> int:
-    """The number of columns with the best aspect ratio."""
-
     def distance(columns: int) -> float:
         return abs((columns * (CARD_WIDTH + GAP_COLUMNS)) / max(_bottoms(heights, columns)) - SHAPE / 1.6)
 

@@ -84,7 +84,6 @@ def _drawn_json(drawn: Picture) -> dict[str, Any]:
 
 
 def partitions_json(subject: Subject, text: str) -> list[dict[str, Any]]:
-    """Partition keys of a local table that contain a text. Raises StoreError, DynamoDBError."""
     name = subject.table.partition.name
     found: dict[str, dict[str, Any]] = {}
     start: dict[str, Any] = {}
@@ -107,7 +106,6 @@ def partitions_json(subject: Subject, text: str) -> list[dict[str, Any]]:
 
 
 def path_json(subject: Subject, question: str, path: Path) -> dict[str, Any]:
-    """A call as JSON data: its arguments, steps, result or error."""
     return {
         "question": question,
         "arguments": path.arguments,
@@ -168,7 +166,6 @@ def _found(path: Path) -> int:
 
 
 def lit_picture(subject: Subject, made: Sample, path: Path) -> Picture:
-    """The picture of a sample, with the items of a path added and numbered."""
     design = subject.compiled
     if not made.stretches and design is not None and not path.steps:
         return template_picture(subject.name, design)
@@ -190,7 +187,6 @@ def _path_items(path: Path) -> list[Item]:
 
 
 def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable[Item]) -> list[CollectionPart]:
-    """The parts with further items, each in its collection or a new one."""
     partition = subject.table.partition.name
     result = {str(part.items[0][partition]): part for part in stretches if part.items}
     for item in items:
@@ -222,7 +218,6 @@ def _light(subject: Subject, drawn: Picture, path: Path) -> None:
 
 
 def _condition(step: Step) -> str:
-    """The key condition of a request as text."""
     if step.operation in {"Query", "GetItem", "BatchGetItem"}:
         return key_condition(Request(step.operation, step.parameters))
     return "reads all entries" if step.operation == "Scan" else ""

@@ -47,7 +47,6 @@ def module_outline(text: str, design: CompiledDesign | None = None) -> dict[str,
 
 
 def field_types(design: CompiledDesign) -> dict[str, dict[str, str]]:
-    """The fields of a design's entities with their types as text."""
     return {
         entity.name: {field.name: type_name(field.annotation) for field in entity.fields.values()}
         for entity in design.entities.values()
@@ -96,7 +95,6 @@ class _Form:
         self._faults.append(ErrorDetail(name, message))
 
     def check(self) -> None:
-        """Raises RequestError with the errors."""
         if self._faults:
             raise RequestError("this can't be added", errors=self._faults)
 
@@ -105,7 +103,6 @@ class _Form:
         return value.strip() if isinstance(value, str) else ""
 
     def name(self, name: str) -> str:
-        """A Python name."""
         value = self.text(name)
         if not value.isidentifier() or iskeyword(value):
             self.fault(name, "isn't a Python name")
@@ -121,7 +118,6 @@ class _Form:
         return Key(self.text("partition"), self.text("sort") or None, index=index)
 
     def declared_fields(self) -> list[str]:
-        """The lines of an entity's fields."""
         lines = [line.strip() for line in self.text("fields").splitlines() if line.strip()]
         for line in lines:
             try:
@@ -211,7 +207,6 @@ def _add_pattern(source: ModuleText, design: str, form: _Form, known: Mapping[st
 
 
 def _next_id(design: ast.ClassDef) -> str:
-    """The next id of a read, such as AP8."""
     ids = [match for text in _ids(design) if (match := re.fullmatch(r"(\D*)(\d+)", text))]
     prefix = ids[-1][1] if ids else "AP"
     return f"{prefix}{max((int(match[2]) for match in ids if match[1] == prefix), default=0) + 1}"

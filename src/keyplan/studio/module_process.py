@@ -183,7 +183,6 @@ MEMORY_BYTES = 4 << 30
 
 
 def main() -> None:
-    """Answer the request on standard input."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # the output of the module is no answer
 
@@ -248,14 +247,11 @@ def _source(request: Mapping[str, Any]) -> Source:
 
 
 def read(request: Mapping[str, Any]) -> type[Design] | dict[str, Any]:
-    """The design of a request, not compiled, or the error of its module."""
     with deferred():
         return loaded(_source(request), request["text"])
 
 
 def answered(design: type[Design], request: Mapping[str, Any], tell: Tell) -> Mapping[str, Any]:
-    """The plans for a request, or the error."""
-
     def report(what: str, done: int, whole: int | None) -> None:
         tell({"progress": {"what": what, "done": done, "whole": whole}})
 

@@ -42,7 +42,6 @@ class _Job:
     result: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def start(self, request: Mapping[str, Any]) -> None:
-        """Send the request, and read the output in a thread."""
         with suppress(OSError):  # the process has ended already: its output says why
             self._input.write(json_text(request) + "\n")
             self._input.flush()
@@ -57,7 +56,6 @@ class _Job:
         timer.start()
 
     def kill(self) -> None:
-        """Kill the process and its children, if it is running."""
         if self.state != "running":
             return
         if os.name == "posix":
@@ -110,7 +108,6 @@ def _parsed(line: str) -> dict[str, Any]:
 
 
 def _tail(stream: IO[str]) -> str:
-    """The end of a stream."""
     kept = ""
     while part := stream.read(OUTPUT_MAX):
         kept = (kept + part)[-OUTPUT_MAX:]
@@ -178,7 +175,6 @@ class ModuleRunner:
         return {**answer, "error": None, **({} if job is None else job.result)}
 
     def close(self) -> None:
-        """Kill the running processes."""
         with self._lock:
             for job in self._jobs.values():
                 if job.state == "running":

@@ -43,7 +43,6 @@ class Step:
     touched: list[tuple[str, Item]] = field(default_factory=list[tuple[str, Item]])
 
     def as_json(self) -> dict[str, Any]:
-        """The request as JSON data, without its items."""
         return {
             "operation": self.operation,
             "parameters": self.parameters,
@@ -174,7 +173,6 @@ def _units(consumed: Any) -> float:
 
 
 def actions(operation: str, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The actions of a write (Put, Update, Delete or ConditionCheck), each with its parameters."""
     match operation:
         case "PutItem" | "UpdateItem" | "DeleteItem":
             yield operation.removesuffix("Item"), parameters

@@ -76,7 +76,6 @@ def _question(
 
 
 def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
-    """The findings of ``keyplan check``, and the manuals of their rules."""
     report = as_json([check(design, traffic)])["reports"][0]
     codes = {finding["code"] for finding in report["findings"]}
     return {
@@ -165,7 +164,6 @@ def _times(load: Load, times: float) -> Load:
 def _numbers(
     given: Mapping[str, Any], member: str, names: Mapping[str, Any], most: float, faults: list[ErrorDetail]
 ) -> dict[str, float]:
-    """Numbers by name. Others are added to ``faults``."""
     value = given.get(member) or {}
     if not isinstance(value, dict):
         faults.append(ErrorDetail(member, "isn't an object"))

@@ -30,7 +30,6 @@ PICKS_MAX = 100
 
 
 def needed(subject: Subject) -> Design:
-    """The design. Raises Refused if a table is browsed without one."""
     if subject.design is None:
         raise Refused(
             "this table is browsed without a design", hint="open the studio of a design: keyplan studio DESIGN"
@@ -39,9 +38,6 @@ def needed(subject: Subject) -> Design:
 
 
 def form_json(subject: Subject, question: str) -> dict[str, Any]:
-    """The form of an access pattern, generated from its signature, and arguments that find items. Raises
-    UnknownPattern.
-    """
     design = needed(subject)
     pattern = design.compiled.pattern(question)
     schemas = Schemas(design.compiled, [pattern])
@@ -91,7 +87,6 @@ def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, s
 
 
 def _picks(design: CompiledDesign, subject: Subject, items: Iterable[Item]) -> list[dict[str, Any]]:
-    """Existing items as arguments, each by its key."""
     found: list[dict[str, Any]] = []
     for item in items:
         entity = design.entity_of(item)
@@ -104,7 +99,6 @@ def _picks(design: CompiledDesign, subject: Subject, items: Iterable[Item]) -> l
 
 
 def require_writable(subject: Subject) -> None:
-    """Raises Refused if the studio is read-only."""
     if not subject.writable:
         raise Refused("this studio is read-only", hint="start it with --allow-writes to change this store")
 
@@ -140,7 +134,6 @@ def _touched(subject: Subject, path: Path) -> dict[str, Item]:
 
 
 def stored_items(subject: Subject, keys: Iterable[Item]) -> dict[str, Item]:
-    """The current items, by identity. Raises DynamoDBError, StoreError."""
     requests = [
         Request("GetItem", {"TableName": subject.table_name, "Key": dict(key), "ConsistentRead": True}) for key in keys
     ]

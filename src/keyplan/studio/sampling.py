@@ -122,7 +122,6 @@ def _shape(subject: Subject, item: Item) -> str:
 
 
 def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]:
-    """The order of kinds: the design's entities, then claims, then items that fit no entity."""
     names = [entity.name for entity in subject.compiled.entities.values()] if subject.compiled is not None else []
     kind = kind_of(group[0][0], subject.compiled, subject.table)
     position = len(names) if kind.entity is None else names.index(kind.entity.name)
@@ -199,7 +198,6 @@ def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[s
 
 
 def count(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None = None) -> Count:
-    """The number of items in a collection, counted over a few pages."""
     request = {**_query(subject, partition, index), "Select": "COUNT"}
     number, pages = 0, COUNT_PAGES if subject.local else 1
     for _ in range(pages):

@@ -39,7 +39,6 @@ class Subject:
 
     @property
     def compiled(self) -> CompiledDesign | None:
-        """The compiled design."""
         return None if self.design is None else self.design.compiled
 
 
@@ -74,7 +73,6 @@ class _Nowhere:
 
 
 def described(description: Mapping[str, Any]) -> Table:
-    """The table in a DescribeTable response."""
     types = {
         definition["AttributeName"]: definition["AttributeType"] for definition in description["AttributeDefinitions"]
     }
@@ -119,11 +117,9 @@ class Endpoint:
     others: bool
 
     def names(self) -> list[str]:
-        """The available tables, sorted. Raises DynamoDBError, StoreError."""
         return _names(self.transport) if self.others else [self.table]
 
     def subject(self, name: str) -> Subject:
-        """One of the tables. Raises StoreError if it doesn't exist."""
         result = converse(describe_table(name), self.transport)
         if result is None:
             raise StoreError(f"{self.url} has no table {name}", hint="check the region and account, or create it")

@@ -40,14 +40,12 @@ class _Meter:
     metered: list[Metered] = field(default_factory=list[Metered])
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The response of one request."""
         response: dict[str, Any] = self.inner.call(operation, {**parameters, "ReturnConsumedCapacity": "INDEXES"})
         consumed = response.get("ConsumedCapacity") or []
         self.metered.append(Metered(operation, _units(consumed if isinstance(consumed, list) else [consumed])))
         return response
 
     def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
-        """The responses of several requests, one after the other."""
         return [self.call(request.operation, request.parameters) for request in requests]
 
 

@@ -370,7 +370,6 @@ def _known_adapter(annotation: Any) -> TypeAdapter[Any]:
 
 
 def _version(entity: CompiledEntity, instance: Entity) -> Any:
-    """The value of its version field."""
     return None if entity.version is None else getattr(instance, entity.version.name)
 
 
@@ -411,14 +410,12 @@ class Missed:
         self.keys: list[Item] = []
 
     def answered(self, step: Request | list[Request], answer: Any) -> None:
-        """Record the keys of reads that found nothing."""
         requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)
         for request, response in zip(requests, answers, strict=True):
             if request.operation == "GetItem" and "Item" not in response:
                 self.keys.append(request.parameters["Key"])
 
     def failed(self, step: Request | list[Request]) -> None:
-        """Record the keys of a rejected write: any of them may be missing."""
         for request in [step] if isinstance(step, Request) else step:
             self.keys.extend(_written_keys(request))
 

@@ -129,7 +129,6 @@ class Steps:
         self._entities = {entity.cls: self._entity(entity) for entity in design.entities.values()}
 
     def strategy(self) -> SearchStrategy[list[Step]]:
-        """Lists of steps."""
         kinds: list[SearchStrategy[Any]] = []
         for entity in self.design.entities.values():
             kinds += [self._write(entity), self._family(entity), self._copy(entity), self._change(entity)]
@@ -163,7 +162,6 @@ class Steps:
 
     @property
     def entities(self) -> Mapping[type[Entity], SearchStrategy[Entity]]:
-        """The strategy of each entity's instances."""
         return self._entities
 
     def _entity(self, entity: CompiledEntity) -> SearchStrategy[Entity]:

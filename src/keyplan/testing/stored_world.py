@@ -30,7 +30,6 @@ class Row:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Its fields, computed ones included."""
         return self.entity.field_values(self.instance)
 
     @cached_property
@@ -48,12 +47,10 @@ class World:
     foreign: tuple[Item, ...]
 
     def of(self, *classes: type[Entity]) -> list[Row]:
-        """The rows of some entities."""
         return [row for row in self.rows if type(row.instance) in classes]
 
     @property
     def size(self) -> int:
-        """How many items there are."""
         return len(self.rows) + len(self.claims) + len(self.foreign)
 
 
@@ -65,25 +62,21 @@ class Recorder:
         self.requests: list[tuple[str, dict[str, Any]]] = []
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The response of one request."""
         self.requests.append((operation, parameters))
         return self.inner.call(operation, parameters)  # type: ignore[no-any-return]
 
     def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
-        """The responses of several requests."""
         self.requests.extend((request.operation, request.parameters) for request in requests)
         return self.inner.call_all(requests)  # type: ignore[no-any-return]
 
 
 def record(store: Store) -> Recorder:
-    """Record the requests of a store."""
     recorder = Recorder(store.transport)
     store.transport = recorder
     return recorder
 
 
 def items_of(store: Store) -> Iterator[Item]:
-    """Every item of the table."""
     request: dict[str, Any] = {"TableName": store.table_name, "ConsistentRead": True}
     while True:
         response = store.transport.call("Scan", request)

@@ -47,7 +47,6 @@ class JsonResponse(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The data as bytes."""
         return _bytes(content)
 
 
@@ -56,7 +55,6 @@ def _bytes(content: Any) -> bytes:
 
 
 def error_response(error: KeyplanError | ValidationError) -> Response:
-    """The response for an error of Keyplan."""
     known = known_error(error)
     wait = known.retry_after_s if isinstance(known, TooManyRequests) else None
     headers = None if wait is None else {"retry-after": str(wait)}
@@ -86,7 +84,6 @@ class Endpoint:
         self.method = "GET" if isinstance(pattern, ReadPattern) else "POST"
 
     async def __call__(self, request: Request) -> Response:
-        """Answer a request."""
         return self._kept_by_nobody(await self._answer(request))
 
     def _kept_by_nobody(self, response: Response) -> Response:
@@ -200,7 +197,6 @@ class Endpoint:
         return StreamingResponse(self._lines(first, items), media_type=NDJSON)
 
     async def _visible(self, items: AsyncIterator[Any], arguments: dict[str, Any], caller: Any) -> AsyncIterator[Any]:
-        """The items that the caller may see."""
         policy = self.offer.policy
         async for item in items:
             shown = item

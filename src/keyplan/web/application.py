@@ -48,7 +48,6 @@ class Guard:
         self.origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -183,7 +182,6 @@ class Beside:
         self._router = Router(routes=[Mount("/", self._either)], lifespan=self._lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or begin and end."""
         if scope["type"] == "lifespan":
             await self._router(scope, receive, send)
         else:

@@ -74,7 +74,6 @@ class BoundedConnection(asyncio.Protocol):
         return True
 
     def end(self) -> None:
-        """End the connection now."""
         self.open.discard(self)
         self._transport.abort()
 
@@ -88,33 +87,27 @@ class BoundedConnection(asyncio.Protocol):
             _connection.reset(token)
 
     def eof_received(self) -> bool | None:
-        """The client closed its side."""
         return self._inner.eof_received()  # type: ignore[no-any-return]
 
     def pause_writing(self) -> None:
-        """The client stopped reading."""
         self._unread_bytes = -1
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """The client reads again."""
         self._unread_bytes = None
         self._inner.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the checks."""
         self.open.discard(self)
         if self._timer is not None:
             self._timer.cancel()
         self._inner.connection_lost(exc)
 
     def wait_for(self, part: str | None, waited_s: float = 0.0) -> None:
-        """Wait for data of the client, for which the server has waited before."""
         self.waits_for, self._since = part, self._loop.time() - waited_s
 
     @property
     def waited_s(self) -> float:
-        """The waiting time in seconds."""
         return self._loop.time() - self._since
 
     def _is_late(self) -> bool:
@@ -157,7 +150,6 @@ class BoundedApplication:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         connection = _connection.get()
         if scope["type"] != "http" or connection is None:
             await self.app(scope, receive, send)

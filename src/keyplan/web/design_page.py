@@ -22,7 +22,6 @@ from keyplan.web.policy import Offer, Policy
 
 
 def page(design: Design, policy: Policy | None = None) -> str:
-    """The whole page, with the patterns that the policy offers."""
     compiled = design.compiled
     offer = Offer(compiled, policy)
     offered = offer.patterns
@@ -234,7 +233,6 @@ _NUMBERS = {"integer", "number"}
 
 
 def fields(pattern: ReadPattern | WritePattern, schemas: Schemas, parameters: Iterable[Parameter] | None = None) -> str:
-    """The fields of a pattern's form, for all or for these parameters."""
     return "".join(
         _range(pattern, parameter, schemas)
         if parameter.kind is ParameterKind.RANGE
@@ -372,5 +370,4 @@ def _both_ends(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str
 
 
 def _words(parameter: Parameter) -> str:
-    """The parameter's type, without None."""
     return type_name(parameter.annotation).removesuffix(" | None")

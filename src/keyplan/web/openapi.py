@@ -43,7 +43,6 @@ _WRITE_ERRORS = (400, 404, 409, 413, 415, 503)
 
 
 def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, Any]:
-    """The document as JSON data, with the patterns that the policy offers."""
     offer = Offer(design, policy)
     schemas = Schemas(design, offer.patterns.values())
     paths: dict[str, Any] = {}
@@ -138,7 +137,6 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
 
 
 def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
-    """The description of a range over time buckets."""
     buckets = pattern.buckets
     if buckets is None or buckets.field != parameter.name:
         return ""
@@ -261,7 +259,6 @@ class Schemas:
         return schema
 
     def result(self, pattern: ReadPattern | WritePattern) -> Schema | None:
-        """The schema of the result; None if there is none."""
         if isinstance(pattern, ReadPattern):
             return self._shape(pattern, pattern.shape)
         result = pattern.signature.result
@@ -297,13 +294,11 @@ class Schemas:
         return dict(self._found[f"{pattern.name}->{name}", "serialization"])
 
     def resolved(self, schema: Schema) -> Schema:
-        """The referenced schema."""
         reference = schema.get("$ref")
         return schema if reference is None else self.definitions[reference.rpartition("/")[2]]
 
 
 def default_bounds(pattern: ReadPattern | WritePattern, parameter: Parameter) -> dict[str, Any]:
-    """The default bounds of a range over time buckets, as JSON values."""
     buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
     if buckets is None or buckets.field != parameter.name or buckets.default is None:
         return {}
@@ -334,7 +329,6 @@ def _validated(parameter: Parameter) -> Any:
 
 
 def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
-    """The types of a result, each with a name."""
     if isinstance(pattern, ReadPattern):
         if pattern.shape.told:
             return [("result", pattern.signature.returns)]

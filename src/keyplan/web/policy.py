@@ -74,12 +74,10 @@ class Offer:
 
     @property
     def patterns(self) -> dict[str, Pattern]:
-        """The offered patterns, by name."""
         every = self.design.patterns
         return {name: pattern for name, pattern in every.items() if self.policy is None or name in self.policy.patterns}
 
     def parameters(self, pattern: Pattern) -> Sequence[Parameter]:
-        """The parameters that a caller passes."""
         given = pattern.signature.parameters
         if self.policy is None:
             return given
@@ -87,7 +85,6 @@ class Offer:
         return [parameter for parameter in given if parameter.name not in filled]
 
     def is_closed(self, pattern: Pattern) -> bool:
-        """Whether the pattern needs an authenticated caller."""
         return self.policy is not None and pattern.name in self.policy.closed
 
     def caller(self, pattern: Pattern, request: Request) -> Any:

@@ -90,7 +90,6 @@ def object_of(body: bytes) -> dict[str, Any]:
 
 
 async def read_object(request: Request) -> dict[str, Any]:
-    """The JSON object in a request's body. Raises the errors of ``read_body`` and ``object_of``."""
     return object_of(await read_body(request))
 
 

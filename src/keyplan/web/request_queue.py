@@ -47,7 +47,6 @@ async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwa
 
 
 async def taken(turn: asyncio.Lock) -> bool:
-    """Whether it is this request's turn; False after the maximum waiting time."""
     import asyncio
 
     try:

@@ -75,7 +75,6 @@ async def examples(design: Design) -> dict[str, list[str]]:
 
 
 async def _sample(design: Design) -> list[dict[str, Any]]:
-    """A few items of each segment of the table."""
     scans = [
         Request(
             "Scan",

@@ -32,12 +32,10 @@ def is_shown(index: Index) -> bool:
 
 
 def claim_facet(entity: str, claim: str) -> str:
-    """The name of the facet of an entity's claims."""
     return f"{entity}.{claim}"
 
 
 def description_of(design: CompiledDesign) -> str:
-    """A model's description: the design's docstring, and its keys."""
     lines = [line for entity in design.entities.values() for line in _entity_lines(entity)]
     return "\n".join(filter(None, [design.doc, _HEADING if lines else "", *lines]))
 

@@ -39,7 +39,6 @@ class Group:
 
 
 def snake(text: str) -> str:
-    """A name in lower case with underscores, valid in Python."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", text)
     name = re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
     return f"n_{name}" if name[:1].isdigit() else name or "value"
@@ -51,12 +50,10 @@ def is_generic(name: str) -> bool:
 
 
 def is_word(text: str) -> bool:
-    """Whether a part of a key can be a constant word."""
     return _WORD.fullmatch(text) is not None
 
 
 def key_text(item: Item, name: str) -> str:
-    """The content of a key attribute."""
     return str(next(iter(item[name].values())))
 
 

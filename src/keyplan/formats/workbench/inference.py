@@ -65,7 +65,6 @@ class Draft:
     todo: list[str] = field(default_factory=list[str])
 
     def field(self, name: str) -> Field | None:
-        """The field of that name."""
         return next((each for each in self.fields if each.name == name), None)
 
 

@@ -91,7 +91,6 @@ class _Class:
             self.keys[name] = names.take(name)
 
     def template(self, template: str) -> str:
-        """A template as a literal, with this module's field names."""
         try:
             pieces = split_template(template, raw=True)
         except Problem:
@@ -105,7 +104,6 @@ class _Class:
         return literal("".join(spelt))
 
     def variables(self, template: str) -> list[Field]:
-        """The fields in a template."""
         try:
             names = [piece[0] for piece in split_template(template, raw=True) if not isinstance(piece, str)]
         except Problem:
@@ -114,12 +112,10 @@ class _Class:
 
     @property
     def identity(self) -> list[Field]:
-        """The fields in its primary key."""
         fields = [each for text in self.draft.keys[0].templates for each in self.variables(text)]
         return list({each.name: each for each in fields}.values())
 
     def parameters(self, fields: Sequence[Field]) -> list[str]:
-        """Fields as parameters."""
         return [f"{self.fields[each.name]}: {each.type}" for each in fields]
 
 
@@ -177,7 +173,6 @@ class _Writer:
             yield from self._patterns(cls, design, numbers, taken)
 
     def _merged(self, groups: Sequence[Group]) -> list[Group]:
-        """The groups, with those merged that are one entity."""
         result: dict[str, Group] = {}
         for group in groups:
             name = _class(group.name)
@@ -257,7 +252,6 @@ class _Writer:
 
 
 def _for_table(declared: Sequence[Declaration], table: TableModel) -> list[Declaration]:
-    """The declarations whose entity is a facet of the table."""
     facets = {facet.name for facet in table.facets}
     return [each for each in declared if each.entity in facets]
 
@@ -437,7 +431,6 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
 
 
 def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
-    """The sample items that the designs can't read, or would store differently."""
     for name, samples in made.samples.items():
         yield from sample_faults(getattr(module, name).compiled, samples)
 

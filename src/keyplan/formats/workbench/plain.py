@@ -57,7 +57,6 @@ def _typed(given: Any, note: Note) -> dict[str, Any] | None:
 
 
 def _is_of(tag: str, content: Any) -> bool:
-    """Whether it is DynamoDB JSON: the content fits the tag."""
     if tag in {"S", "B"}:
         return isinstance(content, str | int | float | Decimal) and not isinstance(content, bool)
     if tag == "N":

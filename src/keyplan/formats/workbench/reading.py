@@ -51,7 +51,6 @@ class KeyAttributes:
 
     @property
     def all(self) -> tuple[KeyAttribute, ...]:
-        """Its attributes."""
         return (self.partition,) if self.sort is None else (self.partition, self.sort)
 
 
