@@ -89,7 +89,7 @@ CASES: dict[str, tuple[Any, str]] = {
     ),
     "strong": (
         read("Q", consistent=True)(strong),
-        "it is strongly consistent, and only the table is: by order_id (drop consistent=True; or keep a second item",
+        "it is strongly consistent, which only the table's key supports (order_id) (remove consistent=True, or write a",
     ),
     "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key has one"),
     "range_and_order": (

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from keyplan.analysis.check.checking import check
@@ -21,7 +22,7 @@ from keyplan.model.compiled.compiler import compile_read
 from keyplan.model.compiled.constants import domain_of
 from keyplan.model.compiled.key_matching import AmbiguousKey
 from keyplan.model.compiled.plan_checks import lacking_in_index
-from keyplan.model.compiled.plans import Filter, KeyMatch, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.model.compiled.plans import Filter, KeyMatch, QueryPlan, ReadPattern, ScanPlan, ThroughPlan, plans_in
 from keyplan.model.compiled.plans import Plan as ReadPlan
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
@@ -42,17 +43,19 @@ def compiled_plan(facts: DesignFacts, keys: Declared, traffic: Traffic | None) -
     """The plan of these declarations, with narrow projections if cheaper. Raises DesignError."""
     keys = replace(keys, named=_named_keys(facts, keys))
     whole = _compiled(facts, keys, traffic, completing=False)
-    deployed = {key.index.name for place, key in _index_keys(keys) if place not in keys.served and key.index}
-    completed = {name for name, pattern in facts.patterns.items() if pattern.options.complete}
-    small = {
-        index.name: _projected(index, whole.compiled, completed)
-        for index in keys.indexes
-        if index.name not in deployed and index.projection == "ALL"
+    deployed = {
+        key.index.name
+        for cls, own in keys.keys.items()
+        for name, key in own.items()
+        if isinstance(key, Key) and key.index is not None and (cls, name) not in keys.served
     }
-    less = replace(keys, indexes=tuple(small.get(index.name) or index for index in keys.indexes))
+    completed = {name for name, pattern in facts.patterns.items() if pattern.options.complete}
+    wide = {index.name for index in keys.indexes if index.projection == "ALL"} - deployed
+    indexes = (_projected(each, whole.compiled, completed) if each.name in wide else each for each in keys.indexes)
+    less = replace(keys, indexes=tuple(indexes))
     if completed:
         return _compiled(facts, less, traffic)
-    if any(small.values()):
+    if less.indexes != keys.indexes:
         with suppress(DesignError):
             made = _compiled(facts, less, traffic)
             if made.weight.usd < whole.weight.usd:
@@ -131,11 +134,10 @@ def _named_keys(facts: DesignFacts, keys: Declared) -> dict[str, KeyName]:
                 if not single or not made_for_order:
                     continue
             for cls in facts.about(name):
-                if place in ordered and ordered[place][0] is cls:
-                    result[place] = ordered[place]
-                    break
                 own = [(text, key) for text, key in keys.keys[cls].items() if isinstance(key, Key)]
                 serving = [text for text, key in own if _serves(signature, replace(options, key=key), entities)]
+                if place in ordered and ordered[place][0] is cls:
+                    serving = [ordered[place][1]]
                 if serving:
                     result[place] = cls, serving[0]
                     break
@@ -148,11 +150,6 @@ def _serves(signature: Any, options: Options, entities: Mapping[type[Entity], Co
     except Problem:
         return False
     return True
-
-
-def _index_keys(keys: Declared) -> Iterator[tuple[KeyName, Key]]:
-    for cls, own in keys.keys.items():
-        yield from (((cls, name), key) for name, key in own.items() if isinstance(key, Key))
 
 
 def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
@@ -172,7 +169,6 @@ def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
 
 
 def ordering_field(read: ReadPattern) -> str | None:
-    """The field that orders the result of a compiled read."""
     plan = read.plan
     if isinstance(plan, ThroughPlan):
         plan = plan.end if isinstance(plan.end, QueryPlan) else plan.junction
@@ -212,10 +208,8 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
         order = ordering_field(read)
         if read.options.newest_first is not None and read.options.order_by is None and order is not None:
             yield f"{read.place}: newest_first is taken for the order of {order}; order_by= sets another"
-        optional = [
-            cls for cls, entity in facts.entities.items() if cls in facts.about(read.name) and order in entity.optional
-        ]
-        if optional and order not in read.signature.by_name:
+        about = [entity for cls, entity in facts.entities.items() if cls in facts.about(read.name)]
+        if any(order in entity.optional for entity in about) and order not in read.signature.by_name:
             yield f"{read.place}: items without {order} are omitted, since it orders the result and is optional"
         if isinstance(read.plan, QueryPlan) and read.plan.filter is not None:
             yield f"{read.place}: filtered after reading"
@@ -246,18 +240,15 @@ def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity],
             )
         domains = [domain_of(entities[key.entity].kinds[name]) for name in names]
         if domains and None not in domains:
-            count = 1
-            for domain in domains:
-                count *= len(domain or ())
-            by = ", ".join(names)
+            count, by = prod(len(domain or ()) for domain in domains), ", ".join(names)
             yield f"{key.place}: it has only {count} partitions, by {by}, each of which supports 1,000 write units/s"
 
 
 # Projections
 
 
-def _projected(index: Index, compiled: CompiledDesign, completed: Collection[str]) -> Index | None:
-    """The index with only the attributes that are read from it, completed by the table; None if it needs all."""
+def _projected(index: Index, compiled: CompiledDesign, completed: Collection[str]) -> Index:
+    """The index with only the attributes that are read from it, completed by the table."""
     keys_only = Index(index.name, index.partition, index.sort, projection="KEYS_ONLY", local=index.local)
     included: dict[str, None] = {}
     for read in compiled.reads.values():
@@ -265,48 +256,33 @@ def _projected(index: Index, compiled: CompiledDesign, completed: Collection[str
             for match in matches if read.name not in completed else ():
                 lacking = lacking_in_index(replace(match, key=replace(match.key, index=keys_only)))
                 if lacking and match.entity.asked is None:
-                    return None
+                    return index
                 included |= dict.fromkeys(match.entity.fields[name].attribute for name in lacking)
             included |= dict.fromkeys(_filtered(condition, matches))
     if len(included) > INCLUDED_MAX:
-        return None
+        return index
     return Index(index.name, index.partition, index.sort, projection=tuple(included) or "KEYS_ONLY", local=index.local)
 
 
 def _reads_of(plan: ReadPlan, index: Index) -> Iterator[tuple[tuple[KeyMatch, ...], Filter | None]]:
     """The keys by which a plan reads the index, and what it filters there."""
-    match plan:
-        case QueryPlan():
-            if plan.index is not None and plan.index.name == index.name:
-                yield plan.matches, plan.filter
-        case ScanPlan():
-            if plan.index is not None and plan.index.name == index.name:
-                own = (
-                    (entity, key) for entity in plan.entities for key in entity.index_keys if key.index == plan.index
-                )
-                yield (
-                    tuple(KeyMatch(entity, key, (), (), frozenset(), (), full=False) for entity, key in own),
-                    plan.filter,
-                )
-        case ThroughPlan():
-            for way in plan.ways:
-                yield from _reads_of(way.junction, index)
-                yield from _reads_of(way.end, index)
-        case _:
-            pass
+    for each in plans_in(plan):
+        if isinstance(each, QueryPlan | ScanPlan) and each.index is not None and each.index.name == index.name:
+            if isinstance(each, QueryPlan):
+                yield each.matches, each.filter
+                continue
+            own = ((entity, key) for entity in each.entities for key in entity.index_keys if key.index == each.index)
+            matches = (KeyMatch(entity, key, (), (), frozenset(), (), full=False) for entity, key in own)
+            yield tuple(matches), each.filter
 
 
 def _filtered(condition: Filter | None, matches: tuple[KeyMatch, ...]) -> Iterator[str]:
     """The attributes that a filter names, except those of the keys."""
-    if condition is not None:
-        keys = {
-            attribute.name
-            for match in matches
-            for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
-        }
-        for value in re.findall(r"(?<!\.)#\w+", condition.text):
-            if condition.names[value] not in keys:
-                yield condition.names[value]
+    keyed = [pair for match in matches for pair in (*match.entity.primary.attributes, *match.key.attributes)]
+    keys = {attribute.name for attribute, _ in keyed}
+    for value in re.findall(r"(?<!\.)#\w+", "" if condition is None else condition.text):
+        if condition is not None and condition.names[value] not in keys:
+            yield condition.names[value]
 
 
 # Keys in the classes
@@ -318,11 +294,8 @@ def applied(plan: Plan) -> Generator[type[Any]]:
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     for key in plan.keys:
         keys.setdefault(key.entity, {})[key.name] = key.key
-    classes = {cls.__name__: cls for cls in keys}
-    named: dict[str, KeyName] = {}
-    for place, text in plan.named.items():
-        owner, _, name = text.partition(".")
-        named[place] = classes[owner], name
+    places = {key.place: (key.entity, key.name) for key in plan.keys}
+    named = {place: places[text] for place, text in plan.named.items()}
     with _applied(plan.design, Declared(plan.indexes, keys, {}, named, plan.filters)):
         plan.design.compiled = plan.compiled
         yield plan.design

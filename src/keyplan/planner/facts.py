@@ -89,11 +89,6 @@ class DesignFacts:
         junctions = (junction.entity for junction in junctions_of(options.through))
         return [*entities_in(self.signatures[name].returns), *options.entity, *junctions]
 
-    @property
-    def whole_indexes(self) -> dict[str, Index]:
-        wanted = (pattern.options.scan_index for pattern in self.patterns.values())
-        return {index.name: index for index in wanted if index is not None}
-
     @cached_property
     def entities(self) -> dict[type[Entity], EntityFacts]:
         """The facts of each entity. An entity without an identity is missing, and is an error."""
@@ -160,14 +155,13 @@ class Deployed:
         used = {key.index.name for own in keys.values() for key in own.values() if isinstance(key, Key) and key.index}
         if ignore_existing:
             return cls((), keys)
-        whole = facts.whole_indexes  # without a key, such an index is planned
-        return cls(
-            tuple(index for index in facts.cls.table.indexes if index.name in used or index.name not in whole), keys
-        )
+        scanned = (pattern.options.scan_index for pattern in facts.patterns.values())
+        whole = {index.name for index in scanned if index is not None}  # without a key, such an index is planned
+        indexes = (index for index in facts.cls.table.indexes if index.name in used or index.name not in whole)
+        return cls(tuple(indexes), keys)
 
 
 def declared_keys(cls: type[Entity]) -> dict[str, Key | Unique]:
-    """The keys and unique values that an entity declares, by name."""
     members = [pair for base in reversed(cls.__mro__) for pair in vars(base).items()]
     return {name: value for name, value in members if isinstance(value, Key | Unique)}
 

@@ -33,7 +33,6 @@ class Rewritten:
 
     @property
     def diff(self) -> str:
-        """What changes, as a unified diff."""
         lines = difflib.unified_diff(
             self.before.splitlines(keepends=True),
             self.after.splitlines(keepends=True),
@@ -189,11 +188,7 @@ def last_member_line(node: ast.ClassDef) -> int:
 def _table_call(plan: Plan, source: ModuleText) -> ast.Call | None:
     """The call that creates the design's table: in its class, or in the module under the name that the class uses."""
     body = class_in(source, plan.design.__name__).body
-    named = {
-        statement.value.id
-        for statement in body
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
-    }
+    named = {each.value.id for each in body if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name)}
     calls = [call for name, _, call in assigned(body, "Table") if name == "table"]
     calls += [call for name, _, call in assigned(source.tree.body, "Table") if name in named]
     return calls[0] if calls else None
@@ -327,8 +322,6 @@ def index_declaration(index: Index, variable: str) -> str:
 
 
 def _attributes(attributes: Iterable[KeyAttribute]) -> str:
-    names = [
-        f"Number({literal(attribute.name)})" if attribute.type == "N" else literal(attribute.name)
-        for attribute in attributes
-    ]
+    pairs = [(literal(attribute.name), attribute.type) for attribute in attributes]
+    names = [f"Number({name})" if kind == "N" else name for name, kind in pairs]
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"

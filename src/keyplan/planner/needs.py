@@ -170,11 +170,8 @@ class _Reader:
     ) -> Need | None:
         """The need of one entity; None if its identity is sufficient. ``some_open``: other entities need an order."""
         named = named_in(options.where)
-        conditions = [
-            parameter
-            for parameter in signature.parameters
-            if parameter.condition and parameter.name not in named and (names is None or parameter.name in names)
-        ]
+        left_out = named if names is None else named | (signature.by_name.keys() - names)
+        conditions = [each for each in signature.parameters if each.condition and each.name not in left_out]
         given = {parameter.name: parameter.kind for parameter in conditions}
         self._check_conditions(entity, conditions)
         known = frozenset(name for name, kind in given.items() if kind in {ParameterKind.VALUE, ParameterKind.EACH})
@@ -185,16 +182,15 @@ class _Reader:
         directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
         ordered = directed or options.order_by is not None or options.newest_first is not None
         each = frozenset(name for name, kind in given.items() if kind is ParameterKind.EACH)
-        if not several and not constants and not ranges and names is None and identity:
-            if known == identity and (one or not ordered):
-                return None
+        alone = not several and not constants and not ranges
+        if alone and known == identity and (one or not ordered):
+            return None
+        if alone and names is None and identity:
             stored = known <= entity.cls.model_fields.keys()
             if known > identity and stored and not (each or ordered or options.where or options.scan_index):
                 rest = entity.in_order(known - identity)
                 self.out.filters[signature.place] = " AND ".join(f"{name} = :{name}" for name in rest)
                 return None
-        elif not several and not constants and not ranges and known == identity and (one or not ordered):
-            return None
         order = None
         closed = ordered and some_open and not identity - known
         lacks = closed and (options.order_by or "").lstrip("-") not in entity.kinds
@@ -301,7 +297,7 @@ class _Reader:
                 f"{' and '.join(missing)} is a field of {end.name}, each of which is read by its key, unfiltered",
                 copy_hint(self.facts.values(), junction, missing),
             )
-        # If each junction item names many ends, the result has their order; else the junction's.
+        # The ends order the result if each junction item leads to several of them; otherwise the junction does
         ordering = plain if single else replace(plain, newest_first=None, order_by=None)
         first = self._need(signature, ordering, junction, one=one, names=own)
         if first is not None:

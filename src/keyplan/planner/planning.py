@@ -63,7 +63,20 @@ def plan(
 
     Raises DesignError with every pattern that can't be served, and why.
     """
-    work = _Work.of(design, traffic, progress, ignore_existing=ignore_existing, attributes=attributes)
+    facts = DesignFacts(design, getattr(design, "uncompiled", {}))
+    entities = facts.entities
+    orders = _served(facts, Deployed.of(facts, ignore_existing=False))  # existing keys say which order is meant
+    deployed = Deployed.of(facts, ignore_existing=ignore_existing)
+    served = _served(facts, deployed) if ignore_existing else orders
+    read = needs_of(facts, orders)
+    needs = [need for need in read.all if need.place not in served and not _is_unique(need)]
+    filters = {place: text for place, text in read.filters.items() if place not in served}
+    work = _Work(facts, entities, needs, filters, deployed, traffic, progress, attributes)
+    outcome = work.choose(Search())
+    if outcome.choices:
+        with suppress(DesignError):
+            work.entities = with_updates(facts, entities, declared(outcome.choices[0], deployed, filters))
+    work.raise_unserved([*facts.faults, *read.faults])
     return work.plans()
 
 
@@ -81,37 +94,8 @@ class _Work:
     refused: list[DesignError] = field(default_factory=list[DesignError])
     limits: list[str] = field(default_factory=list[str])
 
-    @classmethod
-    def of(
-        cls,
-        design: type[Any],
-        traffic: Traffic | None,
-        progress: Progress | None,
-        *,
-        ignore_existing: bool,
-        attributes: bool,
-    ) -> _Work:
-        """The work for a design. Raises DesignError with the patterns that no key can serve."""
-        facts = DesignFacts(design, getattr(design, "uncompiled", {}))
-        entities = facts.entities
-        orders = _served(facts, Deployed.of(facts, ignore_existing=False))  # existing keys say which order is meant
-        deployed = Deployed.of(facts, ignore_existing=ignore_existing)
-        served = _served(facts, deployed) if ignore_existing else orders
-        read = needs_of(facts, orders)
-        needs = [need for need in read.all if need.place not in served and not _is_unique(need)]
-        filters = {place: text for place, text in read.filters.items() if place not in served}
-        work = cls(facts, entities, needs, filters, deployed, traffic, progress, attributes)
-        outcome = work._search(Search())
-        if outcome.choices:
-            keys = declared(outcome.choices[0], deployed, filters)
-            with suppress(DesignError):
-                work.entities = with_updates(facts, entities, keys)
-        work._raise_unserved([*facts.faults, *read.faults])
-        return work
-
-    def _raise_unserved(self, faults: list[ErrorDetail]) -> None:
-        """Raise DesignError with all errors, if there are any."""
-        unserved = self._search(Search(filters=True)).unserved
+    def raise_unserved(self, faults: list[ErrorDetail]) -> None:
+        unserved = self.choose(Search(filters=True)).unserved
         faults += [ErrorDetail(each.need.place, f"{each.need}: {each.reason}", each.hint) for each in unserved]
         if not faults:
             return
@@ -126,7 +110,7 @@ class _Work:
         faults.sort(key=lambda fault: order.index(fault.place) if fault.place in order else -1)
         raise DesignError("these access patterns can't be planned", place=name, errors=faults)
 
-    def _search(self, options: Search) -> Found:
+    def choose(self, options: Search) -> Found:
         def report(done: int, whole: int) -> None:
             if self.progress is not None:
                 self.progress("choosing keys", done, whole)
@@ -165,10 +149,10 @@ class _Work:
 
     def _weigh(self) -> None:
         """Weigh the choices with the fewest indexes, with unique values or filters, and without hot partitions."""
-        outcome = self._search(Search())
+        outcome = self.choose(Search())
         self.limits = list(outcome.limits)
         if not outcome.choices:  # constants of some reads must be filtered
-            outcome = self._search(Search(filters=True))
+            outcome = self.choose(Search(filters=True))
         self._make(outcome.choices, enough=WEIGHED_MAX)
         if not self.made:
             raise self._no_plan(outcome)
@@ -176,7 +160,7 @@ class _Work:
         options = [Search(claims=True)] if any(need.claimable for need in self.needs) else []
         options += [Search(filters=True)] if any(need.constants for need in self.needs) else []
         for option in options:
-            others = self._search(option).choices
+            others = self.choose(option).choices
             self._make([choice for choice in others if len(choice.forms) < fewest], enough=WEIGHED_MAX)
         self._cool()
 
@@ -204,9 +188,8 @@ class _Work:
         for place in dict.fromkeys(need.place for need in self.needs):
             rest = [need for need in self.needs if need.place != place]
             if search(list(self.entities.values()), rest, self.deployed, Search()).choices:
-                faults.append(
-                    ErrorDetail(place, "no keys serve it together with the others", "move it to another design")
-                )
+                message = "no keys serve it together with the others"
+                faults.append(ErrorDetail(place, message, "move it to another design"))
         faults += [ErrorDetail(name, limit) for limit in outcome.limits]
         return DesignError("no keys serve these access patterns together", place=name, errors=faults)
 
@@ -225,7 +208,7 @@ class _Work:
             if more == banned:
                 return
             banned = more
-            self._make(self._search(Search(banned=banned)).choices, enough=2)
+            self._make(self.choose(Search(banned=banned)).choices, enough=2)
 
 
 def _hot_partitions(made: Plan) -> frozenset[tuple[type[Entity], frozenset[str]]]:
@@ -294,14 +277,7 @@ def provisional_design(design: type[Any]) -> CompiledDesign:
     with suppress(DesignError):
         return compile_design(design, getattr(design, "uncompiled", {}))
 
-    def stop(step: str, _done: int, _whole: int) -> None:
-        if step == "weighing plans":
-            raise KeyboardInterrupt
-
-    try:
-        return plan(design, progress=stop)[0].compiled
-    except KeyboardInterrupt:  # the compiler refused the first
-        return plan(design)[0].compiled
+    return plan(design)[0].compiled
 
 
 def spare_indexes(design: type[Any]) -> list[str]:

@@ -12,7 +12,7 @@ from keyplan.analysis.cost.bills import Payer
 from keyplan.analysis.cost.estimate import estimate
 from keyplan.analysis.cost.pricelist import price_list
 from keyplan.analysis.cost.write_costs import with_counts
-from keyplan.analysis.explain.wording import key_names, proof
+from keyplan.analysis.explain.wording import key_names, listed, proof
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.formatting.results import plain
 from keyplan.model.compiled.compiled_design import CompiledDesign
@@ -119,15 +119,11 @@ class Weight:
 
 def dominates(weight: Weight, other: Weight) -> bool:
     """Whether a plan is as good in indexes, USD and its hottest key, and better in one of these."""
-    no_worse = (
-        weight.copies <= other.copies
-        and weight.filtered <= other.filtered
-        and weight.indexes <= other.indexes
-        and weight.usd <= other.usd + CENT
-        and weight.heat <= other.heat + HAIR
-    )
-    better = weight.indexes < other.indexes or weight.usd < other.usd - CENT or weight.heat < other.heat - HAIR
-    return no_worse and better
+    if weight.copies > other.copies or weight.filtered > other.filtered or weight.indexes > other.indexes:
+        return False
+    if weight.usd > other.usd + CENT or weight.heat > other.heat + HAIR:
+        return False
+    return weight.indexes < other.indexes or weight.usd < other.usd - CENT or weight.heat < other.heat - HAIR
 
 
 def front(weights: Iterable[Weight]) -> list[bool]:
@@ -175,13 +171,11 @@ def weighed(cls: type[Any], compiled: CompiledDesign, traffic: Traffic | None, c
 def _hot_key(partition: BusiestPartition) -> HotKey:
     ordered = sorted(partition.demands, key=lambda demand: -demand.per_second)
     names = tuple(dict.fromkeys(f"{demand.entity.name}.{demand.key.name}" for demand in ordered))
-    shards = 1
+    shards, one_item = 1, partition.worst.one_item
     # Shards spread writes. A read goes to every shard, and what one item takes is in one of them.
-    if partition.kind == "write" and not partition.worst.one_item and partition.per_second > partition.limit:
+    if partition.kind == "write" and not one_item and partition.per_second > partition.limit:
         shards = partition.shards_needed
-    return HotKey(
-        names, partition.place, partition.kind, partition.per_second, partition.limit, shards, partition.worst.one_item
-    )
+    return HotKey(names, partition.place, partition.kind, partition.per_second, partition.limit, shards, one_item)
 
 
 def why_not_first(other: Weight, first: Weight) -> str:
@@ -234,25 +228,19 @@ class PlannedKey:
 
     @property
     def where(self) -> str:
-        """The index that it is in, or "the table"."""
         return self.key.index.name if isinstance(self.key, Key) and self.key.index is not None else "the table"
 
     @property
     def templates(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return (
-            ((self.key.partition,), (self.key.sort,))
-            if isinstance(self.key, Unique)
-            else (self.key.partition, self.key.sort)
-        )
+        key = self.key
+        return ((key.partition,), (key.sort,)) if isinstance(key, Unique) else (key.partition, key.sort)
 
     @property
     def place(self) -> str:
-        """``Order.by_customer``."""
         return f"{self.entity.__name__}.{self.name}"
 
     @property
     def shards(self) -> int:
-        """Over how many partitions each of its partitions is spread."""
         return self.key.shards if isinstance(self.key, Key) else 1
 
     @property
@@ -266,9 +254,9 @@ class PlannedKey:
     def sentence(self) -> str:
         names = [serve.rpartition(".")[2] for serve in self.serves]
         if isinstance(self.key, Unique):
-            return f"makes the value unique, and serves {_listed(names)}"
+            return f"makes the value unique, and serves {listed(names)}"
         if names:
-            return f"serves {_listed(names)}"
+            return f"serves {listed(names)}"
         if self.key.index is None:
             return "identifies each item; no access pattern reads by it"
         return "serves no access pattern"
@@ -324,10 +312,6 @@ class Plan:
     verified: Verified | None = None
 
     @property
-    def usd_per_million(self) -> float | None:
-        return self.weight.usd_per_million
-
-    @property
     def reworded(self) -> dict[str, str]:
         """The option that each pattern's decorator must get, by the pattern's place."""
         named = {place: f"key={key}" for place, key in self.named.items()}
@@ -335,7 +319,6 @@ class Plan:
 
     @property
     def answers(self) -> list[Answer]:
-        """Each access pattern with its operation, its key, and why that works."""
         return [
             Answer(name, read.id, read.plan.operation, ", ".join(key_names(read.plan)), proof(read.plan, read))
             for name, read in self.compiled.reads.items()
@@ -395,14 +378,8 @@ class Plan:
                 for key in self.keys
             ],
             "patterns": [
-                {
-                    "name": answer.pattern,
-                    "id": answer.id,
-                    "operation": answer.operation,
-                    "key": answer.key,
-                    "proof": answer.proof,
-                }
-                for answer in self.answers
+                {"name": each.pattern, "id": each.id, "operation": each.operation, "key": each.key, "proof": each.proof}
+                for each in self.answers
             ],
             "named": dict(self.named),
             "filters": dict(self.filters),
@@ -417,12 +394,5 @@ def comparison(plans: Sequence[Plan]) -> dict[str, Any]:
     """Plans side by side as JSON data, the best first. ``rows``: each key with its declaration in each plan."""
     places = dict.fromkeys(key.place for plan in plans for key in plan.keys)
     keys = [{key.place: key for key in plan.keys} for plan in plans]
-    rows = [
-        {"place": place, "in_plans": [own[place].text if place in own else None for own in keys]} for place in places
-    ]
+    rows = [{"place": at, "in_plans": [own[at].text if at in own else None for own in keys]} for at in places]
     return {"plans": [plan.as_json() for plan in plans], "rows": rows}
-
-
-def _listed(names: Sequence[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last

@@ -209,7 +209,6 @@ class _Entity:
         return min((len(choice.bundles) for choice in self.choices({}, 0)), default=0)
 
     def unserved(self) -> Iterator[Unserved]:
-        """The needs that no candidate serves."""
         every = frozenset[int]().union(*(key.serves for key in (*self.primaries, *self.candidates)))
         if not self.primaries:
             names = ", ".join(name for name in self.entity.identity if is_fraction(self.entity.kinds[name]))
@@ -235,13 +234,13 @@ class _Entity:
             )
         if need.whole is not None:
             return (
-                f"it reads all of {need.whole}, and without keys the contents of that index are unknown",
+                f"it reads all of {need.whole}, and no key or constant determines what that index contains",
                 'use constants, where={"status": "open"}, or keep the key',
             )
         if need.consistent:
             return (
-                f"it is strongly consistent, and only the table is: by {', '.join(self.entity.identity)}",
-                "drop consistent=True; or keep a second item under these fields, written in the same transaction",
+                f"it is strongly consistent, which only the table's key supports ({', '.join(self.entity.identity)})",
+                "remove consistent=True, or write a second item with these fields as its key in the same transaction",
             )
         if names := self._unkeyable(need):
             write = self.entity.unkeyable[names[0]]
@@ -312,11 +311,8 @@ class _Entity:
             return (-len(key.serves & rest), few, len(key.fields), -len(key.partition), -len(key.when))
 
         for key in sorted((key for key in self.candidates if key.serves & rest), key=order):
-            rivals = [
-                other
-                for other in kept
-                if (not key.when or key.when == other.when) and set(self.forms[key]) <= set(self.forms[other])
-            ]
+            forms = set(self.forms[key])
+            rivals = [each for each in kept if key.when in ((), each.when) and forms <= set(self.forms[each])]
             serves = key.serves & rest
             same = [other for other in rivals if other.serves & rest == serves]
             if len(same) < 3 and not any(serves < other.serves & rest for other in rivals):
@@ -364,11 +360,8 @@ class _Entity:
         whole = {slot: group for group, slot in layout.placement.items() if group.startswith(WHOLE)}
         options: list[list[int]] = []
         for at, bundle in enumerate(choice.bundles):
-            free = [
-                slot
-                for slot in self._options(bundle, layout.forms)
-                if slot not in whole or at in serving.get(whole[slot], ())
-            ]
+            possible = self._options(bundle, layout.forms)
+            free = [slot for slot in possible if slot not in whole or at in serving.get(whole[slot], ())]
             only = {slot for slot, bundles in wanted if bundles == {at}}  # no other bundle fits
             options.append([slot for slot in free if not only or only == {slot}])
         slots = _matched(options, wanted)
@@ -453,7 +446,6 @@ class _Layouts:
         self.best: dict[tuple[object, ...], list[EntityChoice]] = {}
 
     def of(self, count: int) -> Iterator[_Layout]:
-        """The layouts with this many indexes."""
         new = count - len(self.deployed)
         for forms in combinations_with_replacement(self.alphabet, new):
             every = (*self.deployed, *forms)
@@ -472,7 +464,7 @@ class _Layouts:
         if not need.consistent:
             used = set(placed.values())
             for slot, form in enumerate(forms, 1):
-                # of new indexes with one form, which nothing distinguishes, the first unused one stands for all
+                # New indexes of one form are interchangeable: try only the first unused one
                 alike = (n for n, other in enumerate(forms, 1) if len(self.deployed) < n < slot and other == form)
                 new = slot > len(self.deployed)
                 if (all(other in used for other in alike) if new else not whole) and not (whole and slot in used):
