@@ -466,8 +466,9 @@ def test_csv_record_without_end_is_rejected(monkeypatch: pytest.MonkeyPatch, sta
     """Otherwise a small compressed file could fill the memory."""
     monkeypatch.setattr(formats, "LINE_BYTES_MAX", 200_000)
     file = Endless(start, again, bytes_max=1_000_000)
-    with pytest.raises(formats.UnreadableError, match="longer than 200000"):
-        list(formats.read_records(io.BufferedReader(file), "CSV", formats.Csv({})))
+    *_, last = formats.read_records(io.BufferedReader(file), "CSV", formats.Csv({}))
+    assert isinstance(last, formats.UnreadableError)
+    assert "longer than 200000" in str(last)
 
 
 def test_symbolic_links_outside_a_bucket_are_not_followed(s3: Path, tmp_path: Path) -> None:

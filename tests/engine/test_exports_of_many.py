@@ -61,7 +61,8 @@ def stored(engine: Engine, table: str = "orders", name: str | None = None) -> It
 
 def records(s3: Path, done: dict[str, Any], format_: Any) -> Iterator[dict[str, Any]]:
     """The records of an export's files."""
-    return read_records(io.BytesIO(b"\n".join(lines_of(s3, done))), format_, Csv({}))
+    found: Iterator[Any] = read_records(io.BytesIO(b"\n".join(lines_of(s3, done))), format_, Csv({}))
+    return found
 
 
 @pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])

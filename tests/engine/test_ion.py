@@ -56,7 +56,10 @@ values = st.recursive(
 
 
 def records(data: Any) -> list[dict[str, Any]]:
-    return list(read_records(io.BytesIO(data) if isinstance(data, bytes) else data, "ION", Csv({})))
+    found: list[Any] = list(read_records(io.BytesIO(data) if isinstance(data, bytes) else data, "ION", Csv({})))
+    if found and isinstance(found[-1], UnreadableError):
+        raise found[-1]
+    return found
 
 
 @given(st.dictionaries(texts.filter(bool), values, max_size=4))

@@ -33,7 +33,8 @@ from keyplan.store.requests.request_expressions import Answer
 from keyplan.store.state_delays import COPYING
 from keyplan.store.storage.history_rows import backup_name
 from keyplan.store.storage.storage_transactions import Reader, Writer
-from keyplan.store.tables.table import Table, next_layout
+from keyplan.store.tables.resources import store_generation
+from keyplan.store.tables.table import Table
 from keyplan.store.tables.table_description import describe_encryption, table_id
 
 Backup = dict[str, Any]
@@ -76,11 +77,10 @@ def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backu
 
 
 def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> None:
-    """Store a table's running backups as a new generation, which processes with the previous one must reload."""
     definition = {name: value for name, value in table.definition.items() if name != COPYING}
     if running:
         definition[COPYING] = running
-    writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
+    store_generation(writer, table, definition)
 
 
 def finish_backup(database: Database, copying: Copying) -> Backup:

@@ -18,7 +18,8 @@ from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer
 from keyplan.store.state_delays import source_of, states_of
 from keyplan.store.storage.storage_transactions import Reader, Writer
-from keyplan.store.tables.table import Table, next_layout
+from keyplan.store.tables.resources import store_generation
+from keyplan.store.tables.table import Table
 
 MEMBER = "PointInTimeRecovery"
 PERIOD_DAYS_MAX = 35
@@ -42,7 +43,7 @@ def switch_history(writer: Writer, table: Table, period_days: int | None, now_s:
         writer.archives.end_history(layout.id)
     else:
         writer.archives.begin_history(layout.id)
-    writer.change_indexes(table.stored, next_layout(definition, layout), json.dumps(definition))
+    store_generation(writer, table, definition)
 
 
 def is_restored(table: Table, tables: Iterable[Table]) -> bool:

@@ -81,7 +81,7 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
     """Write the entries of some items after a row; returns the last of them, or None at the end. Items with unsuitable
     key attributes get no entry, as in DynamoDB.
     """
-    rows, more = writer.rows_after(stored, after, effort.PIECE_ROWS, effort.PIECE_BYTES)
+    rows, more = writer.rows_after(stored, after, effort.PIECE_ROWS)
     for row, partition, sort, _, body in rows:
         item = decode(body)
         if isinstance(index, VectorIndex):

@@ -9,16 +9,10 @@ from keyplan.dynamodb.service_errors import ResourceNotFoundException, Validatio
 from keyplan.store.control_plane.table_settings import Members, change_definition
 from keyplan.store.database import Database, plain_name
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.tables.resources import MEMBER, Replication, no_replicas, replication_of
+from keyplan.store.tables.resources import MEMBER, no_replicas, replication_of
 from keyplan.store.tables.table import Table
 
 Settings = dict[str, Any]
-
-_MEMBERS = (
-    "ProvisionedWriteCapacityAutoScalingUpdate",
-    "ProvisionedReadCapacityAutoScalingUpdate",
-    "ReplicaProvisionedReadCapacityAutoScalingUpdate",
-)
 
 _ROLE = (
     "arn:aws:iam::000000000000:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/"
@@ -64,65 +58,56 @@ def _settings(prefix: str, kept: dict[str, Settings]) -> Answer:
 def change_scaling(database: Database, request: Request) -> None:
     """Store the settings of an UpdateTableReplicaAutoScaling."""
     name = plain_name(request["TableName"])
-    for update in _given(request):
+    updates = list(_updates(request))
+    for *_, update in updates:
         _check_complete(name, update)
 
     def change(table: Table) -> Members:
         replication = replication_of(table)
         if replication is None:
             raise no_replicas(name)
+        regions = replication["Regions"]
+        for region, index, _, _ in updates:
+            _check_exists(table, regions, region, index)
         kept = {region: dict(entries) for region, entries in replication.get("Scaling", {}).items()}
-        for region, index, direction, update in _updates(table, request, replication):
-            entries = kept.setdefault(region, {})
-            before = entries.get(index, {})
-            entries[index] = {**before, direction: _scaled(table, index, direction, update)}
+        for region, index, direction, update in updates:
+            for each in regions if region is None else [region]:
+                if update is not None:
+                    entries = kept.setdefault(each, {})
+                    before = entries.get(index or "", {})
+                    entries[index or ""] = {**before, direction: _scaled(table, index, direction, update)}
         return {MEMBER: {**replication, "Scaling": kept}}
 
     change_definition(database, name, change, no_replicas)
 
 
-def _updates(table: Table, request: Request, replication: Replication) -> list[tuple[str, str, str, Settings]]:
-    result: list[tuple[str, str, str, Settings]] = []
-    regions = replication["Regions"]
-
-    def add(where: list[str], index: str | None, direction: str, update: Settings | None) -> None:
-        if index is not None and (index not in table.index_by_name or table.index_by_name[index].is_local):
-            raise ResourceNotFoundException(
-                f"{_failed(table.name)} because the global secondary indexes with names '{index}' do not exist"
-            )
-        if update is not None:
-            result.extend((region, index or "", direction, update) for region in where)
-
-    add(regions, None, "Write", request.get("ProvisionedWriteCapacityAutoScalingUpdate"))
+def _updates(request: Request) -> Iterator[tuple[str | None, str | None, str, Settings | None]]:
+    """The region (None for all), the index (None for the table), the direction and the settings of each update."""
+    yield None, None, "Write", request.get("ProvisionedWriteCapacityAutoScalingUpdate")
     for each in request.get("GlobalSecondaryIndexUpdates") or []:
-        add(regions, each.get("IndexName"), "Write", each.get("ProvisionedWriteCapacityAutoScalingUpdate"))
+        yield None, each.get("IndexName"), "Write", each.get("ProvisionedWriteCapacityAutoScalingUpdate")
     for each in request.get("ReplicaUpdates") or []:
         region = each["RegionName"]
-        if region not in regions:
-            raise ResourceNotFoundException(
-                f"{_failed(table.name)} because a replica does not exist in regions: '{region}'"
-            )
-        add([region], None, "Read", each.get("ReplicaProvisionedReadCapacityAutoScalingUpdate"))
+        yield region, None, "Read", each.get("ReplicaProvisionedReadCapacityAutoScalingUpdate")
         for inner in each.get("ReplicaGlobalSecondaryIndexUpdates") or []:
-            add([region], inner.get("IndexName"), "Read", inner.get("ProvisionedReadCapacityAutoScalingUpdate"))
-    return result
+            yield region, inner.get("IndexName"), "Read", inner.get("ProvisionedReadCapacityAutoScalingUpdate")
 
 
-def _given(request: Request) -> Iterator[Settings]:
-    inner = [
-        each
-        for replica in request.get("ReplicaUpdates") or []
-        for each in (replica, *(replica.get("ReplicaGlobalSecondaryIndexUpdates") or []))
-    ]
-    for each in (request, *(request.get("GlobalSecondaryIndexUpdates") or []), *inner):
-        for member in _MEMBERS:
-            update = each.get(member)
-            if update is not None:
-                yield update
+def _check_exists(table: Table, regions: list[str], region: str | None, index: str | None) -> None:
+    if region is not None and region not in regions:
+        raise ResourceNotFoundException(
+            f"{_failed(table.name)} because a replica does not exist in regions: '{region}'"
+        )
+    if index is not None and (index not in table.index_by_name or table.index_by_name[index].is_local):
+        raise ResourceNotFoundException(
+            f"{_failed(table.name)} because the global secondary indexes with names '{index}' do not exist"
+        )
 
 
-def _check_complete(name: str, update: Settings) -> None:
+def _check_complete(name: str, update: Settings | None) -> None:
     """Reject incomplete or superfluous settings, before the table is looked up, as in the service."""
+    if update is None:
+        return
     if update.get("AutoScalingDisabled"):
         if "MinimumUnits" in update or "MaximumUnits" in update:
             raise ValidationException(
@@ -140,7 +125,7 @@ def _check_complete(name: str, update: Settings) -> None:
         )
 
 
-def _scaled(table: Table, index: str, direction: str, update: Settings) -> Settings:
+def _scaled(table: Table, index: str | None, direction: str, update: Settings) -> Settings:
     if update.get("AutoScalingDisabled"):
         return {"AutoScalingDisabled": True, "ScalingPolicies": []}
     if table.definition["BillingMode"] == "PAY_PER_REQUEST":

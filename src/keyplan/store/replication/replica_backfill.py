@@ -105,7 +105,7 @@ def _next_of(source: Database, region: str, name: str, progress: Mapping[str, An
     if noted and noted[0].seq <= progress["LastNoted"]:
         gone = [each for each in noted if reader.get(table.stored, *each.key) is None]
         return _Piece(gone, [], {**progress, "Noted": noted[-1].seq}, is_last=False)
-    rows, more = reader.rows_after(table.stored, progress["Row"], rows_max, effort.PIECE_BYTES)
+    rows, more = reader.rows_after(table.stored, progress["Row"], rows_max)
     items = [(row[1:], reader.replicas.version(table_id, row[1:3])) for row in rows]
     is_last = not more or rows[-1][0] >= progress["LastRow"]
     return _Piece([], items, {**progress, "Row": rows[-1][0]} if rows else progress, is_last=is_last)

@@ -7,7 +7,6 @@ request removes all of it. Rules and texts are recorded from the service (Octobe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -18,8 +17,8 @@ from keyplan.store.requests.request_expressions import Request
 from keyplan.store.state_delays import COPYING, SETTLING, check_changeable
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.streams import STREAM, disable, enable
-from keyplan.store.tables.resources import MEMBER, Replication, forget_table, replication_of
-from keyplan.store.tables.table import Table, next_layout
+from keyplan.store.tables.resources import MEMBER, Replication, forget_table, replication_of, store_generation
+from keyplan.store.tables.table import Table
 
 Definition = dict[str, Any]
 Overrides = dict[str, Any]
@@ -190,7 +189,7 @@ def _add(group: Group, database: Database, name: str, region: str, more: Mapping
         if table.stream is None:
             wanted = {**definition, "StreamSpecification": _STREAM}
             definition = enable(writer.changes, name, table.stored.layout.id, wanted, database.clock())
-        _store(writer, table, definition)
+        store_generation(writer, table, definition)
         return replication["Regions"]
 
     try:
@@ -234,11 +233,6 @@ def _replica(table: Table, own: str, region: str, more: Mapping[str, Any]) -> De
     return definition
 
 
-def _store(writer: Writer, table: Table, definition: Definition) -> None:
-    """Store a definition as a new generation: processes with the previous generation must learn of it."""
-    writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
-
-
 def _set_regions(database: Database, name: str, regions: list[str]) -> None:
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
@@ -254,7 +248,7 @@ def _set_regions(database: Database, name: str, regions: list[str]) -> None:
             del definition[MEMBER]
             definition.pop("DisassociationProtectionEnabled", None)
             writer.replicas.end(table.stored.layout.id)
-        _store(writer, table, definition)
+        store_generation(writer, table, definition)
 
     database.write(work)
     database.refresh()
@@ -271,7 +265,7 @@ def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> No
             before = replication.get("Overrides") or {}
             own = {**before.get(region, {}), **overrides}
             member: Replication = {**replication, "Overrides": {**before, region: own}}
-            _store(writer, table, {**table.definition, MEMBER: member})
+            store_generation(writer, table, {**table.definition, MEMBER: member})
 
         database.write(work)
         database.refresh()

@@ -102,13 +102,6 @@ def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[aps
     return result
 
 
-def _immutable(path: str) -> str:
-    """The URI of a file that can't change, for which SQLite needs no other files."""
-    for sign, written in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
-        path = path.replace(sign, written)
-    return f"file:{path}?immutable=1"
-
-
 def _inode(path: str) -> int | None:
     try:
         return os.stat(path).st_ino  # noqa: PTH116 - a Path takes several times as long
@@ -126,15 +119,11 @@ def _size(path: str) -> int:
 class FilePool:
     """Connections to one file. ``take`` and ``give`` are atomic operations of a deque."""
 
-    def __init__(
-        self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str, read_only: bool = False
-    ) -> None:
-        """``read_only`` is for a file without write access whose WAL is empty."""
+    def __init__(self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str) -> None:
         self.place = path
         self.wait = BusyWait(busy_timeout_s)
         self._timeout_s = busy_timeout_s
         self._synchronous = synchronous
-        self._is_read_only = read_only
         self._free: deque[apsw.Connection] = deque()
         self._open_ones: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._opening = threading.RLock()
@@ -165,12 +154,11 @@ class FilePool:
         status = os.stat(self.place)  # noqa: PTH116
         if self._inode is None:
             self._inode, self._device = status.st_ino, status.st_dev
-        if not self._is_read_only:
-            self._wal_inode, self._shared_inode = _inode(self._wal), _inode(self._shared)
-            if self._wal_inode is None or self._shared_inode is None:
-                # Another store of this process has the removed files open.
-                raise faults.files_removed(self.place)
-            self._guard = FileGuard.hold(self._file)
+        self._wal_inode, self._shared_inode = _inode(self._wal), _inode(self._shared)
+        if self._wal_inode is None or self._shared_inode is None:
+            # Another store in this process still uses files that were removed.
+            raise faults.files_removed(self.place)
+        self._guard = FileGuard.hold(self._file)
 
     def verify(self, connection: apsw.Connection | None = None) -> None:
         """Check that the paths still name the open files. After a commit of ``connection``, the content of a removed
@@ -182,8 +170,6 @@ class FilePool:
             raise faults.replaced(self.place) from None
         if status.st_ino != self._inode or status.st_dev != self._device:
             raise faults.replaced(self.place)
-        if self._is_read_only:
-            return
         if _inode(self._wal) != self._wal_inode:
             if connection is None:
                 raise faults.files_removed(self.place)
@@ -192,7 +178,7 @@ class FilePool:
 
     def check_locks(self) -> None:
         """Raise LocksRemovedError if the ``-shm`` file was removed: newly opened stores would use other locks."""
-        if _inode(self._shared) != self._shared_inode and not self._is_read_only:
+        if _inode(self._shared) != self._shared_inode:
             raise faults.files_removed(self.place, faults.LocksRemovedError)
 
     def refresh(self) -> None:
@@ -205,7 +191,7 @@ class FilePool:
         """Whether the file must be reopened. Processes that share the same locks and the same removed WAL continue with
         it, and save each write in the file.
         """
-        if self._is_read_only or not self._open_ones:
+        if not self._open_ones:
             return False
         if _inode(self._shared) != self._shared_inode:
             return True
@@ -215,7 +201,7 @@ class FilePool:
         """When no connection is in use: save the content of a removed WAL, close all, and open again."""
         with self._opening:
             if not self._lacks_files():
-                return  # another thread did it meanwhile
+                return  # another thread reopened it
             until = time.monotonic() + timeout_s
             last: apsw.Connection | None = None
             self._is_reopening = True
@@ -275,13 +261,6 @@ class FilePool:
         if self._guard is not None:
             self._guard.unlock_writer()
 
-    def is_of_this_format(self) -> bool:
-        connection = self.take()
-        try:
-            return file_format.is_current(connection, self.place)
-        finally:
-            self.give(connection)
-
     def give(self, connection: apsw.Connection) -> None:
         self._free.append(connection)
         if self._closed:
@@ -290,7 +269,7 @@ class FilePool:
             with self._given_back:
                 self._given_back.notify_all()
         elif self._is_outdated:
-            # Other processes can't open the file meanwhile. The write is acknowledged in any case.
+            # Until then other processes can't open the file. The write is acknowledged in any case.
             self._is_outdated = False
             with suppress(StoreError):
                 self._reopen(0.0)
@@ -341,7 +320,7 @@ class FilePool:
 
     def _close_alone(self, connection: apsw.Connection) -> None:
         for path, inode in ((self._wal, self._wal_inode), (self._shared, self._shared_inode)):
-            if not self._is_read_only and _inode(path) not in (None, inode):
+            if _inode(path) not in (None, inode):
                 connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.close(True)
 
@@ -356,19 +335,17 @@ class FilePool:
     def _open(self, flags: int) -> apsw.Connection:
         with self._opening:
             if self._open_ones:
-                self.verify()  # SQLite would make the files that are missing
-            elif not self._is_read_only:
+                self.verify()  # SQLite would create missing files
+            else:
                 self._wait_for_wal()
             connection = self._open_alone(flags)
             self._open_ones.add(connection)
             return connection
 
     def _open_alone(self, flags: int) -> apsw.Connection:
-        place, access = self.place, apsw.SQLITE_OPEN_READWRITE | flags
-        if self._is_read_only:
-            place, access = _immutable(self.place), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        access = apsw.SQLITE_OPEN_READWRITE | flags
         try:
-            connection = apsw.Connection(place, flags=access, statementcachesize=_STATEMENT_CACHE)
+            connection = apsw.Connection(self.place, flags=access, statementcachesize=_STATEMENT_CACHE)
         except apsw.Error as error:
             raise faults.store_error(error, self.place) from error
         try:
@@ -396,7 +373,7 @@ class FilePool:
             tries += 1
 
     def _check_format(self, connection: apsw.Connection) -> None:
-        if connection.readonly("main") and not self._is_read_only:
+        if connection.readonly("main"):
             raise faults.store_error(apsw.ReadOnlyError("opened for reading only"), self.place)
         application, is_used = _in_transaction(connection, "BEGIN", file_format.identity)
         if application == 0 and not is_used:
@@ -406,11 +383,9 @@ class FilePool:
         if application != sql.APPLICATION_ID:
             raise faults.foreign(self.place)
         is_current = file_format.is_current(connection, self.place)
-        if self._is_read_only:
-            return
         if connection.pragma("journal_mode") != "wal":
             self._use_wal(connection)
-            _in_transaction(connection, "BEGIN", file_format.identity)  # with which the WAL is opened
+            _in_transaction(connection, "BEGIN", file_format.identity)  # opens the WAL
         if not is_current:
             _in_transaction(connection, "BEGIN IMMEDIATE", file_format.migrate)
 
@@ -478,7 +453,7 @@ class MemoryPool:
             self._was_at_work = True
             self._lock = threading.Lock()
 
-    def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the one there is
+    def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the only connection
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:

@@ -1,7 +1,7 @@
 """Removal of SQLite tables and index entries in chunks.
 
-Dropping a large table takes long. So it is renamed, then emptied in chunks of one transaction each, and dropped when it
-is small. Entries of a large index are removed in the same way, while the index is in ``keyplan_dropped_indexes``. Any
+SQLite drops a large table slowly. Therefore a table is renamed, emptied in chunks of one transaction each, and dropped
+when it is small. Entries of a large index are deleted in the same way while ``keyplan_dropped_indexes`` lists it. Any
 process can continue at any time.
 """
 
@@ -33,6 +33,29 @@ class Part:
     def __init__(self, run: Run, throw_away: ThrowAway) -> None:
         self._run = run
         self._throw_away = throw_away
+
+    def _first_at(self, name: str, column: str, moment: float, after: int = 0) -> int | None:
+        """The id of the first row after ``after`` with a time of at least ``moment``. Times go with ids."""
+
+        def row_after(number: int, order: str = "ASC") -> tuple[int, float] | None:
+            text = f"SELECT id, {column} FROM {name} WHERE id > ? ORDER BY id {order} LIMIT 1"  # noqa: S608
+            return cast("tuple[int, float] | None", self._run(text, (number,)).fetchone())
+
+        first = row_after(after)
+        if first is None or first[1] >= moment:
+            return None if first is None else first[0]
+        last = row_after(after, "DESC")
+        if last is None or last[1] < moment:
+            return None
+        low, high, found = first[0], last[0] - 1, last[0]
+        while low < high:  # rows up to ``low`` are earlier, the first one after ``high`` is ``found``
+            middle = (low + high) // 2
+            row = row_after(middle) or last
+            if row[1] < moment:
+                low = row[0]
+            else:
+                high, found = middle, row[0]
+        return found
 
 
 def throw_away(run: Run, name: str) -> bool:

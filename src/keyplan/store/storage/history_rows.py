@@ -127,7 +127,7 @@ class Archives(Part):
             f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - generated names
             "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
         )
-        return self._some(text, (first, last), rows_max)
+        return self.piece(text, (first, last), rows_max)
 
     def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some items of a backup after a row; returns whether there can be more."""
@@ -136,7 +136,7 @@ class Archives(Part):
             f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
             "WHERE rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT ?"
         )
-        return self._some(text, (row,), rows_max)
+        return self.piece(text, (row,), rows_max)
 
     def unmarked_after(
         self, table: StoredTable, row: int, last: int, mark: int, rows_max: int
@@ -147,9 +147,10 @@ class Archives(Part):
             "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "
             f"FROM {sql.items_name(table.layout)} i WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
         )
-        return self._some(text, (row, last), rows_max)
+        return self.piece(text, (row, last), rows_max)
 
-    def _some(self, text: str, bounds: tuple[int, ...], rows_max: int) -> tuple[list[Written], bool]:
+    def piece(self, text: str, bounds: tuple[int, ...], rows_max: int) -> tuple[list[Written], bool]:
+        """Rows of a query with a limit, up to the bytes of a chunk, and whether there can be more."""
         cursor = self._run(text, (*bounds, rows_max))
         rows: list[Written] = []
         size_bytes = 0
@@ -212,21 +213,7 @@ class Archives(Part):
 
     def _first(self, table_id: int, from_us: int) -> int:
         """The id of the first write at or after a moment, or the next id."""
-        name = history_name(table_id)
-        row = self._run(f"SELECT min(id), max(id) FROM {name}", None).fetchone()  # noqa: S608
-        low, last = cast("tuple[int | None, int | None]", row)
-        if low is None or last is None:
-            return 1
-        high = last + 1
-        while low < high:  # times go with ids
-            middle = (low + high) // 2
-            text = f"SELECT id, made_us FROM {name} WHERE id >= ? ORDER BY id LIMIT 1"  # noqa: S608
-            result = cast("tuple[int, int] | None", self._run(text, (middle,)).fetchone())
-            if result is not None and result[1] < from_us:
-                low = result[0] + 1
-            else:
-                high = middle
-        return low
+        return self._first_at(history_name(table_id), "made_us", from_us) or self.last_write(table_id) + 1
 
     def filled_up_to(self, table_id: int, index: int) -> int:
         kept = self.record(_FILLING, f"{table_id}/{index}")

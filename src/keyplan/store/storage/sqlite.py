@@ -123,21 +123,19 @@ class Storage(Medium):
 
     @classmethod
     def read_only(cls, path: str) -> Storage:
-        """Open a file without write access. If it has a WAL or an older format, open a copy. Raises StoreError."""
-        wal = Path(path + "-wal")
-        if not wal.exists() or wal.stat().st_size == 0:
-            pool = FilePool(path, create=False, busy_timeout_s=0.0, synchronous="OFF", read_only=True)
-            if pool.is_of_this_format():
-                return cls(pool, 0.0)
-            pool.close()
+        """Open a copy of a file without write access. Raises StoreError."""
         import tempfile  # noqa: PLC0415 - rarely needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
-        copy = Path(folder.name) / "store.db"
-        for source, target in ((Path(path), copy), (wal, Path(f"{copy}-wal"))):
-            if source.exists():
-                shutil.copyfile(source, target)
-        storage = cls(FilePool(str(copy), create=False, busy_timeout_s=0.0, synchronous="OFF"), 0.0, folder)
+        copy = str(Path(folder.name) / "store.db")
+        for suffix in ("", "-wal"):
+            if Path(path + suffix).is_file():
+                shutil.copyfile(path + suffix, copy + suffix)
+        try:
+            storage = cls(FilePool(copy, create=False, busy_timeout_s=0.0, synchronous="OFF"), 0.0, folder)
+        except StoreError as error:
+            error.place = path
+            raise
         storage.place = path
         return storage
 

@@ -80,19 +80,11 @@ class Reader:
         return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
 
     def rows_after(
-        self, table: StoredTable, after: int, rows_max: int, bytes_max: int
+        self, table: StoredTable, after: int, rows_max: int
     ) -> tuple[list[tuple[int, KeyText, KeyText, int, bytes]], bool]:
-        """Items after a row, up to ``rows_max`` or ``bytes_max``, and whether there can be more."""
-        cursor = self._run(table.texts.rows_after, (after, rows_max))
-        rows: list[tuple[int, KeyText, KeyText, int, bytes]] = []
-        size_bytes = 0
-        for row in cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", cursor):
-            rows.append(row)
-            size_bytes += len(row[4])
-            if size_bytes >= bytes_max:
-                cursor.close(True)
-                return rows, True
-        return rows, len(rows) == rows_max
+        """A chunk of items after a row, and whether there can be more."""
+        rows, more = self.archives.piece(table.texts.rows_after, (after,), rows_max)
+        return cast("list[tuple[int, KeyText, KeyText, int, bytes]]", rows), more
 
     def last_row(self, table: StoredTable) -> int:
         text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - generated names

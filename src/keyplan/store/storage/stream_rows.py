@@ -100,22 +100,7 @@ class Changes(Part):
 
     def first_since(self, stream: int, since_s: float, after: int = 0) -> int | None:
         """The number of the first record after ``after`` that was made at ``since_s`` or later."""
-        name = f"changes_{stream}"
-        first = self._place(f"SELECT id, made_s FROM {name} WHERE id > ? ORDER BY id LIMIT 1", after)  # noqa: S608
-        if first is None or first[1] >= since_s:
-            return None if first is None else first[0]
-        last = self._place(f"SELECT id, made_s FROM {name} WHERE id > ? ORDER BY id DESC LIMIT 1", after)  # noqa: S608
-        if last is None or last[1] < since_s:
-            return None
-        low, high = first[0], last[0]
-        while high - low > 1:  # numbers have no gaps, and times go with them
-            middle = (low + high) // 2
-            result = self._place(f"SELECT id, made_s FROM {name} WHERE id = ?", middle)  # noqa: S608
-            if result is None or result[1] < since_s:
-                low = middle
-            else:
-                high = middle
-        return high
+        return self._first_at(f"changes_{stream}", "made_s", since_s, after)
 
     def last_of(self, stream: int, shard: StoredShard, until: int) -> int | None:
         """The number of a shard's last existing record up to a number."""
@@ -179,6 +164,3 @@ class Changes(Part):
     def _number(self, text: str, values: Sequence[object] | None = None) -> int | None:
         row = cast("tuple[int | None] | None", self._run(text, values).fetchone())
         return None if row is None else row[0]
-
-    def _place(self, text: str, value: int) -> tuple[int, float] | None:
-        return cast("tuple[int, float] | None", self._run(text, (value,)).fetchone())

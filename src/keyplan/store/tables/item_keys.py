@@ -54,10 +54,6 @@ _SHORT_KEY = SORT_KEY_BYTES_MAX // 4
 """Texts of at most this many characters are within the byte limit."""
 
 
-def _unfit(message: str) -> SchemaFault:
-    return SchemaFault(f"{_INVALID}{message}")
-
-
 def key_of_request(table: Table, key: dict[str, Any]) -> Key:
     """The storage form of a request's ``Key``. Raises ValidationException if it doesn't match the table's key."""
     sort = table.sort
@@ -149,8 +145,8 @@ def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: st
 def _check_length(text: KeyText, bytes_max: int) -> None:
     if _length_bytes(text) > bytes_max:
         if bytes_max == PARTITION_KEY_BYTES_MAX:
-            raise _unfit("Size of hashkey has exceeded the maximum size limit of2048 bytes")
-        raise _unfit("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
+            raise SchemaFault(f"{_INVALID}Size of hashkey has exceeded the maximum size limit of2048 bytes")
+        raise SchemaFault(f"{_INVALID}Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 
 
 def check_index_keys(table: Table, item: Item) -> None:
@@ -167,8 +163,7 @@ def check_index_keys(table: Table, item: Item) -> None:
                 check_not_empty(attribute, value, index.name)
             # Shorter texts are within the limits in any encoding.
             if len(text) * 4 > SORT_KEY_BYTES_MAX:
-                is_partition = attribute in index.partition
-                _check_length(key_text(value), PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX)
+                _check_length(key_text(value), _bytes_max(index, attribute))
 
 
 def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) -> None:
@@ -183,9 +178,7 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
                 raise SchemaFault(f"{_UPDATED_INDEX_KEY} to unsupported type")
             if not text:
                 raise SchemaFault(_EMPTY_UPDATED.format(kind=_kind(attribute)))
-            is_partition = attribute in index.partition
-            bytes_max = PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX
-            if _length_bytes(key_text(value)) > bytes_max:
+            if _length_bytes(key_text(value)) > _bytes_max(index, attribute):
                 raise SchemaFault(f"{_UPDATED_INDEX_KEY} beyond allowed size limits")
 
 
@@ -221,8 +214,8 @@ def check_scalars(table: Table, nested: Collection[str]) -> None:
 
 
 def _type_mismatch(attribute: KeyAttribute, value: Mapping[str, Any], index: str) -> SchemaFault:
-    return _unfit(
-        f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
+    return SchemaFault(
+        f"{_INVALID}Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
         f"Actual: {next(iter(value))} IndexName: {index}"
     )
 
@@ -239,7 +232,7 @@ def entry_of(index: Index, item: Item) -> Entry | None:
         if value is None or attribute.type not in value:
             return None
         text = key_text(value)
-        if not text or (len(text) > _SHORT_KEY and _is_too_long(index, attribute, text)):
+        if not text or (len(text) > _SHORT_KEY and _length_bytes(text) > _bytes_max(index, attribute)):
             return None
         texts.append(text)
     if not index.projected:
@@ -247,9 +240,8 @@ def entry_of(index: Index, item: Item) -> Entry | None:
     return Entry(tuple(texts), item_size(projection_of(index, item)))
 
 
-def _is_too_long(index: Index, attribute: KeyAttribute, text: KeyText) -> bool:
-    bytes_max = PARTITION_KEY_BYTES_MAX if attribute in index.partition else SORT_KEY_BYTES_MAX
-    return _length_bytes(text) > bytes_max
+def _bytes_max(index: Index, attribute: KeyAttribute) -> int:
+    return PARTITION_KEY_BYTES_MAX if attribute in index.partition else SORT_KEY_BYTES_MAX
 
 
 def projection_of(index: Index, item: Item) -> dict[str, Any]:

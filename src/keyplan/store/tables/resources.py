@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from keyplan.dynamodb.limits import NAME_PATTERN
@@ -21,7 +22,7 @@ from keyplan.store.state_delays import without_note
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.streams import STREAM
-from keyplan.store.tables.table import Table
+from keyplan.store.tables.table import Table, next_layout
 
 _RESOURCE = re.compile(
     rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/(?P<table>{NAME_PATTERN})(?:/stream/(?P<stream>[^/]+))?"
@@ -104,6 +105,11 @@ def drop_replication(writer: Writer, table: Table) -> None:
 
 def forget_note(writer: Writer, table: Table) -> None:
     writer.define(table.stored.layout.id, json.dumps(without_note(table.definition)))
+
+
+def store_generation(writer: Writer, table: Table, definition: Mapping[str, Any]) -> None:
+    """Store a definition as a new generation, so that processes with the previous one reload it."""
+    writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
 
 
 MEMBER = "Replication"

@@ -6,7 +6,7 @@ counts), with the numbers of its indexes in the store.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -64,7 +64,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class VectorIndex:
-    """A vector index: the attribute that holds vectors, and what a search can name beside it."""
+    """A vector index: the attribute with the vectors, and the searchable attributes."""
 
     name: str
     number: int
@@ -72,7 +72,7 @@ class VectorIndex:
     dimensions: int
     function: DistanceFunction
     schema: tuple[KeyAttribute, ...]
-    """The attributes a search can name, the HASH attribute first."""
+    """The searchable attributes, the HASH attribute first."""
     has_hash: bool
     projected: frozenset[str]
     """The names of the projected attributes, keys included; empty when all are."""
@@ -80,7 +80,7 @@ class VectorIndex:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """A table: its key, its indexes, its settings, and the stored table behind it."""
+    """A table: its key, indexes and settings, and its storage."""
 
     name: str
     partition: KeyAttribute
@@ -92,7 +92,7 @@ class Table:
     stream: TableStream | None = None
     vector_indexes: tuple[VectorIndex, ...] = ()
     plans: dict[tuple[object, ...], Any] = field(default_factory=dict)
-    """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""
+    """Cached plans of queries (``keyplan.store.queries``), valid for this definition."""
 
     @property
     def region(self) -> str:
@@ -129,7 +129,7 @@ class Table:
 
     @cached_property
     def copying(self) -> tuple[tuple[str, int], ...]:
-        """The backups that are being made: the name of each, and the last row that goes into it."""
+        """The running backups: the name of each, and its last row."""
         running: Mapping[str, Mapping[str, Any]] = self.definition.get(COPYING) or {}
         return tuple((name, each["Last"]) for name, each in running.items())
 
@@ -139,17 +139,17 @@ class Table:
 
     @cached_property
     def has_work(self) -> bool:
-        """Whether something is done of it in pieces."""
+        """Whether chunked work on the table is running or abandoned."""
         return bool(works_of(self.definition))
 
     @cached_property
     def needs_old(self) -> bool:
-        """Whether a write must know the item that it replaces: for its index entries, or for its stream."""
+        """Whether a write needs the replaced item, for index entries or the stream."""
         return bool(self.indexes) or bool(self.vector_indexes) or self.stream is not None
 
     @cached_property
     def is_settled(self) -> bool:
-        """Whether nothing is going on: the table isn't being created, changed or deleted."""
+        """Whether the table isn't being created, changed or deleted."""
         return SETTLING not in self.definition
 
     @cached_property
@@ -158,7 +158,7 @@ class Table:
 
 
 def read_table(record: TableRecord, storage: Storage, recorder: Recorder | None = None) -> Table:
-    """The table of a catalogue record. ``recorder`` records what is changed in it, where it has a stream."""
+    """The table of a catalog record. ``recorder`` writes the records of its stream, if any."""
     definition = cast("dict[str, Any]", orjson.loads(record.definition))
     partition, sort, indexes = _shape(definition)
     layout = _layout(partition, sort, indexes, record.id, record.generation)
@@ -177,7 +177,7 @@ def read_table(record: TableRecord, storage: Storage, recorder: Recorder | None 
 
 
 def _stream(definition: Mapping[str, Any], table_id: int, recorder: Recorder) -> TableStream | None:
-    """The stream of a table's definition, where it is enabled. A definition that was copied has another table's."""
+    """The enabled stream of a table. A copied definition names another table's stream."""
     specification = definition.get("StreamSpecification") or {}
     latest = definition.get(STREAM)
     if not specification.get("StreamEnabled") or latest is None or latest["TableId"] != table_id:
@@ -207,9 +207,7 @@ def _layout(
 
 
 def _shape(definition: Mapping[str, Any]) -> tuple[KeyAttribute, KeyAttribute | None, tuple[Index, ...]]:
-    types: dict[str, ScalarType] = {
-        attribute["AttributeName"]: attribute["AttributeType"] for attribute in definition["AttributeDefinitions"]
-    }
+    types = _types(definition)
     partition, sort = _split(definition["KeySchema"], types)
     base = frozenset(key.name for key in (*partition, *sort))
     numbers = cast("dict[str, int]", definition["IndexNumbers"])
@@ -221,13 +219,22 @@ def _shape(definition: Mapping[str, Any]) -> tuple[KeyAttribute, KeyAttribute | 
     return partition[0], sort[0] if sort else None, tuple(indexes)
 
 
+def _types(definition: Mapping[str, Any]) -> dict[str, ScalarType]:
+    return {each["AttributeName"]: each["AttributeType"] for each in definition["AttributeDefinitions"]}
+
+
+def _projected(projection: Mapping[str, Any], keys: Iterable[str]) -> frozenset[str]:
+    """The names of the projected attributes; empty when all are."""
+    if projection["ProjectionType"] == "ALL":
+        return frozenset()
+    return frozenset((*keys, *(projection.get("NonKeyAttributes") or ())))
+
+
 def read_vectors(definition: Mapping[str, Any]) -> tuple[VectorIndex, ...]:
     indexes = cast("list[dict[str, Any]]", definition.get("VectorIndexes") or [])
     if not indexes:
         return ()
-    types: dict[str, ScalarType] = {
-        attribute["AttributeName"]: attribute["AttributeType"] for attribute in definition["AttributeDefinitions"]
-    }
+    types = _types(definition)
     base = frozenset(cast("str", key["AttributeName"]) for key in definition["KeySchema"])
     return tuple(_shape_vectors(index, definition["IndexNumbers"], types, base) for index in indexes)
 
@@ -238,10 +245,6 @@ def _shape_vectors(
     elements: list[dict[str, str]] = index.get("SearchSchema") or []
     ordered = sorted(elements, key=lambda element: element["SearchSchemaElementType"] != "HASH")
     schema = tuple(KeyAttribute(each["AttributeName"], types[each["AttributeName"]]) for each in ordered)
-    projected = frozenset[str]()
-    if index["Projection"]["ProjectionType"] != "ALL":
-        named = {attribute.name for attribute in schema}
-        projected = base | named | frozenset(index["Projection"].get("NonKeyAttributes") or ())
     return VectorIndex(
         index["IndexName"],
         numbers[index["IndexName"]],
@@ -250,7 +253,7 @@ def _shape_vectors(
         index["DistanceFunction"],
         schema,
         bool(ordered) and ordered[0]["SearchSchemaElementType"] == "HASH",
-        projected,
+        _projected(index["Projection"], (*base, *(attribute.name for attribute in schema))),
     )
 
 
@@ -271,9 +274,6 @@ def _shape_index(
 ) -> Index:
     partition, sort = _split(index["KeySchema"], types)
     projection: ProjectionType = index["Projection"]["ProjectionType"]
-    projected = frozenset[str]()
-    if projection != "ALL":
-        own = {key.name for key in (*partition, *sort)}
-        projected = base | own | frozenset(index["Projection"].get("NonKeyAttributes", ()))
+    projected = _projected(index["Projection"], (*base, *(key.name for key in (*partition, *sort))))
     name = index["IndexName"]
     return Index(name, numbers[name], is_local, partition, sort, projection, projected)

@@ -24,7 +24,7 @@ from keyplan.store.requests import write_preparation as prepare
 from keyplan.store.storage.key_layouts import StaleTableError
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.transfer.bucket_folder import Bucket, S3Error, log_error
-from keyplan.store.transfer.item_formats import Csv, UnreadableError, read_records
+from keyplan.store.transfer.item_formats import Csv, Fields, UnreadableError, read_records
 from keyplan.store.transfer.table_imports import ITEM_FAULTS, TOGETHER, message_of
 from keyplan.store.transfer.transfer_jobs import end_job, find_job, update_job
 
@@ -53,7 +53,7 @@ class Progress:
 class Waiting:
     """A put that waits for the next transaction, and its record."""
 
-    record: Mapping[str, Any]
+    record: Fields | UnreadableError
     place: Mapping[str, Any]
     write: Write
 
@@ -108,28 +108,18 @@ def _put_object(
     source: Mapping[str, Any],
     name: str,
 ) -> None:
-    def place_of(index: int) -> dict[str, Any]:
-        return {"bucket": bucket.name, "key": key, "itemIndex": index}
-
-    def fault(message: str, index: int) -> None:
-        progress.failed += 1
-        _log(database, number, place_of(index), message)
-
     waiting: list[Waiting] = []
-    index = -1
     with bucket.read(key, source.get("InputCompressionType") or "NONE") as file:
-        try:
-            for index, record in enumerate(read_records(file, source["InputFormat"], CSV)):
-                progress.processed += 1
-                try:
-                    waiting.append(Waiting(record, place_of(index), _write_of(database, name, record)))
-                except ITEM_FAULTS as error:
-                    fault(message_of(error), index)
-                if len(waiting) == TOGETHER:
-                    _write(database, number, progress, waiting)
-        except UnreadableError as error:
+        for index, record in enumerate(read_records(file, source["InputFormat"], CSV)):
             progress.processed += 1
-            fault(str(error), index + 1)
+            place = {"bucket": bucket.name, "key": key, "itemIndex": index}
+            try:
+                waiting.append(Waiting(record, place, _write_of(database, name, record)))
+            except ITEM_FAULTS as error:
+                progress.failed += 1
+                _log(database, number, place, message_of(error))
+            if len(waiting) == TOGETHER:
+                _write(database, number, progress, waiting)
         _write(database, number, progress, waiting)
 
 
@@ -137,7 +127,9 @@ def _log(database: Database, number: str, place: Mapping[str, Any], message: str
     log_error(database.s3, "bulk-operations", number, orjson.dumps({**place, "errorMessage": message}))
 
 
-def _write_of(database: Database, name: str, record: Mapping[str, Any]) -> Write:
+def _write_of(database: Database, name: str, record: Fields | UnreadableError) -> Write:
+    if isinstance(record, UnreadableError):
+        raise record
     if not isinstance(record.get("Item"), dict):
         raise ValueFault("The record has no Item")
     condition = {member: record[member] for member in _CONDITION if member in record}

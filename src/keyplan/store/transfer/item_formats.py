@@ -49,8 +49,8 @@ class Csv:
     header: Sequence[str] | None = None
 
 
-def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields]:
-    """The fields of each record. Raises UnreadableError if the next one can't be read."""
+def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields | UnreadableError]:
+    """The fields of each record, and the error of the first one that can't be read."""
     try:
         if format_ == "CSV":
             yield from _csv_records(file, how)
@@ -58,13 +58,13 @@ def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields]
             yield from _ion_records(file)
         else:
             yield from _json_records(file)
-    except _BROKEN as error:
-        raise UnreadableError(f"The object can't be read: {error}") from None
+    except UnreadableError as error:
+        yield error
     except Exception as error:
         # The ZSTD package has its own exception, which can't be named if it isn't installed.
-        if type(error).__name__ == "ZstdError":
-            raise UnreadableError(f"The object can't be read: {error}") from None
-        raise
+        if not isinstance(error, _BROKEN) and type(error).__name__ != "ZstdError":
+            raise
+        yield UnreadableError(f"The object can't be read: {error}")
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:

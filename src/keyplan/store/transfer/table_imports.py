@@ -6,7 +6,7 @@ Source: "Amazon S3 import formats" and "Import format quotas and validation" in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,12 +25,12 @@ from keyplan.store.tables.item_keys import check_names, key_of_item
 from keyplan.store.tables.resources import forget_note
 from keyplan.store.tables.table import Table
 from keyplan.store.transfer.bucket_folder import Bucket, S3Error, log_error
-from keyplan.store.transfer.item_formats import Csv, UnreadableError, read_records
+from keyplan.store.transfer.item_formats import Csv, Fields, UnreadableError, read_records
 from keyplan.store.transfer.transfer_jobs import find_job, keep_job
 
 KIND: Literal["import"] = "import"
 TOGETHER = 500
-ITEM_FAULTS = (DynamoDBError, ValueFault, ExpressionFault, UnicodeEncodeError)
+ITEM_FAULTS = (DynamoDBError, ValueFault, ExpressionFault, UnicodeEncodeError, UnreadableError)
 
 _FAULTY = (
     "Some of the items failed validation checks and were not imported. "
@@ -46,7 +46,7 @@ class ImportCounts:
     processed: int = 0
     imported: int = 0
     errors: int = 0
-    waiting: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    waiting: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 def fail_import(database: Database, number: str, code: str, message: str, **more: Any) -> None:
@@ -84,8 +84,8 @@ def import_objects(
         return
     if counts.errors:
         fail_import(database, number, "ItemValidationError", _FAULTY, **_counts(counts))
-        return
-    _end(database, number, ImportStatus="COMPLETED", **_counts(counts))
+    else:
+        _end(database, number, ImportStatus="COMPLETED", **_counts(counts))
 
 
 def _counts(counts: ImportCounts) -> dict[str, int]:
@@ -114,35 +114,28 @@ def _import_object(
         log_error(database.s3, "imports", arn.rpartition("/")[2], line)
 
     table = database.described_table(name)
-    index = -1
     with bucket.read(key, request.get("InputCompressionType") or "NONE") as file:
-        try:
-            for index, record in enumerate(_items(read_records(file, request["InputFormat"], how))):
-                counts.processed += 1
-                try:
-                    counts.waiting.append(item_of(table, record))
-                except ITEM_FAULTS as error:
-                    fault(message_of(error), index)
-                if len(counts.waiting) == TOGETHER:
-                    _write(database, counts, name)
-        except UnreadableError as error:
+        for index, record in enumerate(read_records(file, request["InputFormat"], how)):
             counts.processed += 1
-            fault(str(error), index + 1)
+            try:
+                counts.waiting.append(_item_of(table, record))
+            except ITEM_FAULTS as error:
+                fault(message_of(error), index)
+                if isinstance(error, UnreadableError):
+                    break
+            if len(counts.waiting) == TOGETHER:
+                _write(database, counts, name)
         counts.size_bytes += file.tell()
 
 
-def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The records with an item, valid or not. Raises UnreadableError."""
-    for record in records:
-        if "ErrorDetail" not in record and not isinstance(record.get("Item"), dict):
-            raise UnreadableError("The record has no Item")
-        yield record
-
-
-def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
-    """The item of a record, validated as by PutItem. Raises DynamoDBError or ValueFault."""
+def _item_of(table: Table, record: Fields | UnreadableError) -> dict[str, Any]:
+    """The item of a record, validated as by PutItem. Raises one of ``ITEM_FAULTS``."""
+    if isinstance(record, UnreadableError):
+        raise record
     if "ErrorDetail" in record:
         raise ValueFault(record["ErrorDetail"])
+    if not isinstance(record.get("Item"), dict):
+        raise UnreadableError("The record has no Item")
     item = check_item(record["Item"])
     check_names(item)
     key_of_item(table, item)
@@ -164,18 +157,12 @@ def _write(database: Database, counts: ImportCounts, name: str) -> None:
         table = database.fresh(writer).get(name)
         if table is None:
             raise S3Error("TableNotFound", f"The table {name} was deleted while it was imported")
-        for write in _writes(table, items):
-            perform(writer, write)
+        for item in items:
+            perform(writer, Write(table, key_of_item(table, item), put=prepare_put(table, item)))
 
     database.write(work)
     counts.imported += len(items)
     counts.waiting = []
-
-
-def _writes(table: Table, items: list[Mapping[str, Any]]) -> Iterator[Write]:
-    for item in items:
-        whole = dict(item)
-        yield Write(table, key_of_item(table, whole), put=prepare_put(table, whole))
 
 
 def table_exists(name: str) -> ResourceInUseException:
