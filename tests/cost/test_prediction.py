@@ -20,7 +20,7 @@ from keyplan.analysis.traffic.traffic_file import traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.analysis.write_analysis.dry_run import DryRun, dry_run
-from keyplan.analysis.write_analysis.typical_world import Asked, Before
+from keyplan.analysis.write_analysis.typical_world import Asked, Before, TypicalWorld
 from keyplan.client.conversations import converse
 from keyplan.dynamodb.values import Item
 from keyplan.errors import KeyplanError
@@ -107,13 +107,11 @@ def assert_writes(design: Design, meter: Iterable[Metered], run: DryRun, place: 
     assert sorted(metered(element for element in meter if not element.reads)) == sorted(predicted(requests)), place
 
 
-class Actual:
+class Actual(TypicalWorld):
     """What a store holds, as the world of a dry run."""
 
-    typical = False
-
     def __init__(self, design: Design) -> None:
-        self.compiled = design.compiled
+        self.compiled, self.typical = design.compiled, False
         self.items = {self._identity(item): item for item in items_of(design.store)}
 
     def _identity(self, item: Mapping[str, Any]) -> tuple[str, ...]:

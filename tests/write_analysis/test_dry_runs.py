@@ -317,6 +317,12 @@ class Calls(Design):
         at = now().replace(microsecond=0).isoformat()
         yield Put(line.model_copy(update={"text": f"{at}{max(words, default='')}"[:20]}))
 
+    @write("C13")
+    def never_ends(self, line: Line) -> Writes:
+        yield Put(line)
+        while True:
+            line.text.strip()
+
 
 def said(text: str) -> None:
     print(text)
@@ -337,12 +343,13 @@ def said(text: str) -> None:
         ("calls_what_it_is_given", [], True),
         ("removes", ["removes a file"], False),
         ("computes", [], False),
+        ("never_ends", [], True),
     ],
 )
 def test_a_body_with_side_effects_or_unknown_calls_is_unknown(name: str, outside: list[str], unknown: bool) -> None:
     analysis = WriteAnalyzer(Calls.compiled, Calls).analysis(Calls.compiled.writes[name])
     assert list(analysis.code.outside) == outside
-    assert bool(outside) or unknown is bool(analysis.code.not_followed)
+    assert bool(outside) or unknown is (analysis.code.not_run is not None)
     run = not outside and not unknown
     assert (len(analysis.runs.finished) == 1) is run
     estimated = next(each for each in estimate(Calls).patterns if each.name == name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -128,16 +128,11 @@ class WriteAnalysis:
         several |= self.code.loops or self.joined
         if self.actions and all(action.batched for action in self.actions) and not most:
             kinds = []
-        if len(kinds) == 1 and not several and not self._may_claim:
+        # An update writes claim items only if it changes a unique value
+        claims = any(map(self._claims, self.actions)) if self.actions else any(each.claims for each in self.entities)
+        if len(kinds) == 1 and not several and not claims:
             return ", ".join([_SINGLE[kinds[0]], *batch])
         return ", ".join([*["TransactWriteItems"] * bool(kinds), *batch]) or "none"
-
-    @property
-    def _may_claim(self) -> bool:
-        """Whether an action can write a claim item: an update of other fields doesn't."""
-        if not self.actions:
-            return any(entity.claims for entity in self.entities)
-        return any(map(self._claims, self.actions))
 
     def _claims(self, action: Action) -> bool:
         entities = self.entities if action.entity is None else (action.entity,)
@@ -173,7 +168,8 @@ class WriteAnalysis:
                 )
             if action.entity is None:
                 continue
-            for name in _unknown_names(action.entity, action.changes):
+            known = action.entity.fields.keys() | action.entity.cls.model_computed_fields.keys()
+            for name in (name for name in action.changes if name not in known):
                 near = difflib.get_close_matches(name, action.entity.fields, n=1)
                 hint = f"did you mean {near[0]}?" if near else f"its fields are {', '.join(action.entity.fields)}"
                 yield BodyFault(f"{action.entity.name} has no field {name!r}", hint, action.line)
@@ -214,10 +210,6 @@ def _shape_of(refused: Refused) -> ActionShape | None:
         return None
     cls: type[Any] = target if isinstance(target, type) else type(target)
     return ActionShape(type(action).__name__, cls.__name__, frozenset(getattr(action, "changes", ())))
-
-
-def _unknown_names(entity: CompiledEntity, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name not in entity.fields and name not in entity.cls.model_computed_fields]
 
 
 def _unchangeable(action: Action) -> Iterator[BodyFault]:
@@ -290,6 +282,7 @@ class WriteAnalyzer:
     traffic: Traffic | None = None
     sources: Sources = field(default_factory=Sources)
     _analyses: dict[str, WriteAnalysis] = field(default_factory=dict[str, WriteAnalysis])
+    _codes: dict[str, WrittenCode] = field(default_factory=dict[str, WrittenCode])
 
     def analysis(self, pattern: WritePattern) -> WriteAnalysis:
         result = self._analyses.get(pattern.name)
@@ -323,10 +316,6 @@ class WriteAnalyzer:
         if result is None:
             result = self._codes[pattern.name] = code_of(pattern, self.design, self.owner, self.sources)
         return result
-
-    @cached_property
-    def _codes(self) -> dict[str, WrittenCode]:
-        return {}
 
     @cached_property
     def _typical(self) -> Typical:

@@ -33,14 +33,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 CALLS_MAX = 2_000
 """Calls of the author's functions that are followed in one write."""
 _ACTIONS: tuple[type[Any], ...] = (words.Put, words.Create, words.Update, words.Delete, words.Check, words.Batch)
-_CHANGES: tuple[type[Any], ...] = (
-    words.Add,
-    words.Append,
-    words.SetAdd,
-    words.SetRemove,
-    words.IfNotExists,
-    words.Remove,
-)
+_CHANGES = (words.Add, words.Append, words.SetAdd, words.SetRemove, words.IfNotExists, words.Remove)
 _PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remove"}
 _METHODS = frozenset({"at", "final", "if_missing", "idempotent", "only_if", "or_create", "previous", *_PART_CHANGES})
 """Methods of actions that return the action."""
@@ -51,6 +44,8 @@ _SUMS = frozenset({"sum", "len", "min", "max", "any", "all", "abs", "round"})
 _ARITHMETIC = ast.Add | ast.Sub | ast.Mult | ast.Div | ast.FloorDiv | ast.BitOr
 _DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
 _COLLECTIONS = frozenset({list, tuple, set, frozenset, dict})
+_LEAVES = ast.Yield | ast.YieldFrom | ast.Return | ast.Raise | ast.Break
+"""What ends a loop, or lets a dry run end it."""
 _Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 
 
@@ -216,6 +211,9 @@ class _Scope:
                 for read in results:
                     self.code.decided.setdefault(read, []).extend(self.code.actions[before:])
             case ast.While(test=test):
+                ends = any(isinstance(each, _LEAVES) for each in ast.walk(node))
+                if isinstance(test, ast.Constant) and test.value and not ends:
+                    self.code.endless = True
                 self.loops.append(_Loop(None, many=True))
                 self._tested(test)
                 self._statements(node.body)
@@ -301,9 +299,8 @@ class _Scope:
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 parts = value.parts if len(value.parts) == len(targets) else [Value(read=value.read)] * len(targets)
                 for element, part in zip(targets, parts, strict=True):
-                    self._bind(
-                        element, replace(part, read=part.read or value.read, results=frozenset(), unbounded=None)
-                    )
+                    read = part.read or value.read
+                    self._bind(element, replace(part, read=read, results=frozenset(), unbounded=None))
             case ast.Subscript(value=ast.Name(id=name), slice=key):  # an element of a copy of what was read is set
                 self.value(key)
                 owner = self.names.get(name, Value())
@@ -484,10 +481,8 @@ class _Scope:
         cls = shape.entities[0] if len(shape.entities) == 1 and not shape.told else None
         counts = frozenset({name}) if shape.kind is ShapeKind.COUNT else frozenset[str]()
         unbounded = name if shape.many and pattern.limit is None else None
-        results = frozenset({name})
-        return Value(
-            cls=cls, read=True, asked=cls is not None, counts=counts, results=results, unbounded=unbounded
-        )  # fmt: skip
+        asked, results = cls is not None, frozenset({name})
+        return Value(cls=cls, read=True, asked=asked, counts=counts, results=results, unbounded=unbounded)
 
     # Calls
 
@@ -554,7 +549,10 @@ class _Scope:
         known = self._known(base) if base is function or isinstance(self._known(base), type) else OPEN
         owner = self._known(function.value) if isinstance(function, ast.Attribute) else OPEN
         helpers = list(self._called(function, known))
-        call = Call(function, known, owner, self._known(_root(function)), bool(helpers))
+        root = function
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        call = Call(function, known, owner, self._known(root), bool(helpers))
         for what, name in outside_calls(call, self.reader.is_followed, self.names):
             if what is None:
                 self.code.not_followed[name] = None
@@ -641,16 +639,14 @@ class _Scope:
             if name is None:
                 action.open = True
                 continue
-            change = self._change(node)
+            change = (_kind(self._known(node.func), _CHANGES) if isinstance(node, ast.Call) else "") or "set"
             action.changes[name] = change
             if change == "set":
                 _note_value(action, name, node, value)
             elif change == "Add" and isinstance(node, ast.Call) and node.args:
-                match node.args[0]:
-                    case ast.UnaryOp(op=ast.USub(), operand=amount) if not isinstance(amount, ast.Constant):
-                        action.lowered.add(name)
-                    case _:
-                        pass
+                added = node.args[0]
+                if isinstance(added, ast.UnaryOp) and not isinstance(added.operand, ast.Constant):
+                    action.lowered |= {name} if isinstance(added.op, ast.USub) else set()
             entity = action.entity
             if entity is None or (entity.name, name) not in value.fields or name not in entity.fields:
                 continue
@@ -662,10 +658,6 @@ class _Scope:
                     action.grown.add(name)
             elif change == "Add" and not stored.bounds:  # ``stock=Add(-min(item.stock, wanted))``
                 action.from_read.add(name)
-
-    def _change(self, node: ast.expr) -> str:
-        """The kind of change that a value is: ``Add``, ``Append``, ...; else ``set``."""
-        return (_kind(self._known(node.func), _CHANGES) if isinstance(node, ast.Call) else "") or "set"
 
     def _further(
         self,
@@ -766,12 +758,6 @@ def _read_of(node: ast.expr) -> str | None:
     if isinstance(node, ast.Attribute) and node.attr == "read" and isinstance(node.value, ast.Attribute):
         return node.value.attr
     return None
-
-
-def _root(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node
 
 
 def _named(node: ast.expr) -> Iterator[str]:

@@ -78,6 +78,8 @@ class WrittenCode:
     mentioned: dict[str, None] = field(default_factory=dict[str, None])
     entities: dict[str, None] = field(default_factory=dict[str, None])
     loops: bool = False
+    endless: bool = False
+    """Whether it has a ``while True`` that nothing leaves."""
     folded: set[str] = field(default_factory=set[str])
     """The names of values that it converts to one case."""
     counted: set[str] = field(default_factory=set[str])
@@ -100,5 +102,5 @@ class WrittenCode:
             return "its body isn't run: its source can't be read"
         calls = (f"calls {name}, which can't be followed" for name in self.not_followed)
         direct = (f"calls self.{name}" for name in self.direct_calls)
-        why = next(iter([*self.outside, *calls, *direct]), None)
+        why = next(iter([*self.outside, *["has an endless loop"] * self.endless, *calls, *direct]), None)
         return None if why is None else f"its body isn't run: it {why}"

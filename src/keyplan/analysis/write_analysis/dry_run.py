@@ -18,7 +18,7 @@ from keyplan.analysis.traffic.item_counts import Finds
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.analysis.write_analysis.code import WrittenCode
-from keyplan.analysis.write_analysis.typical_world import Asked, Before, Case, TypicalWorld, World, arguments_of
+from keyplan.analysis.write_analysis.typical_world import Asked, Before, Case, TypicalWorld, arguments_of
 from keyplan.client.conversations import Target
 from keyplan.client.update_expressions import compile_update
 from keyplan.client.write_attempts import unknown_outcome
@@ -198,7 +198,7 @@ def _text(error: Exception) -> str:
 
 def dry_run(
     design: CompiledDesign,
-    world: World,
+    world: TypicalWorld,
     actions: Generator[Action | Ask, Any, Any],
     *,
     case: str = "",
@@ -211,7 +211,7 @@ def dry_run(
 
 
 class _Running:
-    def __init__(self, design: CompiledDesign, world: World, run: DryRun, *, joined: bool) -> None:
+    def __init__(self, design: CompiledDesign, world: TypicalWorld, run: DryRun, *, joined: bool) -> None:
         self.design = design
         self.world = world
         self.result = run

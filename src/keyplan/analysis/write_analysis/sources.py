@@ -52,14 +52,13 @@ class Sources:
     def of_class(self, cls: type, member: str | None = None) -> Source | None:
         """The location of a class, or of a member that is assigned in its body."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-        tree = None if file is None else self._tree(file)
-        if file is None or tree is None:
+        try:
+            tree, first = None if file is None else self._tree(file), inspect.getsourcelines(cls)[1]
+        except (OSError, TypeError):
             return None
-        node = _class_in(tree, cls.__qualname__)
-        if node is None:
-            return None
-        line = next((statement.lineno for name, statement in _members(node) if name == member), node.lineno)
-        return Source(file, line)
+        classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ()
+        node = next((each for each in classes if _first_line(each) == first), None)
+        return None if file is None or node is None else Source(file, _line_of(node, member))
 
     def named(self, file: str, place: str) -> Source | None:
         """The location of a place such as ``Blog.latest_posts`` in a file."""
@@ -67,11 +66,7 @@ class Sources:
         tree = self._tree(file)
         classes = () if tree is None else (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
         node = next((class_ for class_ in classes if class_.name == name), None)
-        if node is None:
-            return None
-        return Source(
-            file, next((statement.lineno for text, statement in _members(node) if text == member), node.lineno)
-        )
+        return None if node is None else Source(file, _line_of(node, member))
 
     def _functions_in(self, file: str) -> Mapping[int, FunctionNode]:
         if file not in self._functions:
@@ -97,31 +92,16 @@ def _functions_of(text: str) -> Mapping[int, FunctionNode]:
     """The functions of a module, by the first line of each, decorators included."""
     tree = _parsed(text)
     return {
-        min([node.lineno, *(expression.lineno for expression in node.decorator_list)]): node
-        for node in (() if tree is None else ast.walk(tree))
-        if isinstance(node, FunctionNode)
+        _first_line(node): node for node in (() if tree is None else ast.walk(tree)) if isinstance(node, FunctionNode)
     }
 
 
-def _class_in(tree: ast.Module, qualname: str) -> ast.ClassDef | None:
-    scope: ast.AST = tree
-    for name in qualname.split("."):
-        if name == "<locals>":
-            continue
-        result = next((node for node in _scopes(scope) if node.name == name), None)
-        if result is None:
-            return None
-        scope = result
-    return scope if isinstance(scope, ast.ClassDef) else None
+def _first_line(node: ast.ClassDef | FunctionNode) -> int:
+    return min(node.lineno, *(each.lineno for each in node.decorator_list), node.lineno)
 
 
-def _scopes(node: ast.AST) -> Iterator[ast.ClassDef | FunctionNode]:
-    """The classes and functions directly in a scope, and in its ``if``, ``try`` and ``with``."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ClassDef | FunctionNode):
-            yield child
-        elif isinstance(child, ast.stmt | ast.excepthandler):
-            yield from _scopes(child)
+def _line_of(node: ast.ClassDef, member: str | None) -> int:
+    return next((statement.lineno for name, statement in _members(node) if name == member), node.lineno)
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice, product
-from typing import Any, Protocol
+from typing import Any
 
 from keyplan.analysis.traffic.item_counts import ITEMS_ASSUMED, Finds
 from keyplan.analysis.traffic.typical_items import Typical
@@ -44,18 +44,6 @@ class Asked:
     nothing: bool = False
 
 
-class World(Protocol):
-    """What a dry run finds. ``typical``: whether its items are typical ones, which an update changes."""
-
-    typical: bool
-
-    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked: ...
-
-    def item(self, instance: Entity) -> Item: ...
-
-    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before: ...
-
-
 @dataclass(frozen=True)
 class Case:
     """An example, and the reads that find nothing. ``extra``: those that find nothing in this case only."""
@@ -68,7 +56,7 @@ class Case:
 
 @dataclass
 class TypicalWorld:
-    """Reads that find typical items."""
+    """Reads that find typical items. ``typical``: an update changes the fields that it sets."""
 
     design: CompiledDesign
     values: Typical
@@ -138,11 +126,8 @@ class TypicalWorld:
     def _answer(self, pattern: ReadPattern, known: Fields) -> Any:
         shape = pattern.shape
         parameters = pattern.signature.by_name
-        equal = {
-            name: value
-            for name, value in known.items()
-            if name not in parameters or parameters[name].kind is ParameterKind.VALUE
-        }
+        others = {name for name, parameter in parameters.items() if parameter.kind is not ParameterKind.VALUE}
+        equal = {name: value for name, value in known.items() if name not in others}
         entities = [self.design.entities[cls] for cls in shape.entities]
         if shape.kind is ShapeKind.EXISTS:
             return True
@@ -155,16 +140,15 @@ class TypicalWorld:
         each = [parameter.name for parameter in parameters.values() if parameter.kind is ParameterKind.EACH]
         if each:
             values = product(*(known[name] for name in each))
-            result = [
-                self._shown(pattern, self.instance(entities[0], {**equal, **dict(zip(each, element, strict=True))}))
-                for element in islice(values, ANSWER_MAX if len(each) > 1 else None)
-            ]
+            most = ANSWER_MAX if len(each) > 1 else None
+            some = (dict(zip(each, given, strict=True)) for given in islice(values, most))
+            result = [self._shown(pattern, self.instance(entities[0], {**equal, **given})) for given in some]
         else:
             count = self.finds.items(pattern, known)
             if count > ANSWER_MAX:
                 self.notes.append(f"{pattern.name}: the dry run finds {ANSWER_MAX} of {count:,} items")
-            some = range(min(count, ANSWER_MAX))
-            result = [self._shown(pattern, self.instance(entities[at % len(entities)], equal, at)) for at in some]
+            numbers = range(min(count, ANSWER_MAX))
+            result = [self._shown(pattern, self.instance(entities[at % len(entities)], equal, at)) for at in numbers]
         return Page(result, None) if shape.kind is ShapeKind.PAGE else result
 
     def _same(self, entity: CompiledEntity, known: Fields) -> Entity | None:
@@ -226,15 +210,11 @@ def _argument(world: TypicalWorld, parameter: Parameter, shared: Fields, others:
     if classes:
         entity = design.entities[classes[0]]
         kind = kind_of(parameter.annotation)
+        alike = 0 if kind in {list, tuple} else sum(type(other) is entity.cls for other in others)
+        names = entity.fields.keys() - (entity.key_fields if alike else ())  # two accounts differ
+        named = {name: value for name, value in shared.items() if name in names}
         if kind in {list, tuple}:
-            named = {name: value for name, value in shared.items() if name in entity.fields}
             return kind(world.instance(entity, named, at) for at in range(ELEMENTS))
-        alike = sum(type(other) is entity.cls for other in others)
-        named = {
-            name: value
-            for name, value in shared.items()
-            if name in entity.fields and not (alike and name in entity.key_fields)  # two accounts differ
-        }
         return world.instance(entity, named, alike)
     if choices := choices_of(parameter.annotation):
         return choices[-1]
