@@ -35,7 +35,6 @@ Measure = Callable[[Any], int]
 
 
 def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
-    """The number of items of a plan."""
     return _measured(plan, target, values, lambda _: 1)
 
 
@@ -67,7 +66,6 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
 
 
 def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[bool]:
-    """Whether a plan has any item."""
     match plan:
         case GetPlan():
             key = plan.entity.item_key(plan.entity.primary, values)

@@ -127,7 +127,6 @@ class MergeReader:
         return None if instance is None else Entry(instance, candidate.item)
 
     def position(self, item: Item) -> Position:
-        """The position of an item in the merged order."""
         return [item[name][kind] for name, kind in self._named]
 
     def _streams(self, value_sets: Iterable[Mapping[str, Any]], position: Position | None) -> list[_Stream]:
@@ -212,7 +211,6 @@ class MergeReader:
         return result
 
     def place_of(self, texts: Position) -> Place:
-        """The sort value of a position."""
         return tuple(order(text) for (_, _, order), text in zip(self._ordered, texts, strict=True))
 
     def _place_of_item(self, item: Item) -> Place:
@@ -260,7 +258,6 @@ class PartedReader:
         return Chunk(entries, None)
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
-        """The first item."""
         for reader in self.readers:
             entity = yield from reader.first(values)
             if entity is not None:
@@ -268,7 +265,6 @@ class PartedReader:
         return None
 
     def position(self, item: Item) -> Position:
-        """The position of an item in the result."""
         return self.readers[0].position(item)
 
     def _part_of(self, values: Mapping[str, Any], position: Position) -> int:
@@ -406,7 +402,6 @@ class CompletingReader:
         return self._entries.position(item)
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
-        """The first item."""
         position: Position | None = None
         while True:
             entries = yield from self._entries.chunk(values, 1, position)

@@ -142,7 +142,6 @@ def read_claimed(
 
 
 def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The filter members of a request."""
     if condition is None:
         return {}
     text, names = condition.text, condition.names
@@ -232,7 +231,6 @@ def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
 
 
 def unreadable(entity: CompiledEntity, item: Item, error: InvalidItemError) -> InvalidItem:
-    """The stand-in for an unreadable item."""
     key = {attribute.name: str(item[attribute.name][attribute.type]) for attribute, _ in entity.primary.attributes}
     return InvalidItem(entity=entity.name, key=key, message=error.message, errors=tuple(map(str, error.errors)))
 
@@ -303,7 +301,6 @@ class QueryReader:
         return Chunk(entries, self.position(entries[-1].item) if more else None)
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
-        """The first item."""
         answer_filter = answer_filter_of(self.plan, values)
         request = self.request(values, partition_texts(self.plan.matches[0], values))
         while request is not None:
@@ -367,7 +364,6 @@ class QueryReader:
         return request
 
     def instance(self, item: Item) -> Entity | None:
-        """The item as one of the plan's entities, or None."""
         for matches, entity in self._readers:
             if matches(item):
                 return own_item(entity, item, self.target)  # type: ignore[no-any-return]
@@ -381,11 +377,9 @@ class QueryReader:
         return None
 
     def position(self, item: Item) -> Position:
-        """The position of an item in the result."""
         return [item[attribute.name][attribute.type] for attribute in self.position_attributes]
 
     def start_key(self, partition: list[str], position: Position) -> Item:
-        """The ExclusiveStartKey of a position in a partition."""
         attributes = [attribute for attribute, _ in self.plan.key.partition]
         start: Item = {
             attribute.name: {attribute.type: text} for attribute, text in zip(attributes, partition, strict=True)
@@ -425,12 +419,10 @@ class ScanReader:
         return request
 
     def instance(self, item: Item) -> Entity | None:
-        """The item as one of the plan's entities, or None."""
         entity = next((compiled_entity for matches, compiled_entity in self._readers if matches(item)), None)
         return None if entity is None else own_item(entity, item, self.target)
 
     def position(self, item: Item) -> Position:
-        """The position of an item in table order."""
         return [item[key.name][key.type] for key in self._keys]
 
     def key_of(self, item: Item) -> Item:

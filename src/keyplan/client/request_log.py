@@ -24,7 +24,6 @@ def is_logged() -> bool:
 
 
 def log_request(record: CallRecord) -> None:
-    """Log a finished request."""
     _LOG.debug("%s", _Line(record))
 
 

@@ -27,7 +27,6 @@ class Difference:
 
     @property
     def fault(self) -> ErrorDetail:
-        """The difference as an error detail."""
         return ErrorDetail(self.place, f"the design has {self.design}, the table {self.table}", self.hint)
 
 

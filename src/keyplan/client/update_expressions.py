@@ -67,28 +67,23 @@ class CompiledUpdate:
 
     @property
     def expression(self) -> str:
-        """The update expression."""
         sections = (("SET", self.sets), ("REMOVE", self.removes), ("ADD", self.adds), ("DELETE", self.deletes))
         return " ".join([f"{word} {', '.join(clauses)}" for word, clauses in sections if clauses])
 
     def name(self, attribute: str) -> str:
-        """The placeholder of an attribute's name."""
         placeholder = f"#u{len(self.names)}"
         self.names[placeholder] = attribute
         return placeholder
 
     def value(self, value: dict[str, Any]) -> str:
-        """The placeholder of a value."""
         placeholder = f":u{len(self.values)}"
         self.values[placeholder] = value
         return placeholder
 
     def set(self, attribute: str, value: dict[str, Any]) -> None:
-        """SET an attribute to a value."""
         self.sets.append(f"{self.name(attribute)} = {self.value(value)}")
 
     def remove(self, attribute: str) -> None:
-        """REMOVE an attribute."""
         self.removes.append(self.name(attribute))
 
 

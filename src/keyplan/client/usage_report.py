@@ -44,7 +44,6 @@ class PatternUsage:
     latency_ms_max: float = 0.0
 
     def add(self, record: PatternRecord) -> None:
-        """Count one call."""
         self.calls += 1
         self.errors += record.error is not None
         self.requests += record.requests

@@ -57,7 +57,6 @@ class Conditions:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def exists(self, attribute: str, *, wanted: bool) -> None:
-        """The item exists, or doesn't."""
         self.names["#pk"] = attribute
         self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
 

@@ -60,11 +60,9 @@ class Fixed:
         self._credentials = credentials
 
     def current(self) -> Credentials:
-        """The credentials."""
         return self._credentials
 
     def renew(self) -> bool:
-        """Always False."""
         return False
 
 
@@ -81,7 +79,6 @@ class FromEnvironment:
         self._credentials = credentials
 
     def current(self) -> Credentials:
-        """The credentials."""
         return self._credentials
 
     def renew(self) -> bool:

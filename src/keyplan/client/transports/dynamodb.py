@@ -35,7 +35,6 @@ class DynamoDB:
 
     @property
     def async_transport(self) -> AsyncHttp:
-        """The transport for asynchronous callers."""
         if self._async is None:
             with self._making:
                 self._async = self._async or self._make_async()
@@ -49,7 +48,6 @@ class DynamoDB:
 
     @property
     def on_call(self) -> OnCall | None:
-        """The hook for each finished call."""
         return self.endpoint.on_call
 
     @on_call.setter

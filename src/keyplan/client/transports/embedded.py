@@ -30,7 +30,6 @@ class Embedded:
         self.call = call
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The responses, in order."""
         return [self.call(*request) for request in requests]
 
 
@@ -42,11 +41,9 @@ class AsyncEmbedded:
         self._executor = executor
 
     async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The response."""
         return await self._run(lambda: self._embedded.call(operation, parameters))
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The responses, in order."""
         return await self._run(lambda: self._embedded.call_all(requests))
 
     async def _run(self, call: Callable[[], T]) -> T:
@@ -82,7 +79,6 @@ class InProcess:
         self.transport.call = self._call if hook is None else _told(self._call, hook)
 
     def close(self) -> None:
-        """Close files and threads."""
         self._workers.shutdown()
         self._close()
 

@@ -52,7 +52,6 @@ class Endpoint:
 
     @property
     def place(self) -> str:
-        """The endpoint, for messages."""
         return self.location.endpoint
 
     def body(self, operation: str, parameters: Mapping[str, Any]) -> bytes:
@@ -221,7 +220,6 @@ class Proxy:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The host and port."""
         return self.host, self.port
 
     def __str__(self) -> str:

@@ -39,7 +39,6 @@ class _Connection(asyncio.Protocol):
         self.since = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection is open."""
         self._transport = transport  # type: ignore[assignment]  # create_connection returns a stream transport
 
     def data_received(self, data: bytes) -> None:
@@ -62,7 +61,6 @@ class _Connection(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
         self._fail(exchange_failed(self._location, exc) if isinstance(exc, OSError) else closed(self._location))
 
     def _fail(self, failure: Failure) -> None:
@@ -103,7 +101,6 @@ class _Tunnelling(asyncio.Protocol):
         self.stands: asyncio.Future[None] = loop.create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Request the tunnel."""
         cast("asyncio.Transport", transport).write(self._tunnel.request)
 
     def data_received(self, data: bytes) -> None:
@@ -117,7 +114,6 @@ class _Tunnelling(asyncio.Protocol):
             self.stands.set_exception(error)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """The connection is closed."""
         self.data_received(b"")
 
 

@@ -43,7 +43,6 @@ class Quota:
 
     @property
     def left(self) -> int:
-        """The remaining budget."""
         return self._left
 
     def take(self, cost: int) -> bool:
@@ -117,7 +116,6 @@ class Attempts:
         return pause
 
     def succeeded(self) -> None:
-        """The last attempt succeeded."""
         self._quota.give(self._cost)
 
     def _last(self, error: KeyplanError, *, lost: bool = False) -> KeyplanError:

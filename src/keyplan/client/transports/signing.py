@@ -80,7 +80,6 @@ class Signer:
         self._second: _Second | None = None
 
     def key(self, credentials: Credentials, day: str) -> bytes:
-        """The day's signing key."""
         kept = self._key
         if kept is None or kept[0] != credentials or kept[1] != day:
             kept = (credentials, day, signing_key(credentials.secret_key, day, self.region, self.service))

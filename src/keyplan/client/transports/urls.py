@@ -60,7 +60,6 @@ class Location:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The host and port."""
         return self.host, self.port
 
     @property

@@ -310,7 +310,6 @@ class BoundUpdate:
 
 
 def project_attributes(names: Iterable[str]) -> BoundProjection:
-    """The projection to top-level attributes."""
     paths: tuple[Steps, ...] = tuple([(name,) for name in names])
     return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
 

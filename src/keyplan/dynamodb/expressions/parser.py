@@ -305,7 +305,6 @@ class Parser:
                 return tree.Path(tuple(parts))
 
     def paths(self) -> tree.Projection:
-        """The paths of a projection."""
         paths = [self.path()]
         while self._accept(","):
             paths.append(self.path())

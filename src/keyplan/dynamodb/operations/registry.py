@@ -537,7 +537,6 @@ _CURRENT_SCAN = replace(OPERATIONS["Scan"], request=_scan_request("both"))
 
 
 def operation_in(region: str, name: str) -> Operation | None:
-    """An operation as worded in a region; None if there is none of this name."""
     return _CURRENT_SCAN if name == "Scan" and region in CURRENT_SCAN_REGIONS else OPERATIONS.get(name)
 
 

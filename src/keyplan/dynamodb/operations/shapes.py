@@ -61,7 +61,6 @@ class Whole:
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The minimum and the maximum."""
         end = 2 ** (self.bits - 1)
         return (-end if self.min is None else self.min), (end - 1 if self.max is None else self.max)
 
@@ -122,7 +121,6 @@ Shape = Text | Whole | Real | Flag | Value | ListOf | MapOf | Structure
 
 
 def structure(required: Mapping[str, Shape] | None = None, **optional: Shape) -> Structure:
-    """A structure with required and optional members."""
     return Structure({**(required or {}), **optional}, frozenset(required or ()))
 
 
@@ -133,7 +131,6 @@ def in_order(shape: Structure, *names: str) -> Structure:
 
 
 def named(name: str, shape: Structure) -> Structure:
-    """The structure with the service's name."""
     return Structure(shape.members, shape.required, name)
 
 

@@ -55,7 +55,6 @@ class Lowering:
         return Placeholders(self._names or None, self._values or None)
 
     def content(self, value: tree.Operand) -> AttributeValue | None:
-        """The attribute value of an operand, or None."""
         return self._values[value.name] if isinstance(value, tree.Value) else None
 
     def names(self) -> Sequence[str]:
@@ -392,9 +391,7 @@ class Filled(Lowering):
         return CheckedPlaceholders(self._names, self._values)
 
     def condition(self, node: Node) -> tree.Condition:  # noqa: ARG002 - the template's own
-        """The stored condition of the WHERE."""
         return cast("tree.Condition", self._template.where)
 
     def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:  # noqa: ARG002
-        """The stored update."""
         return cast("tree.Update", self._template.changed)

@@ -53,7 +53,6 @@ def item_size_up_to(item: Item, bytes_max: int) -> int:
 
 
 def value_size(value: AttributeValue) -> int:
-    """The size of one attribute value in bytes."""
     ((tag, content),) = value.items()
     return _SIZES[tag](content)
 

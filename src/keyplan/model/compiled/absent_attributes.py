@@ -239,7 +239,6 @@ class Rewriting:
         return self._absent(_with_operands(leaf, operands), others)
 
     def _value(self, operand: tree.Operand, depth: int, default: AttributeValue | None) -> AttributeValue | None:
-        """The value of an operand if the value at a depth of its path is a default."""
         if default is None:
             return None
         path = tree.Path((_ABSENT, *_path(operand).parts[depth:]))

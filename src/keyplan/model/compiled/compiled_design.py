@@ -79,7 +79,6 @@ class CompiledDesign:
 
     @property
     def ttl_attribute(self) -> str | None:
-        """The table's TTL attribute, if an entity has one."""
         return next((entity.ttl.attribute for entity in self.entities.values() if entity.ttl is not None), None)
 
     def entity_of(self, item: Mapping[str, Mapping[str, Any]]) -> CompiledEntity | None:

@@ -92,7 +92,6 @@ class _Translation:
         self._placeholders: dict[tuple[Any, ...], str] = {}
 
     def condition(self, node: tree.Condition) -> tree.Condition:
-        """The condition on attributes."""
         match node:
             case tree.And(conditions):
                 return tree.And(tuple(map(self.condition, conditions)))

@@ -49,7 +49,6 @@ def all_slots(entities: Iterable[CompiledEntity], said: Container[str]) -> dict[
 
 
 def values_asked(constant: Any) -> tuple[Any, ...]:
-    """The values of a constant."""
     return tuple(constant) if isinstance(constant, AnyOf) else (constant,)
 
 

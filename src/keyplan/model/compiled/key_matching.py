@@ -244,7 +244,6 @@ def same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
 
 
 def fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
-    """The fields by which a plan finds its items."""
     if isinstance(plan, GetPlan):
         return frozenset(plan.entity.key_fields)
     return plan.matches[0].used

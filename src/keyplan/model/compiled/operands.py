@@ -196,7 +196,6 @@ def _seconds(value: Any) -> dict[str, Any]:
 
 
 def stored_field(entity: CompiledEntity, name: str) -> StoredOperand:
-    """A field of an entity as it is stored."""
     field = entity.fields[name]
     annotation = unbounded(field.annotation)
     result = _stored(f"{entity.name}.{name}", annotation, field.encode, keeps_null=field.keeps_null)

@@ -31,7 +31,6 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def kind_problems(options: Options) -> Iterator[Problem]:
-    """Options of the wrong type."""
     own_id: Any = options.id
     if not isinstance(own_id, str) or not own_id:
         message = f"the id is {shown(own_id)}" if own_id else "it has no id"

@@ -183,12 +183,10 @@ class QueryPlan:
 
     @property
     def shards(self) -> int:
-        """The number of shards of each partition."""
         return self.matches[0].key.shards
 
     @property
     def key(self) -> CompiledKey:
-        """The key (of the first entity)."""
         return self.matches[0].key
 
     @property
@@ -251,7 +249,6 @@ class ScanPlan:
 
     @property
     def keys(self) -> tuple[CompiledKey, ...]:
-        """The keys of the entities on the index."""
         name = None if self.index is None else self.index.name
         return tuple(
             key for entity in self.entities for key in entity.index_keys if key.index and key.index.name == name
@@ -283,7 +280,6 @@ class ThroughPlan:
 
     @property
     def operation(self) -> str:
-        """The operations, in order."""
         return ", ".join([self._operation, *(way.operation for way in self.also)])
 
     @property
@@ -300,7 +296,6 @@ Plan = GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan | ThroughPlan
 
 
 def plans_in(plan: Plan) -> Iterator[GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan]:
-    """The plans in a plan, in the order of their requests."""
     if isinstance(plan, ThroughPlan):
         for way in plan.ways:
             yield from plans_in(way.junction)
@@ -310,7 +305,6 @@ def plans_in(plan: Plan) -> Iterator[GetPlan | ClaimPlan | BatchGetPlan | QueryP
 
 
 def entities_read(plan: Plan) -> Iterator[CompiledEntity]:
-    """The entities whose items a plan reads."""
     for element in plans_in(plan):
         match element:
             case QueryPlan():
@@ -374,17 +368,14 @@ class ReadPattern:
 
     @property
     def limit(self) -> Parameter | None:
-        """The parameter that limits the result."""
         return self._of_kind(ParameterKind.LIMIT)
 
     @property
     def direction(self) -> Parameter | None:
-        """The parameter that sets the direction."""
         return self._of_kind(ParameterKind.DIRECTION)
 
     @property
     def buckets(self) -> Buckets | None:
-        """The time buckets of its range."""
         return self.plan.buckets if isinstance(self.plan, QueryPlan) else None
 
     def _of_kind(self, kind: ParameterKind) -> Parameter | None:

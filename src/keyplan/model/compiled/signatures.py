@@ -232,7 +232,6 @@ def _closest(name: str, names: Sequence[str]) -> str:
 
 
 def type_name(annotation: Any) -> str:
-    """An annotation as users write it."""
     if annotation is None or annotation is type(None):
         return "None"
     origin, arguments = get_origin(annotation), get_args(annotation)

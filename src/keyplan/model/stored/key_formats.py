@@ -258,7 +258,6 @@ class RankFormat:
         return rf"[0-9]{{{self._width}}}"
 
     def rank(self, value: Any) -> int:
-        """The rank of a value."""
         return self.ranks.index(value)
 
     def write(self, value: Any) -> str:
@@ -368,7 +367,6 @@ class NumberFormat:
         return str((as_utc(value) - _EPOCH) // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
 
     def read(self, text: str) -> Any:
-        """The number or the datetime."""
         if self.unit is None:
             return Decimal(text)
         return datetime.fromtimestamp(int(text) / (1000 if self.unit == "ms" else 1), UTC)
@@ -461,11 +459,9 @@ class BinaryFormat:
     pattern: str = r"[A-Za-z0-9+/=]+"
 
     def write(self, value: Any) -> str:
-        """The bytes in base64."""
         return base64.b64encode(value).decode("ascii")
 
     def read(self, text: str) -> bytes:
-        """The bytes of a base64 text."""
         return base64.b64decode(text)
 
 

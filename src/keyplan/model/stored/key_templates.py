@@ -156,7 +156,6 @@ class Template:
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
-        """The variables, in order."""
         return tuple(part for part in self.parts if isinstance(part, Variable))
 
     @cached_property

@@ -63,7 +63,6 @@ _SERIALIZERS = frozenset({"PlainSerializer", "WrapSerializer", "SerializeAsAny",
 
 
 def form_of_field(cls: type[BaseModel], name: str, annotation: Any) -> Form:
-    """The form of a field of an entity."""
     decorators = cls.__pydantic_decorators__.field_serializers.values()
     if any(name in decorator.info.fields or "*" in decorator.info.fields for decorator in decorators):
         return Form.CUSTOM
@@ -71,7 +70,6 @@ def form_of_field(cls: type[BaseModel], name: str, annotation: Any) -> Form:
 
 
 def form_of(annotation: Any) -> Form:
-    """The form of a type's values."""
     return _form(annotation, set())
 
 
@@ -171,7 +169,6 @@ def _own_names(cls: type[Any]) -> set[str]:
 
 
 def annotated(info: FieldInfo) -> Any:
-    """The type of a field with its metadata."""
     annotation: Any = info.annotation
     for mark in info.metadata:
         annotation = Annotated[annotation, mark]

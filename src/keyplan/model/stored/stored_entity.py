@@ -216,7 +216,6 @@ class CompiledEntity:
         return frozenset(key for key in self.index_keys if key.index is not None and names.count(key.index.name) > 1)
 
     def key_on(self, index: str, item: Mapping[str, Mapping[str, Any]] | None = None) -> CompiledKey | None:
-        """The key on an index; of several, the one by which the item is in it."""
         keys = self.keys_on(index)
         if item is not None:
             keys = tuple(key for key in keys if key.matches(item)) or keys
@@ -224,12 +223,10 @@ class CompiledEntity:
 
     @cached_property
     def version(self) -> StoredField | None:
-        """The field marked as Version."""
         return next((field for field in self.fields.values() if VERSION.name in marks_of(field.annotation)), None)
 
     @cached_property
     def tokens(self) -> StoredField | None:
-        """The field marked as Tokens."""
         return next((field for field in self.fields.values() if TOKENS.name in marks_of(field.annotation)), None)
 
     @cached_property
@@ -275,7 +272,6 @@ class CompiledEntity:
 
     @cached_property
     def ttl(self) -> StoredField | None:
-        """The field marked as Ttl."""
         return next((field for field in self.fields.values() if TTL.name in marks_of(field.annotation)), None)
 
     @cached_property

@@ -69,7 +69,6 @@ class FieldForm:
 
 
 def mark_of(annotation: Any) -> StoredAs | None:
-    """The StoredAs in a field's type."""
     return next((layer for layer in layers(annotation) if isinstance(layer, StoredAs)), None)
 
 

@@ -232,6 +232,5 @@ def check_indexed(indexed: Iterable[IndexedAttribute], item: Mapping[str, Mappin
 
 
 def literal_start(template: Template) -> str:
-    """The constant prefix of a template."""
     first = template.parts[0]
     return first.text if isinstance(first, Literal_) else ""

@@ -49,7 +49,6 @@ def tagged_table(arn: str) -> str:
 
 
 def not_found(arn: str) -> ResourceNotFoundException:
-    """The error for a missing resource."""
     return ResourceNotFoundException(f"Requested resource not found: ResourceArn: {arn} not found")
 
 

@@ -134,20 +134,17 @@ class _Parts:
         self.old_key = None if request.get("KeyConditionExpression") is not None else legacy.key_conditions(request)
 
     def key(self, request: Request) -> tuple[Expression, Placeholders]:
-        """The key condition with its placeholders."""
         if self.old_key is not None:
             return self.old_key.condition, self.old_key.given
         assert self.given is not None  # noqa: S101 - there is a KeyConditionExpression
         return request["KeyConditionExpression"], self.given
 
     def filter(self, request: Request) -> BoundCondition | None:
-        """The filter."""
         if self.given is not None and request.get("FilterExpression") is not None:
             return condition_of(request, self.given, "FilterExpression")
         return self.plain.filter
 
     def projection(self, request: Request) -> BoundProjection | None:
-        """The projection."""
         if self.given is not None and request.get("ProjectionExpression") is not None:
             return projection_of(request, self.given)
         return self.plain.projection
@@ -158,7 +155,6 @@ class _Parts:
             check_key_condition(request["KeyConditionExpression"], self.given)
 
     def check_unused(self) -> None:
-        """Reject unused placeholders."""
         if self.given is not None:
             self.given.check_unused()
 

@@ -65,7 +65,6 @@ def read_together(database: Database, tables: list[Table], keys: list[Key]) -> l
 
 
 def read_capacity(request: Request, tables: list[Table], rows: list[Row | None]) -> Answer:
-    """The consumed capacity of a read transaction."""
     level = wants_capacity(request)
     if level is None:
         return {}

@@ -65,7 +65,6 @@ class Translated:
     given: Placeholders
 
     def bound(self, kind: str) -> BoundCondition:
-        """The bound condition."""
         return bind_condition(self.condition, self.given, kind)
 
 

@@ -60,19 +60,16 @@ def check_needed(request: Request, expressions: tuple[str, ...], projection: str
 
 
 def condition_of(request: Request, given: Placeholders, member: str) -> BoundCondition | None:
-    """The condition in a member of the request."""
     text = request.get(member)
     return None if text is None else bind_condition(text, given, member)
 
 
 def projection_of(request: Request, given: Placeholders) -> BoundProjection | None:
-    """The request's ProjectionExpression."""
     text = request.get("ProjectionExpression")
     return None if text is None else bind_projection(text, given)
 
 
 def only_projection(request: Request) -> BoundProjection | None:
-    """The projection of a request that has no other expression."""
     given = placeholders(request, (), "ProjectionExpression")
     if given is None:
         return attributes_to_get(request)

@@ -89,7 +89,6 @@ def _returns_item(request: Request) -> bool:
 
 
 def put(database: Database, request: Request) -> Write:
-    """The write of a Put or PutItem."""
     check_needed(request, CONDITION)
     item = check_item(request["Item"])
     check_names(item)
@@ -103,7 +102,6 @@ def put(database: Database, request: Request) -> Write:
 
 
 def delete(database: Database, request: Request) -> Write:
-    """The write of a Delete or DeleteItem."""
     check_needed(request, CONDITION)
     check_key_values(request["Key"])
     wants_old = old_or_none(request)

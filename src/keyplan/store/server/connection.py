@@ -149,14 +149,12 @@ class Connection(asyncio.Protocol):
         self._began = time.monotonic()
 
     def resume_writing(self) -> None:
-        """Resume answering."""
         self._is_write_paused = False
         self._run()
 
     # --- the parser's side
 
     def on_message_begin(self) -> None:
-        """A request starts."""
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._header_bytes = 0
@@ -164,7 +162,6 @@ class Connection(asyncio.Protocol):
         self._body_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        """A part of the URL."""
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -195,7 +192,6 @@ class Connection(asyncio.Protocol):
             self._transport.write(_CONTINUE)
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body."""
         self._head_bytes = 0
         self._body_bytes += len(body)
         self._all.buffered_bytes += len(body)
@@ -208,7 +204,6 @@ class Connection(asyncio.Protocol):
         self._body += body
 
     def on_message_complete(self) -> None:
-        """A request is complete."""
         # Without a copy: at 16 MB it would take 12 ms of the event loop.
         request = Incoming(self._parser.get_method(), self._url, self._headers, self._body)
         self._body = bytearray()
@@ -321,7 +316,6 @@ class Connection(asyncio.Protocol):
         return passed_s > self._limits.idle_s_max
 
     def abort(self) -> None:
-        """Close immediately."""
         if self._transport is not None:
             self._transport.abort()
 

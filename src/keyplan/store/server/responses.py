@@ -59,7 +59,6 @@ RETRY = "The server is receiving too much data. Please try again."
 
 
 def protocol_fault(type_: str, message: str) -> DynamoDBError:
-    """An error of the protocol."""
     return DynamoDBError(message, type=type_)
 
 
@@ -71,12 +70,10 @@ def unreadable_encoding() -> DynamoDBError:
 
 
 def status_of(error: DynamoDBError) -> int:
-    """The HTTP status of an error."""
     return _STATUSES.get(error.type, 400)
 
 
 def body_of(error: DynamoDBError) -> bytes:
-    """The body of an error response."""
     body: dict[str, Any] = {"__type": _NAMESPACES.get(error.type, _OPERATIONS) + error.type}
     if error.message:
         body[_MESSAGE_MEMBERS.get(error.type, "message")] = error.message
@@ -113,7 +110,6 @@ class RequestIds:
         self._numbers = itertools.count(secrets.randbits(40))
 
     def next(self) -> bytes:
-        """A new id."""
         return b"%s%016X" % (self._prefix, next(self._numbers))
 
 
@@ -181,7 +177,6 @@ def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = 
 
 
 def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> bytes:
-    """A whole error response."""
     return json_answer(status_of(error), body_of(error), headers, cors)
 
 
@@ -212,7 +207,6 @@ def _weight(parameters: list[bytes]) -> float:
 
 
 def packed(body: bytes, packing: bytes) -> bytes:
-    """The compressed body."""
     window = _GZIP_WINDOW if packing == b"gzip" else zlib.MAX_WBITS
     packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, window)
     return packer.compress(body) + packer.flush()

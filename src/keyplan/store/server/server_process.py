@@ -222,7 +222,6 @@ class _Accepting:
         self._go_on()
 
     def stop(self) -> None:
-        """Stop accepting."""
         self._is_stopped = True
         self._loop.remove_reader(self._listening)
 

@@ -265,7 +265,6 @@ def _set_region(answer: dict[str, Any], request: Incoming) -> None:
 
 
 def _credential(request: Incoming) -> bytes:
-    """The credential scope of a request."""
     if b"X-Amz-Credential=" in request.url:
         return query_of(request.url.decode("latin-1")).get("X-Amz-Credential", "").encode()
     return request.headers.get(b"authorization", b"").partition(b"Credential=")[2].partition(b",")[0]

@@ -46,7 +46,6 @@ Headers = Mapping[str, str]
 
 
 def query_of(url: str) -> dict[str, str]:
-    """The parameters of a URL's query."""
     query = url.partition("?")[2]
     return dict(parse_qsl(query, keep_blank_values=True)) if query else {}
 

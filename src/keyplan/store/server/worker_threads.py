@@ -60,15 +60,12 @@ class AtOnce:
     """Runs work immediately, without an event loop."""
 
     def submit(self, work: Work, done: Done) -> None:
-        """Run it."""
         done(work())
 
     def submit_body(self, work: Work, done: Done) -> None:
-        """Run it."""
         self.submit(work, done)
 
     def submit_change(self, work: Work, done: Done) -> None:
-        """Run it."""
         self.submit(work, done)
 
 
@@ -87,7 +84,6 @@ class Threads:
         self._changing = ThreadPoolExecutor(_CHANGING_THREADS, "keyplan-tables")
 
     def submit(self, work: Work, done: Done) -> None:
-        """Run it in a thread."""
         self._submit(self._large, work, done)
 
     def submit_body(self, work: Work, done: Done) -> None:
@@ -103,7 +99,6 @@ class Threads:
         self._submit(self._bodies, work, end)
 
     def submit_change(self, work: Work, done: Done) -> None:
-        """Run it in a thread."""
         self._submit(self._changing, work, done)
 
     def _submit(self, executor: ThreadPoolExecutor, work: Work, done: Done) -> None:
@@ -171,11 +166,9 @@ class Inline:
         self._engine = engine
 
     def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        """Execute a write."""
         done(_outcome(self._engine.call, name, params))
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
-        """Remove expired items."""
         _tidy(self._engine)
         done(_swept(self._engine, items_max))
 
