@@ -84,7 +84,6 @@ def code_lines(text: str) -> set[int]:
 
 
 def first_heading(text: str) -> Heading | None:
-    """The first heading at the start of a text, or None."""
     source = text[:EXCERPT_SOURCE_MAX]
     for token, inline in _pairs(_blocks(source)):
         if token.type == "heading_open" and token.map is not None:

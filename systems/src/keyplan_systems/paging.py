@@ -24,13 +24,11 @@ def pages_of(ask: Callable[..., Page[T]]) -> Iterator[Page[T]]:
 
 
 def items_of(ask: Callable[..., Page[T]]) -> Iterator[T]:
-    """Every item of every page."""
     for page in pages_of(ask):
         yield from page.items
 
 
 def as_json(item: BaseModel) -> dict[str, Any]:
-    """An item, or a part of one, as JSON."""
     return item.model_dump(mode="json")
 
 

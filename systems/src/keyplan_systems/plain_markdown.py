@@ -53,12 +53,10 @@ class Plain:
     removed: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]])
 
     def count(self, kind: str, name: str) -> None:
-        """Count one occurrence."""
         self.removed.setdefault(kind, Counter())[name[:NAME_CHARACTERS_MAX]] += 1
 
 
 def plain_markdown(text: str, address: Address = lambda given, _: given) -> Plain:
-    """Convert a text."""
     result = Plain("")
     text = "\n".join(_lines(text.replace("\0", "\N{REPLACEMENT CHARACTER}"), result))
     tags = _Tags(result)

@@ -138,7 +138,6 @@ def shown(path: str) -> str:
 
 
 def fault_of(path: str, error: FrontMatterError) -> ErrorDetail:
-    """The error of a file, with its line."""
     return ErrorDetail(path if error.line is None else f"{path}:{error.line}", error.message, error.hint)
 
 
@@ -286,7 +285,6 @@ class _Fields:
         return None
 
     def flag(self, name: str) -> bool | None:
-        """A boolean field."""
         value = self.fields.get(name)
         if isinstance(value, str):
             return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().lower())

@@ -112,7 +112,6 @@ def _is_hidden(text: str) -> bool:
 
 
 def is_tag(text: str) -> bool:
-    """Whether a text is a normalized tag."""
     return is_line(text) and tag_from(text) == text
 
 

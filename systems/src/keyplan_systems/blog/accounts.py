@@ -217,8 +217,6 @@ def is_unclaimed(blog: Blog, user_id: str) -> bool:
 
 
 def sessions_of(blog: Blog, signer: Signer) -> Sessions[User]:
-    """The sessions of a blog's active users."""
-
     def active(user_id: str) -> User | None:
         user = blog.get(User, user_id=user_id, consistent=True)
         return user if user is not None and user.status == "active" else None

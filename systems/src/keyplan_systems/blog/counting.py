@@ -49,7 +49,6 @@ FRONT_TAGS = 20
 
 
 def parts(kind: CounterKind) -> list[int]:
-    """The partition numbers of a counter of this kind."""
     return list(range(COUNTER_SHARDS[kind]))
 
 

@@ -29,7 +29,6 @@ class _Nowhere:
         )
 
     def get(self, name: str) -> bytes | None:  # noqa: ARG002
-        """None."""
         return None
 
     def delete(self, name: str) -> None:

@@ -279,7 +279,6 @@ class _Import:
 
 
 def post_address(slug: str) -> str:
-    """The URL of a post on the site."""
     return f"/posts/{quote(slug, safe='')}"
 
 

@@ -28,7 +28,6 @@ Bio = Annotated[str, Field(max_length=1000)]
 
 
 def identity(provider: str, external_id: str) -> str:
-    """An external identity in a credential."""
     return f"{provider}:{external_id}"
 
 

@@ -138,7 +138,6 @@ def _posts_of(blog: Blog, user_id: str) -> Iterator[list[Post]]:
 
 
 def _pages(ask: Callable[..., Page[Item]]) -> Iterator[list[Item]]:
-    """Every nonempty page of a pattern."""
     yield from (list(page.items) for page in pages_of(ask) if page.items)
 
 

@@ -218,7 +218,6 @@ def _write_pictures(design: Blog, count: int, offset: timedelta) -> None:
 
 @cache
 def _picture_name(drawing: str) -> str:
-    """The name of an image's file."""
     return name_of(picture(drawing), "svg")
 
 
@@ -245,12 +244,10 @@ class WholePost:
 
     @property
     def slug(self) -> PostSlug:
-        """The item of its slug."""
         return PostSlug(slug=self.post.slug, post_id=self.post.post_id, since=self.post.created_at)
 
     @property
     def counter(self) -> Counter:
-        """Its counts, in one shard."""
         post = self.post
         return Counter(
             kind="post",
@@ -266,7 +263,6 @@ class WholePost:
 
     @property
     def combos(self) -> list[PostTagCombo]:
-        """Its tag combinations, if it is published."""
         post = self.post
         if post.status != "published" or post.published_at is None:
             return []
@@ -314,7 +310,6 @@ def whole_post(number: int) -> WholePost:
 
 
 def _essay_post(number: int, written: Essay, chance: random.Random) -> WholePost:
-    """One of the first posts, an essay."""
     made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
     out = made + timedelta(minutes=20)
     post_id = stable_id(f"sample/post/{number}", made)
@@ -452,7 +447,6 @@ def _with_free_slugs(design: Blog, wholes: list[WholePost]) -> list[WholePost]:
 
 
 def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | Update]:
-    """The actions of a block's transaction."""
     posts = [post.post for post in wholes]
     actions: list[Create | Update] = [Create(item) for post in wholes for item in (post.post, post.content)]
     for user in design.users(sorted({post.user_id for post in posts})):

@@ -41,7 +41,6 @@ Action = Update[Article] | Create | Put | Delete
 
 
 def changed(before: Article, moment: datetime, **changes: Any) -> tuple[Article, list[Action]]:
-    """The changed article, and the actions: the article and its list items."""
     after = before.model_copy(update={**changes, "updated_at": moment})
     actions: list[Action] = [
         Update(before, **changes, updated_at=moment).only_if(**pinned(before)),

@@ -73,7 +73,6 @@ def tagged(article: Article, moment: datetime) -> Iterator[Put]:
 
 
 def card_of(version: ArticleVersion) -> VersionCard:
-    """A version without its body."""
     return VersionCard(
         article_id=version.article_id,
         version=version.version,
@@ -86,7 +85,6 @@ def card_of(version: ArticleVersion) -> VersionCard:
 
 
 def new_version(version: ArticleVersion) -> Iterator[Create | Put]:
-    """A version, which must be new, and its card."""
     yield Create(version)
     yield Put(card_of(version))
 

@@ -148,7 +148,6 @@ class PublishingWrites(ArticleWrites):
 
 
 def token_hash(token: str) -> str:
-    """The stored hash of a preview token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -20,7 +20,6 @@ from keyplan_systems.site.problems import Problem
 
 
 def sign_up_form(turn: Turn[Any]) -> Response:
-    """The sign-up page."""
     return turn.go("/") if turn.visitor.person is not None else _sign_up_page(turn, 200)
 
 

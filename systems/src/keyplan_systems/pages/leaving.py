@@ -37,7 +37,6 @@ class _Pages:
         self.leaving = leaving
 
     def show(self, turn: Turn[Any]) -> Response:
-        """The account page."""
         return turn.page("account.html", stays=self.leaving.stays)
 
     def export(self, turn: Turn[Any]) -> Response:
@@ -69,11 +68,9 @@ class _Pages:
 
 
 def leaving_pages(leaving: Leaving) -> Sequence[tuple[str, Any, str]]:
-    """The pages."""
     pages = _Pages(leaving)
     return (("/account", pages.show, "person"), ("/account/export", pages.export, "person"))
 
 
 def leaving_forms(leaving: Leaving) -> Sequence[tuple[str, Any, str]]:
-    """The form."""
     return (("/account/delete", _Pages(leaving).delete, "person"),)

@@ -23,7 +23,6 @@ LINK_SECONDS = 3600
 
 
 def change_form(turn: Turn[Any]) -> Response:
-    """The page to change the password."""
     return turn.page("password.html", password_min=PASSWORD_MIN)
 
 

@@ -78,7 +78,6 @@ class People(ABC, Generic[U]):
         """Replace a password; its sessions end. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
 
     def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
-        """A user's roles."""
         return ()
 
     @abstractmethod

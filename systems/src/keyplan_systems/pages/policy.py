@@ -45,7 +45,6 @@ class TablePolicy(BasePolicy[Person]):
         self.closed: Collection[str] = frozenset(name for name, rule in rules.items() if rule.who != "anyone")
 
     def filled(self, pattern: str) -> Collection[str]:
-        """Parameters that the policy fills in."""
         return self.rules[pattern].own
 
     def fill(self, pattern: str, caller: Person | None) -> Mapping[str, Any]:

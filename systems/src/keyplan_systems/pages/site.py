@@ -78,7 +78,6 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
 
     @property
     def design(self) -> D:
-        """The design, open on its store."""
         return self.site.design
 
     @property
@@ -134,7 +133,6 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         self.secure = secure
 
     def turn(self, request: Request, visitor: Visitor, form: Form) -> Turn[D]:
-        """The turn of a request."""
         return Turn(self, request, visitor, query_of(request), form)
 
     def allow(self, visitor: Visitor, role: str) -> None:
@@ -143,7 +141,6 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
             raise not_found()
 
     def context(self, request: Request) -> Mapping[str, Any]:  # noqa: ARG002
-        """The context of all templates."""
         by_mail = self.people is not None and self.people.by_mail
         context = {
             "site": self.look,

@@ -269,7 +269,6 @@ class _EntryReader:
     """What is reported besides: names that were changed."""
 
     def read(self) -> Iterator[Record | Trouble]:
-        """The record, and its warnings."""
         fields: dict[str, str] = {}
         for element in self.entry.fields:
             fields.setdefault(element.key.lower(), str(element.value))

@@ -538,12 +538,10 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         return result
 
     def _current(self, paper_id: str, place: str) -> Writes[Paper]:
-        """A paper that isn't superseded."""
         paper = yield from self.paper.read(paper_id)
         return _not_superseded(paper, paper_id, place)
 
     def _whole(self, paper_id: str, place: str) -> Writes[PaperWithAuthors]:
-        """The same with its authors and topics."""
         whole = yield from self.paper_with_authors.read(paper_id)
         paper = _not_superseded(None if whole is None else whole.paper, paper_id, place)
         return PaperWithAuthors(paper, whole.authors if whole else [], whole.topics if whole else [])

@@ -131,7 +131,6 @@ def _own_collection(paper: Paper, kind: str) -> str | None:
 
 
 def to_bibtex(paper: Paper, members: Sequence[Membership]) -> str:
-    """An entry in BibTeX, in UTF-8."""
     kind = _BIBTEX_KINDS.get(paper.kind, paper.kind if paper.kind in _BIBTEX else "misc")
     editors, further = paper.editors or _names(members, "editor"), paper.further or {}
     container = _CONTAINERS.get(kind, "journal")

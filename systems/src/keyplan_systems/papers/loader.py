@@ -253,7 +253,6 @@ class _Loading:
         return result[:most]
 
     def _cut(self, record: Record, what: str, text: str, most: int) -> str:
-        """A text as long as it may be."""
         if len(text) > most:
             self._tell(record.line, f"entry {record.paper_id}: its {what} is cut after {most:,} characters")
         return text[:most]

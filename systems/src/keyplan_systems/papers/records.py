@@ -114,7 +114,6 @@ def topics_of(text: str) -> tuple[str, ...]:
 
 
 def collection_of(kind: str, names: Iterable[str | None]) -> str:
-    """The first of the names that is one; else that of the kind."""
     return next((name for name in names if name), NAMED_KINDS.get(kind, OTHERS))
 
 

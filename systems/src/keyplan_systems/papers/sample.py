@@ -145,7 +145,6 @@ def _initials(namesakes: int) -> list[str]:
 
 
 def paper_id(number: int) -> str:
-    """The id of a sample paper."""
     return f"wp-{number:04d}"
 
 

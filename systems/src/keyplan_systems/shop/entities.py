@@ -254,7 +254,6 @@ class OrderToken(Entity):
 
     @classmethod
     def of(cls, user_id: str, token: str, body: str) -> Self:
-        """A token for a new order."""
         moment = now()
         return cls(
             user_id=user_id,
@@ -287,7 +286,6 @@ class OrderEvent(Entity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def day(self) -> date:
-        """The day of the event, in UTC."""
         return self.at.date()
 
     primary = Key("ORDER_EVENTS#{day}", "{at}#{event_id}", shards=EVENT_SHARDS)

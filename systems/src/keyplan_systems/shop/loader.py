@@ -124,7 +124,6 @@ class _Loading:
             )
 
     def tell(self, line: int, message: str, hint: str | None = None) -> None:
-        """Report a fault."""
         self.report.fault(ErrorDetail(f"{self.path.name}:{line}", message, hint))
 
     def _complete(self, table: Table, *needed: Iterable[str]) -> bool:
@@ -226,7 +225,6 @@ class _Loading:
             raise _RowError(f"related to unknown products: {', '.join(unknown)}", "add them, and load again")
 
     def _merchant(self, product_id: str) -> str | None:
-        """The merchant of a product; None for an unknown one."""
         if product_id not in self.merchants:
             product = self.design.product(product_id) if product_id else None
             if product is None:
@@ -420,6 +418,5 @@ def _ship_to(values: Mapping[str, str]) -> PostalAddress | None:
 
 
 def _said(error: Any) -> str:
-    """The text of one of pydantic's errors."""
     name = ".".join(str(step) for step in error["loc"])
     return f"{name}: {error['msg'][:1].lower()}{error['msg'][1:]}; given: {str(error.get('input'))[:60]!r}"

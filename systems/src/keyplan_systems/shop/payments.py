@@ -54,7 +54,6 @@ class OfflineProvider:
         return Paid(f"test_{_id(order_id, str(amount_cents))}", amount_cents)
 
     def give_back(self, key: str, payment_id: str, amount_cents: int) -> Paid:
-        """A refund."""
         return Paid(f"test_re_{_id(key, payment_id, str(amount_cents))}", amount_cents)
 
 

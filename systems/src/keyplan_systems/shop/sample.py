@@ -172,7 +172,6 @@ def _write_demo_users(design: Shop, newest: datetime) -> None:
 
 
 def merchants() -> list[Merchant]:
-    """The merchants, the largest first."""
     return [
         Merchant(
             merchant_id=text, name=name, about=about, devices=[one for one, whose in DEVICES.items() if whose == text]
@@ -230,12 +229,10 @@ def _people(number: int) -> int:
 
 
 def user_id(number: int) -> str:
-    """The id of a sample user."""
     return f"u-{number:03d}"
 
 
 def order_id(number: int) -> str:
-    """The id of a sample order."""
     return f"o-{number:06d}"
 
 

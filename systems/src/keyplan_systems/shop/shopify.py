@@ -42,7 +42,6 @@ class _Unused:
         self._counts = Counter[str]()
 
     def see(self, row: Row) -> None:
-        """Count the values of a row."""
         names = (name for name in row.values if name not in self._used)
         self._counts.update(name for name in names if row.values[name].lower() not in _NO_VALUES)
 
@@ -89,7 +88,6 @@ def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
 
 
 def orders_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
-    """The lines of orders."""
     first: Mapping[str, str] = {}
     unused = _Unused((*_OF_ORDER, *_OF_LINE))
     for row in rows:
@@ -126,5 +124,4 @@ def _status(financial: str, fulfillment: str) -> str:
 
 
 def _plain(html: str) -> str:
-    """The words of a description in HTML."""
     return " ".join(" ".join(html_text(html[:20_000])).split()).replace(" .", ".").replace(" ,", ",")

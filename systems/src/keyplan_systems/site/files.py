@@ -85,7 +85,6 @@ class FolderFiles:
             raise StoreError(f"the file can't be kept: {error.strerror or error}", place=str(path)) from None
 
     def get(self, name: str) -> bytes | None:
-        """Read the file."""
         try:
             return self._path(name).read_bytes()
         except FileNotFoundError:
@@ -94,7 +93,6 @@ class FolderFiles:
             raise StoreError(f"the file can't be read: {error.strerror or error}", place=name) from None
 
     def delete(self, name: str) -> None:
-        """Delete the file."""
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
@@ -113,15 +111,12 @@ class MemoryFiles:
         self.kept: dict[str, bytes] = {}
 
     def put(self, name: str, content: bytes) -> None:
-        """Store the file."""
         self.kept[name] = content
 
     def get(self, name: str) -> bytes | None:
-        """The file's content."""
         return self.kept.get(name)
 
     def delete(self, name: str) -> None:
-        """Delete the file."""
         self.kept.pop(name, None)
 
 
@@ -139,12 +134,10 @@ class S3Files:
         self._call("put_object", name, Body=content, ContentType=kind, CacheControl="public, max-age=31536000")
 
     def get(self, name: str) -> bytes | None:
-        """GetObject."""
         answer = self._call("get_object", name)
         return None if answer is None else bytes(answer["Body"].read())
 
     def delete(self, name: str) -> None:
-        """DeleteObject."""
         self._call("delete_object", name)
 
     def _call(self, operation: str, name: str, **more: Any) -> Any:

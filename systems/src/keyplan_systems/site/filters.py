@@ -58,7 +58,6 @@ def minute(moment: datetime) -> str:
 
 
 def initials(name: str) -> str:
-    """The one or two initials of a name."""
     words = name.replace(".", " ").replace("-", " ").split()
     letters = [words[0][0], words[-1][0]] if len(words) > 1 else [word[0] for word in words]
     return "".join(letters).upper() or "?"

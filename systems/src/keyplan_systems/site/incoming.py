@@ -120,7 +120,6 @@ class Form:
         return result
 
     def password(self, name: str, label: str, *, shortest: int = 0, longest: int = 256) -> str:
-        """A password, unchanged."""
         self.labels[name] = label
         text = self[name]
         if not text:

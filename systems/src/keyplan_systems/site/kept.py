@@ -29,7 +29,6 @@ class Kept(Generic[K, T]):
         self._drops = 0
 
     def peek(self, key: K) -> T | None:
-        """The cached result, or None."""
         with self._lock:
             kept = self._results.get(key)
             if kept is None or self._clock() - kept[0] >= self._seconds:

@@ -36,7 +36,6 @@ class LoggedMail:
     """Logs mail instead of sending it: for development, with links to follow by hand."""
 
     def send(self, to: str, subject: str, text: str) -> None:
-        """Log a message."""
         _LOG.warning("no mail server is set; this would go to %s:\nSubject: %s\n\n%s", to, subject, text)
 
 

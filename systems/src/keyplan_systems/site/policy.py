@@ -33,7 +33,6 @@ class BasePolicy(Generic[P]):
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
-        """OpenAPI security schemes."""
         if not self._has_people:
             return {}
         visitors = self._site.visitors

@@ -129,17 +129,14 @@ class Search:
         return row[0]
 
     def count(self) -> int:
-        """The number of documents."""
         with self._lock:
             return int(self._value("SELECT count(*) FROM ids"))
 
     def is_empty(self) -> bool:
-        """Whether it has no documents."""
         with self._lock:
             return self._connection.execute("SELECT 1 FROM ids LIMIT 1").fetchone() is None
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             self._connection.close()
 

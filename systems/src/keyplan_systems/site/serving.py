@@ -62,17 +62,14 @@ class BaseTurn(Generic[S, V]):
 
     @property
     def cursor(self) -> Cursor | None:
-        """The cursor of the previous page."""
         given = self.query.get("cursor")
         return Cursor(given) if given else None
 
     def path(self, name: str) -> str:
-        """A part of the URL path."""
         part: str = self.request.path_params[name]
         return part
 
     def page(self, template: str, status: int = 200, /, **context: Any) -> Response:
-        """A page from a template."""
         notice = self.site.notices.get(self.query.get("done", ""))
         html = self.site.html(self.request, self.visitor, template, {"form": self.form, **context}, notice)
         return HTMLResponse(html, status_code=status)
@@ -162,21 +159,16 @@ class BaseSite(ABC, Generic[V, T]):
     def html(
         self, request: Request, visitor: V, template: str, context: Mapping[str, Any], notice: str | None = None
     ) -> str:
-        """A rendered template."""
         shared = {"request": request, "visitor": visitor, "theme": visitor.theme, "notice": notice}
         return self.templates.get_template(template).render({**shared, **self.context(request), **context})
 
     def page(self, handler: Callable[[T], Response], role: str = "anyone") -> Callable[[Request], Awaitable[Response]]:
-        """The endpoint of a page."""
-
         async def endpoint(request: Request) -> Response:
             return await in_turn(self._design, self._run, handler, role, request, None)
 
         return endpoint
 
     def form(self, handler: Callable[[T], Response], role: str = "anyone") -> Callable[[Request], Awaitable[Response]]:
-        """The endpoint of a form."""
-
         async def endpoint(request: Request) -> Response:
             try:
                 typed = await read_form(request)

@@ -137,7 +137,6 @@ class Sessions(Generic[P]):
         return sorted(current, key=lambda session: session.created_at, reverse=True)
 
     def end(self, user_id: str, session_id: str) -> None:
-        """End a session."""
         if self._patterns is not None:
             self._patterns.end_session(user_id, session_id)
 

@@ -37,7 +37,6 @@ class BaseVisitor(Generic[P]):
 
     @property
     def person(self) -> P | None:
-        """The person who is signed in."""
         return None if self.signed_in is None else self.signed_in.person
 
     @property

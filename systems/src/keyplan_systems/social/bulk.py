@@ -91,7 +91,6 @@ class _Change:
     audience: int = 0
 
     def action(self, user: User) -> Update:
-        """The update of the user."""
         given = {"followers": self.followers, "following": self.following, "audience": self.audience}
         changes: dict[str, Any] = {name: Add(number) for name, number in given.items() if number}
         expected: dict[str, Any] = {"shards": 0} if self.followers else {}
@@ -239,7 +238,6 @@ def _until_done(write: Callable[[], None], attempts: int = 10) -> None:
 
 
 def add_likes(design: Social, post: Post, likes: Iterable[Like]) -> None:
-    """Add likes of a post."""
     for part in parts_of({like.user_id: like for like in likes}.values(), SAID_STEP):
         keys = [{"post_id": post.post_id, "user_id": like.user_id} for like in part]
         _until_done(partial(_count, design, post, part, keys, "likes"))

@@ -96,7 +96,6 @@ class Notification(Entity):
 
     @classmethod
     def of_said(cls, post: Post, said: Like | Comment) -> Self:
-        """The notification of a like or a comment."""
         if isinstance(said, Like):
             made = cls._of(post.user_id, "like", said.user_id, said.liked_at)
             text = post.text
@@ -230,11 +229,9 @@ class Delivery(Entity):
 
     @classmethod
     def of(cls, post: Post) -> Self:
-        """The delivery of a post."""
         return cls(user_id=post.user_id, post_id=post.post_id, created_at=post.created_at)
 
     def entries(self, reader_id: str) -> list[TimelineEntry]:
-        """The one post's entry in a reader's timeline."""
         if self.post_id is None or self.created_at is None:
             return []
         entry = TimelineEntry(

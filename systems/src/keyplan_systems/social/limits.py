@@ -43,5 +43,4 @@ def delivery_of(reader: User, author: User) -> Literal["read", "write"]:
 
 
 def shard_of(who: str) -> int:
-    """The shard that counts a user."""
     return zlib.crc32(who.encode("utf-8", "surrogatepass")) % SHARDS

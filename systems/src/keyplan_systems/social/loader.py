@@ -99,7 +99,6 @@ def _edges(path: Path, report: LoadReport) -> Iterator[tuple[int, str, str, bool
 
 
 def _problem(columns: list[str]) -> str | None:
-    """The error in the columns of an edge, if any."""
     if not 2 <= len(columns) <= COLUMNS_MAX:
         return f"{len(columns)} columns" if len(columns) != 1 else "one column only"
     for column in columns[:2]:

@@ -69,5 +69,4 @@ class PeopleWrites(Reads):
 
 
 def no_user(user_id: str) -> ItemNotFound:
-    """The error for an unknown user."""
     return ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="sign up first: sign_up")

@@ -158,7 +158,6 @@ def _said(design: Social, chance: random.Random, post: Post, count: int, weights
 
 
 def _talk(design: Social, chance: random.Random, count: int, newest: datetime) -> None:
-    """A few conversations."""
     for number in range(min(count - 1, 12)):
         pair = user_id(number), user_id(chance.randrange(number + 1, count))
         name = conversation_of(*pair)

@@ -46,5 +46,4 @@ MESSAGES = ("Are you coming on Friday?", "Yes, around eight.", "I'll bring the b
 
 
 def post_text(chance: random.Random) -> str:
-    """The text of a post."""
     return f"{chance.choice(_OPENINGS)} {chance.choice(_DEEDS)}{chance.choice(_ENDINGS)}"

@@ -39,7 +39,6 @@ class Essay:
 
     @property
     def pictures(self) -> list[str]:
-        """The names of its images."""
         return _PICTURE.findall(self.text)
 
     def with_pictures(self, address: Callable[[str], str]) -> str:
@@ -48,7 +47,6 @@ class Essay:
 
 
 def picture(name: str) -> bytes:
-    """An image."""
     return (files(__name__) / f"{name}.svg").read_bytes()
 
 

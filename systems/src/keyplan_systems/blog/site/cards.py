@@ -40,7 +40,6 @@ class Card:
 
 
 def card(post: Post, name: str, username: str) -> Card:
-    """A post as a card."""
     return Card(
         post_id=post.post_id,
         user_id=post.user_id,
@@ -82,5 +81,4 @@ def shown_cards(blog: Blog, posts: Sequence[Post]) -> list[Card]:
 
 
 def cards(posts: Iterable[Post], authors: Mapping[str, tuple[str, str]]) -> list[Card]:
-    """Posts as cards, in order."""
     return [card(post, *authors.get(post.user_id, UNKNOWN)) for post in posts]

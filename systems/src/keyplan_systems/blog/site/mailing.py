@@ -99,7 +99,6 @@ class Mailing:
         self._send(email, user, f"Claim your account at {self.settings.title}", text)
 
     def address_changed(self, user: User, old: str) -> None:
-        """Notify the old address of a change."""
         text = (
             f"your account at {self.settings.title} now has another email address. "
             "If you didn't change it, contact the moderators.\n"

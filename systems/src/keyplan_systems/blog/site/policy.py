@@ -63,7 +63,6 @@ class BlogPolicy(BasePolicy[User]):
         self.writes = frozenset(site.blog.compiled.writes)
 
     def filled(self, pattern: str) -> Collection[str]:
-        """Parameters that the policy fills in."""
         return _FILLED.get(pattern, ())
 
     def fill(self, pattern: str, caller: User | None) -> Mapping[str, Any]:

@@ -47,7 +47,6 @@ def tags_path(tags: Iterable[str]) -> str:
 
 
 def post_path(slug: str) -> str:
-    """The URL of a post."""
     return f"/posts/{quote(slug, safe='')}"
 
 

@@ -73,7 +73,6 @@ class Settings:
 
     @property
     def title(self) -> str:
-        """The site's name."""
         return self.file.title
 
     @property
@@ -87,5 +86,4 @@ class Settings:
         return self.origin is not None and self.origin.startswith("https:")
 
     def provider(self, name: str) -> Provider | None:
-        """The provider of that name."""
         return next((provider for provider in self.providers if provider.name == name), None)

@@ -121,11 +121,9 @@ class Site(BaseSite[Visitor, Turn]):
         self.pictures = Gate(PICTURES_AT_ONCE, HASHES_WAITING)
 
     def turn(self, request: Request, visitor: Visitor, form: Form) -> Turn:
-        """The turn of a request."""
         return Turn(self, request, visitor, query_of(request), form)
 
     def context(self, request: Request) -> Mapping[str, Any]:
-        """The context of all templates."""
         return {"site": self.settings, "origin": self.origin(request)}
 
     def allow(self, visitor: Visitor, role: str) -> None:

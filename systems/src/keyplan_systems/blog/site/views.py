@@ -53,12 +53,10 @@ class _Stepwise:
         self._pause = pause
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The response."""
         self._pause()
         return self._blog.store.transport.call(operation, parameters)
 
     def call_all(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-        """The responses, in order."""
         return [self.call(*request) for request in requests]
 
 

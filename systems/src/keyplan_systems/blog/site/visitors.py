@@ -14,7 +14,6 @@ class Visitor(BaseVisitor[User]):
 
     @property
     def user(self) -> User | None:
-        """The user who is signed in."""
         return self.person
 
     @property

@@ -71,7 +71,6 @@ def shown_text(body: str, title: str) -> Markup:
 
 
 def preview(turn: CmsTurn) -> Response:
-    """The version of a preview link."""
     result = previewed(turn.design, turn.path("token"))
     if result is None:
         raise not_found()

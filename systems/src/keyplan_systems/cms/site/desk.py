@@ -49,7 +49,6 @@ def names_of(cms: Cms, ids: Iterable[str]) -> dict[str, str]:
 
 
 def new(turn: CmsTurn) -> Response:
-    """The form for a new article."""
     return turn.page("new.html")
 
 

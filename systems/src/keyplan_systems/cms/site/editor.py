@@ -164,7 +164,6 @@ def preview(turn: CmsTurn) -> Response:
 
 
 def _stored(turn: CmsTurn, article: Article) -> Form:
-    """The form with the newest stored text."""
     whole = turn.design.article_with_latest(article.article_id)
     title, excerpt, content = article.title, article.excerpt, ""
     if whole is not None and (version := whole.version) is not None:

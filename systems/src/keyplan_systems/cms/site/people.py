@@ -29,15 +29,12 @@ class CmsPeople(People[Member]):
         self._cms = cms
 
     def user(self, user_id: str) -> Member | None:
-        """A member by id."""
         return self._cms.member(user_id)
 
     def user_known_as(self, login: str) -> Member | None:
-        """A member by email address."""
         return self._cms.member_by_email(login) if 3 <= len(login.strip()) <= 254 else None
 
     def password_hash(self, user_id: str) -> str | None:
-        """The hash of a member's password."""
         credential = self._cms.credential(user_id)
         return None if credential is None else credential.password_hash
 
@@ -54,11 +51,9 @@ class CmsPeople(People[Member]):
         self._cms.set_password(user_id, old_hash, password_hash)
 
     def login(self, user: Member) -> str:
-        """The email address of a user."""
         return user.email
 
     def roles(self, user: Member) -> Collection[str]:
-        """A member's permissions."""
         return _MAY[user.role]
 
 

@@ -17,7 +17,6 @@ TOKEN_DAYS = 90
 
 
 def members(turn: CmsTurn) -> Response:
-    """All members and their roles."""
     page = turn.design.members(limit=50, cursor=turn.cursor)
     founded = turn.design.founded("cms")
     founder = None if founded is None else founded.member_id
@@ -25,7 +24,6 @@ def members(turn: CmsTurn) -> Response:
 
 
 def set_role(turn: CmsTurn) -> Response:
-    """Set a member's role."""
     role = ROLES.get(turn.form["role"])
     member = turn.design.member(turn.path("member_id"))
     if role is None or member is None:
@@ -35,7 +33,6 @@ def set_role(turn: CmsTurn) -> Response:
 
 
 def token_form(turn: CmsTurn) -> Response:
-    """The form for a token."""
     return turn.page("token.html", token=None, days=TOKEN_DAYS)
 
 

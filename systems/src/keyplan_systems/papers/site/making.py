@@ -42,7 +42,6 @@ LOOK = Look(
 
 
 def make_site(papers: Papers, options: SiteOptions) -> ServedSite:
-    """The site on an open design."""
     site = SmallSite(papers, LOOK, options, PapersPeople(papers))
     search = search_of(papers)
     front = pages.Front(search, Kept(FRONT_SECONDS, time.monotonic))

@@ -109,7 +109,6 @@ def _known_as(papers: Papers, asked: str) -> str | None:
 
 
 def collection(turn: PapersTurn) -> Response:
-    """The published papers of a collection."""
     name = turn.path("name")
     page = turn.design.published_in_collection(name, cursor=turn.cursor)
     if not page.items and turn.cursor is None and turn.design.collection(name) is None:
@@ -120,7 +119,6 @@ def collection(turn: PapersTurn) -> Response:
 
 
 def author(turn: PapersTurn) -> Response:
-    """An author and their published papers."""
     result = turn.design.author(turn.path("handle"))
     if result is None:
         raise not_found()
@@ -131,7 +129,6 @@ def author(turn: PapersTurn) -> Response:
 
 
 def topic(turn: PapersTurn) -> Response:
-    """The published papers on a topic."""
     name = turn.path("name").lower()
     try:
         page = turn.design.papers_on_topic(name, cursor=turn.cursor)
@@ -169,7 +166,6 @@ def _paper_page(turn: PapersTurn, whole: PaperWithAuthors, status: int = 200) ->
 
 
 def text(turn: PapersTurn) -> Response:
-    """The full text of a paper."""
     whole = _readable(turn)
     full = turn.design.full_text(whole.paper.paper_id)
     if full is None:
@@ -209,7 +205,6 @@ class Drafts:
         return turn.page("drafts.html", papers=own, cursor=page.cursor)
 
     def add(self, turn: PapersTurn) -> Response:
-        """Add a draft by the visitor."""
         title = turn.form.text("title", "Title", 1000)
         name = turn.form.text("collection", "Collection", 200)
         if not turn.form:
@@ -239,7 +234,6 @@ class Drafts:
         return turn.go(f"/papers/{paper_id}", "saved")
 
     def publish(self, turn: PapersTurn) -> Response:
-        """Publish the visitor's draft."""
         paper_id = self._own(turn).paper.paper_id
         turn.design.publish(paper_id)
         keep_found(turn.design, self._index, paper_id)

@@ -17,7 +17,6 @@ class PapersPeople(People[Author]):
         self._papers = papers
 
     def user(self, user_id: str) -> Author | None:
-        """An author by handle."""
         return self._papers.author(user_id)
 
     def user_known_as(self, login: str) -> Author | None:
@@ -26,16 +25,13 @@ class PapersPeople(People[Author]):
         return self._papers.author(handle) if handle else None
 
     def password_hash(self, user_id: str) -> str | None:
-        """The hash of an author's password."""
         credential = self._papers.credential(user_id)
         return None if credential is None else credential.password_hash
 
     def login(self, user: Author) -> str:
-        """The handle of an author."""
         return user.handle
 
     def fault_of(self, login: str) -> str | None:  # noqa: ARG002 - no registration
-        """The error in a handle, if any."""
         return None
 
     def add(self, login: str, name: str, password_hash: str) -> Author:  # noqa: ARG002 - no registration

@@ -124,7 +124,6 @@ _LISTING = ("pending_orders", "orders_to_ship", "orders_of_merchant")
 
 
 def sells(caller: Person | None, merchant_id: str) -> bool:
-    """Whether a caller sells for a merchant."""
     return caller is not None and f"merchant {merchant_id}" in caller.roles
 
 

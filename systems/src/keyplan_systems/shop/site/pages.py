@@ -41,7 +41,6 @@ def front(turn: ShopTurn) -> Response:
 
 
 def merchant(turn: ShopTurn) -> Response:
-    """The products of a merchant."""
     shop, merchant_id = turn.design, turn.path("merchant_id")
     result = shop.merchant(merchant_id)
     if result is None:
@@ -51,7 +50,6 @@ def merchant(turn: ShopTurn) -> Response:
 
 
 def category(turn: ShopTurn) -> Response:
-    """The products of a category."""
     name = turn.path("category")
     goods = turn.design.products_in_category(name, cursor=turn.cursor)
     if not goods.items and turn.cursor is None:
@@ -60,7 +58,6 @@ def category(turn: ShopTurn) -> Response:
 
 
 def product(turn: ShopTurn) -> Response:
-    """A product and related ones."""
     shop, product_id = turn.design, turn.path("product_id")
     result = shop.product(product_id)
     if result is None:
@@ -93,7 +90,6 @@ class Shelves:
 
 
 def cart(turn: ShopTurn) -> Response:
-    """The customer's carts, one for each merchant."""
     return _cart_page(turn)
 
 
@@ -142,7 +138,6 @@ def put_in_cart(turn: ShopTurn) -> Response:
 
 
 def checkout(turn: ShopTurn) -> Response:
-    """Order a cart."""
     form, shop, me = turn.form, turn.design, turn.person.user_id
     total, token = form.number("total", "Total"), form["token"]
     if total is None or not 1 <= len(token) <= 100:
@@ -162,7 +157,6 @@ def checkout(turn: ShopTurn) -> Response:
 
 
 def address(turn: ShopTurn) -> Response:
-    """The form of the customer's address."""
     user = turn.design.user(turn.person.user_id)
     if user is not None and user.address is not None:
         turn.form.typed |= user.address.model_dump()
@@ -170,7 +164,6 @@ def address(turn: ShopTurn) -> Response:
 
 
 def set_address(turn: ShopTurn) -> Response:
-    """Save the customer's address."""
     form, shop, user_id = turn.form, turn.design, turn.person.user_id
     postal = {
         "name": form.text("name", "Name", 200),
@@ -221,18 +214,15 @@ class Customers:
 
 
 def orders(turn: ShopTurn) -> Response:
-    """The customer's orders."""
     page = turn.design.orders_of_user(turn.person.user_id, cursor=turn.cursor)
     return turn.page("orders.html", orders=page.items, cursor=page.cursor)
 
 
 def order(turn: ShopTurn) -> Response:
-    """One of the customer's orders."""
     return order_page(turn, _own(turn))
 
 
 def cancel_order(turn: ShopTurn) -> Response:
-    """Cancel an order that isn't shipped."""
     details = _own(turn)
     if details.order.status == "cancelled":  # by a second click, or unpaid
         return turn.go(f"/orders/{details.order.order_id}")
@@ -241,7 +231,6 @@ def cancel_order(turn: ShopTurn) -> Response:
 
 
 def order_page(turn: ShopTurn, details: OrderDetails, status: int = 200, *, selling: bool = False) -> Response:
-    """The page of an order, for its customer or its merchant."""
     ids = sorted({line.product_id for line in details.lines})
     return turn.page(
         "order.html",

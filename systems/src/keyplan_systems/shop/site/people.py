@@ -22,24 +22,19 @@ class ShopPeople(People[User]):
         self._shop = shop
 
     def user(self, user_id: str) -> User | None:
-        """A user by their id."""
         return self._shop.user(user_id)
 
     def user_known_as(self, login: str) -> User | None:
-        """A user by their email address."""
         return self._shop.user_by_email(login)
 
     def password_hash(self, user_id: str) -> str | None:
-        """The hash of a user's password."""
         credential = self._shop.credential(user_id)
         return None if credential is None else credential.password_hash
 
     def fault_of(self, login: str) -> str | None:
-        """The error in an address, if any."""
         return None if _EMAIL.fullmatch(login) else "that isn't an email address"
 
     def add(self, login: str, name: str, password_hash: str) -> User:
-        """A new customer."""
         user = User(email=login, name=name)
         self._shop.sign_up(user, password_hash)
         return user
@@ -49,7 +44,6 @@ class ShopPeople(People[User]):
         self._shop.set_password(user_id, old_hash, password_hash)
 
     def login(self, user: User) -> str:
-        """The email address of a user."""
         return user.email
 
     def roles(self, user: User) -> Collection[str]:

@@ -59,7 +59,6 @@ class Selling:
         return turn.page("selling.html", status=status, statuses=STATUSES, orders=page.items, cursor=page.cursor)
 
     def order(self, turn: ShopTurn) -> Response:
-        """One of the merchant's orders."""
         return order_page(turn, _own_order(turn), selling=True)
 
     def act(self, turn: ShopTurn) -> Response:
@@ -82,7 +81,6 @@ class Selling:
         return turn.page("stock.html", goods=page.items, cursor=page.cursor)
 
     def new_product(self, turn: ShopTurn) -> Response:
-        """The form of a new product."""
         turn.form.typed |= {"category": "other", "more": "0", "listed": "yes"}
         return turn.page("edit_product.html", product=None)
 
@@ -103,7 +101,6 @@ class Selling:
         raise Problem(409, "The name is in use", "Choose another name.", (("Your products", "/selling/goods"),))
 
     def product(self, turn: ShopTurn) -> Response:
-        """The form of a product."""
         product = _own_product(turn)
         turn.form.typed |= {name: str(getattr(product, name) or "") for name in ("name", "description", "category")}
         turn.form.typed |= {"price": f"{product.price_cents // 100}.{product.price_cents % 100:02d}", "more": "0"}
@@ -136,7 +133,6 @@ class Selling:
         return JSONResponse({"url": f"/pictures/{picture.name}"})
 
     def picture(self, turn: ShopTurn) -> Response:
-        """An uploaded picture."""
         return file_response(self._files, turn.path("name"))
 
     # Events and readings

@@ -47,12 +47,10 @@ class SocialSite(SmallSite[Social]):
     """The network's site. Every page shows the number of new notifications."""
 
     def context(self, request: Request) -> Mapping[str, Any]:
-        """The variables of every template."""
         return {**super().context(request), "unheard": partial(hearing.unheard, self.design)}
 
 
 def make_site(social: Social, options: SiteOptions) -> ServedSite:
-    """The site on an open design."""
     site = SocialSite(social, LOOK, options, SocialPeople(social))
     feeds: Kept[str, Page[Post]] = Kept(FEED_SECONDS, time.monotonic)
     reading, writing = pages.Reading(feeds), pages.Writing(feeds)

@@ -86,7 +86,6 @@ class Writing:
         self._feeds = feeds
 
     def publish(self, turn: SocialTurn) -> Response:
-        """Publish a post."""
         text = turn.form.text("text", "Text", 5000, lines=True)
         if not turn.form:
             raise Problem(422, "What is new?", "A post has 1 to 5,000 characters.", (("Your feed", "/"),))
@@ -138,7 +137,6 @@ class Writing:
 
 
 def post(turn: SocialTurn) -> Response:
-    """A post with its comments."""
     social, result = turn.design, _post(turn)
     comments = social.comments_on_post(result.post_id, cursor=turn.cursor)
     person = turn.visitor.person
@@ -166,7 +164,6 @@ def likers(turn: SocialTurn) -> Response:
 
 
 def comment(turn: SocialTurn) -> Response:
-    """Comment on a post."""
     result = _post(turn)
     text = turn.form.text("text", "Text", 5000, lines=True)
     if not turn.form:
@@ -261,7 +258,6 @@ def settings(turn: SocialTurn) -> Response:
 
 
 def edit_profile(turn: SocialTurn) -> Response:
-    """Change the visitor's profile."""
     user = turn.design.profile(turn.person.user_id)
     name = turn.form.text("name", "Name", 80)
     bio = turn.form.text("bio", "About you", 500, required=False, lines=True)
@@ -284,7 +280,6 @@ def conversations(turn: SocialTurn) -> Response:
 
 
 def conversation(turn: SocialTurn) -> Response:
-    """The messages of a conversation."""
     social, other, me = turn.design, _user(turn), turn.person.user_id
     if not may_see(social, turn.person, other.user_id):
         raise not_found()
@@ -297,7 +292,6 @@ def conversation(turn: SocialTurn) -> Response:
 
 
 def write(turn: SocialTurn) -> Response:
-    """Send a message."""
     other = _user(turn)
     text = turn.form.text("text", "Text", 5000, lines=True)
     if not turn.form:

@@ -19,21 +19,17 @@ class SocialPeople(People[User]):
         self._social = social
 
     def user(self, user_id: str) -> User | None:
-        """A user by their id."""
         return self._social.profile(user_id)
 
     def user_known_as(self, login: str) -> User | None:
-        """A user by their handle."""
         handle = _handle(login)
         return self._social.user_by_handle(handle) if 1 <= len(handle) <= HANDLE_CHARACTERS_MAX else None
 
     def password_hash(self, user_id: str) -> str | None:
-        """The hash of a user's password."""
         credential = self._social.credential(user_id)
         return None if credential is None else credential.password_hash
 
     def login(self, user: User) -> str:
-        """The handle of a user."""
         return user.handle
 
     def fault_of(self, login: str) -> str | None:
@@ -41,7 +37,6 @@ class SocialPeople(People[User]):
         return None if _HANDLE.fullmatch(_handle(login)) else "2 to 30 letters, digits, and single dots or hyphens"
 
     def add(self, login: str, name: str, password_hash: str) -> User:
-        """A new user."""
         return self._social.join(_handle(login), name, password_hash)
 
     def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:

@@ -63,7 +63,6 @@ class Seeing:
         return [user for user in users if not self.is_blocked(caller, user)]
 
     def is_blocked(self, caller: Caller, user: User) -> bool:
-        """Whether a user blocks the caller."""
         return caller is not None and self._social.block_of(user.user_id, caller.user_id) is not None
 
     def listed(self, caller: Caller, items: Sequence[Any]) -> list[Any]:

@@ -24,7 +24,6 @@ BIO_CHARACTERS_MAX = 500
 
 
 def show(turn: Turn) -> Response:
-    """The account page."""
     return _page(turn)
 
 

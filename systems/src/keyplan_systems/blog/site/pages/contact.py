@@ -14,13 +14,11 @@ EMAIL = re.compile(r"[^\s@<>\"]+@[^\s@<>\"]+\.[^\s@<>\".]+")
 
 
 def show(turn: Turn) -> Response:
-    """The form."""
     name = "" if turn.visitor.user is None else turn.visitor.user.name
     return turn.page("contact.html", form=Form({"name": name}))
 
 
 def send(turn: Turn) -> Response:
-    """Store a message."""
     form = turn.form
     name = form.text("name", "Your name", 80)
     email = form.text("email", "Your email address", 254)

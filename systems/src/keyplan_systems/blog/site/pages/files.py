@@ -24,5 +24,4 @@ def take_picture(turn: Turn) -> Response:
 
 
 def show(turn: Turn) -> Response:
-    """A file."""
     return file_response(turn.site.files, turn.path("name"))

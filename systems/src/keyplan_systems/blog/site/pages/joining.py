@@ -26,7 +26,6 @@ from keyplan_systems.site.problems import Problem
 
 
 def sign_up_form(turn: Turn) -> Response:
-    """The sign-up page."""
     if turn.visitor.user is not None:
         return turn.go("/desk")
     return sign_up_page(turn, Form())

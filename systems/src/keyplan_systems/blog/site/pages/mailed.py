@@ -70,7 +70,6 @@ def confirm_form(turn: Turn) -> Response:
 
 
 def confirm(turn: Turn) -> Response:
-    """Confirm the address."""
     turn.limit("sign-in from an address", turn.address)
     if not turn.site.mailing.confirm(turn.form["token"], turn.form["address"]):
         raise _over("/account")

@@ -44,7 +44,6 @@ def users(turn: Turn) -> Response:
 
 
 def _unclaimed(turn: Turn, user_ids: list[str]) -> set[str]:
-    """The unclaimed imported users, in one request."""
     credentials = turn.blog.get_many(Credential, [{"user_id": user_id} for user_id in user_ids])
     return {each.user_id for each in credentials if each is not None and each.email.endswith(f"@{IMPORTED_DOMAIN}")}
 
@@ -146,7 +145,6 @@ def inbox(turn: Turn) -> Response:
 
 
 def _moved(month: str, by: int) -> str:
-    """The previous or next month."""
     year, number = map(int, month.split("-"))
     months = year * 12 + number - 1 + by
     return f"{months // 12:04d}-{months % 12 + 1:02d}"

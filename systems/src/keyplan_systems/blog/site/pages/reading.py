@@ -141,7 +141,6 @@ def _saw(turn: Turn, about: Post, *, seen: bool) -> None:
 
 
 def _by_slug(turn: Turn) -> str | None:
-    """The post id of a slug."""
     slug = turn.path("slug")
     post_slug = turn.blog.slug_of(slug) if 0 < len(slug) <= 200 else None
     return None if post_slug is None else post_slug.post_id
@@ -157,7 +156,6 @@ def _visible(turn: Turn, about: Post) -> bool:
 
 
 def _published(turn: Turn) -> Post:
-    """The published post of a form."""
     text = _by_slug(turn)
     about = None if text is None else turn.site.views.whole_post(text)
     if about is None or about.post.status != "published":
@@ -166,7 +164,6 @@ def _published(turn: Turn) -> Post:
 
 
 def like(turn: Turn) -> Response:
-    """Like a post, or remove the like."""
     turn.limit("respond", turn.user.user_id)
     about = _published(turn)
     impression = turn.blog.post_seen(about.post_id, turn.user.user_id)
@@ -230,7 +227,6 @@ def _saw_author(turn: Turn, user_id: str, viewed_id: str) -> None:
 
 
 def tags(turn: Turn) -> Response:
-    """The most popular tags."""
     return turn.page("tags.html", trending=turn.blog.trending_tags(limit=TAGS_SHOWN))
 
 

@@ -31,7 +31,6 @@ PASSWORD_CHARACTERS_MIN = 10
 
 
 def sign_in_form(turn: Turn) -> Response:
-    """The sign-in page."""
     if turn.visitor.user is not None:
         return turn.go(local_path(turn.query.get("next", "/")))
     return _sign_in_page(turn, Form({"next": local_path(turn.query.get("next", "/"))}))
@@ -68,7 +67,6 @@ def open_visit(turn: Turn, user: User, target: str, done: str | None = None) -> 
 
 
 def sign_out(turn: Turn) -> Response:
-    """End the session."""
     turn.site.visitors.sign_out(turn.visitor)
     return turn.go("/")
 
@@ -95,7 +93,6 @@ def _callback(turn: Turn, provider: Provider) -> str:
 
 
 def go_to_provider(turn: Turn) -> Response:
-    """Redirect to the provider."""
     provider = _provider(turn)
     nonce = random_token()
     state = {"nonce": nonce, "next": local_path(turn.query.get("next", "/")), "provider": provider.name}

@@ -49,7 +49,6 @@ def desk(turn: Turn) -> Response:
 
 
 def new_form(turn: Turn) -> Response:
-    """An empty editor."""
     return _editor(turn, Form(), None)
 
 
@@ -157,7 +156,6 @@ def _is_editor(turn: Turn, post: Post) -> bool:
 
 
 def edit_form(turn: Turn) -> Response:
-    """The editor with a post."""
     content = _own(turn)
     return _editor(turn, _typed(content), content.post)
 
