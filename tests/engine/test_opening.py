@@ -13,6 +13,7 @@ import pytest
 
 from keyplan.errors import StoreError
 from keyplan.store import Engine
+from keyplan.store.database import Database
 from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, get, put, s
 
@@ -101,7 +102,7 @@ def fill(engine: Engine) -> None:
 
 def test_full_disk_leaves_the_store_unchanged(path: str) -> None:
     storage = Storage.file(path)
-    engine = Engine(storage)
+    engine = Engine(Database(storage))
     create(engine)
     put(engine, "a", "before", g=s("g"), h=s("h"))
     connection = storage.pool.take()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from keyplan.dynamodb.service_errors import table_not_found
@@ -14,7 +14,6 @@ from keyplan.store.items.stored_items import decode
 from keyplan.store.state_delays import (
     States,
     check_readable,
-    check_searchable,
     is_gone,
     is_left_undone,
     is_over,
@@ -35,18 +34,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("keyplan.engine")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Realism:
-    """Simulated behavior of the service under load; off by default."""
-
-    throttles: bool = False
-    """Throttle requests beyond the throughput of tables, indexes and partitions (``store.simulation``)."""
-    index_lag_ms: float = 0.0
-    """Delay of index visibility after a write, in ms (``store.simulation``)."""
-    state_delay_s: float = 0.0
-    """How many seconds tables and indexes stay CREATING, UPDATING or DELETING (``store.state_delays``)."""
 
 
 _ARN_TABLE = ":table/"
@@ -82,10 +69,13 @@ class Database:
     def __init__(
         self,
         storage: Storage,
-        clock: Callable[[], float],
+        clock: Callable[[], float] = time.time,
         show: Callable[[bytes], Any] = decode,
-        realism: Realism = Realism(),
         shard_life: ShardLife | None = None,
+        *,
+        throttles: bool = False,
+        index_lag_ms: float = 0.0,
+        state_delay_s: float = 0.0,
         s3: str | None = None,
     ) -> None:
         self.storage = storage
@@ -100,27 +90,23 @@ class Database:
         """Continues abandoned work of another process or thread."""
         self.counts = Counts(storage)
         self.endpoint = "localhost"
-        self.state_delay_s = realism.state_delay_s
+        self.state_delay_s = state_delay_s
         self._tables: dict[str, Table] = {}
         self._settled: dict[str, Table] = {}
         """Cached tables without transitional states, which are most."""
         self.recorder = Recorder(clock, shard_life or ShardLife())
         self.meter: Meter | None = None
         self.lag: IndexLag | None = None
-        if realism.throttles or realism.index_lag_ms:
+        if throttles or index_lag_ms:
             from keyplan.store.simulation import IndexLag, Meter  # noqa: PLC0415 - few stores simulate anything
 
-            self.meter = Meter(clock) if realism.throttles else None
-            self.lag = IndexLag(storage, clock, realism.index_lag_ms / 1000) if realism.index_lag_ms else None
+            self.meter = Meter(clock) if throttles else None
+            self.lag = IndexLag(storage, clock, index_lag_ms / 1000) if index_lag_ms else None
         self.charge = None if self.meter is None else self.meter.write
 
     @property
     def region(self) -> str:
         return self.storage.region
-
-    @region.setter
-    def region(self, name: str) -> None:
-        self.storage.region = name
 
     def table(self, name: str, key: dict[str, Any] | None = None) -> Table:
         """The table of an operation on items. An invalid ``key`` (ValueFault) is reported before a missing table."""
@@ -171,16 +157,11 @@ class Database:
             return table
         return None
 
-    def check_index(self, table: Table, name: str) -> None:
-        self._check_filled(table, name, check_readable)
-
-    def check_vector_index(self, table: Table, name: str) -> None:
-        self._check_filled(table, name, check_searchable)
-
-    def _check_filled(self, table: Table, index: str, check: Callable[[States, str], None]) -> None:
+    def check_index(self, table: Table, name: str, check: Callable[[States, str], None] = check_readable) -> None:
+        """Reject reading or searching an index during its backfill. Raises ValidationException."""
         if not table.is_settled:
             self.goes_on_with(table)
-            check(self.states(self._tables.get(table.name) or table), index)
+            check(self.states(self._tables.get(table.name) or table), name)
 
     def states(self, table: Table) -> States:
         return states_of(table.definition, self.clock())

@@ -27,7 +27,7 @@ from keyplan.dynamodb.values import TOO_DEEP, ValueFault
 from keyplan.errors import DynamoDBError, StoreError
 from keyplan.store import work_budget as effort
 from keyplan.store.background_work import Behind
-from keyplan.store.database import Database, Group, Realism
+from keyplan.store.database import Database, Group
 from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged, decode
 from keyplan.store.operations import Action, action_of
 from keyplan.store.storage.key_layouts import StaleTableError
@@ -47,17 +47,9 @@ class Engine:
     ``statements`` counts SQL statements (for tests; approximate with concurrent threads).
     """
 
-    def __init__(
-        self,
-        storage: Storage,
-        clock: Callable[[], float] = time.time,
-        show: Callable[[bytes], Any] = decode,
-        realism: Realism | None = None,
-        shard_life: ShardLife | None = None,
-        s3: str | None = None,
-    ) -> None:
-        self._storage = storage
-        self._database = Database(storage, clock, show, realism or Realism(), shard_life, s3)
+    def __init__(self, database: Database) -> None:
+        self._storage = database.storage
+        self._database = database
         self._database.go_on = self._go_on
         self._knows_what_expires = False
         self._tidy_s = 0.0
@@ -81,33 +73,21 @@ class Engine:
         s3: str | PathLike[str] | None = None,
         background_jobs: bool = False,
     ) -> Engine:
-        """Open a store: a file, or ``":memory:"`` for a temporary one.
+        """Open a store: a file, or ``":memory:"`` for a temporary one. Raises StoreError.
 
         ``create`` creates a missing file. ``busy_timeout_s`` is how long a write waits for other writers. With
         ``synchronous="FULL"``, acknowledged writes survive a power failure; with ``"NORMAL"``, they survive a crash of
         the process. ``clock`` returns the time in seconds since the epoch. With ``raw_items``, reads return whole items
         as ``orjson.Fragment``, stored bytes that ``orjson.dumps`` copies, for callers that only forward responses.
 
-        Optional behavior of the service, of which the first two apply to this engine only: ``throttle`` rejects
-        requests beyond the throughput of tables, indexes and partitions, with the service's errors
-        (``store.simulation``). With ``index_lag_ms``, an index shows a write that many milliseconds later, plus at most
-        an eighth; strongly consistent reads and reads of tables see it immediately. With ``state_delay_s``, tables and
-        indexes stay CREATING, UPDATING or DELETING for that many seconds, and reject requests as the service does
-        (``keyplan.store.state_delays``).
-
-        A stream shard is replaced by a child after ``shard_s`` seconds, and by two children when open shards have
-        ``shard_records`` records on average; None means never.
+        ``throttle`` and ``index_lag_ms`` are described in ``store.simulation``, and apply to this engine only.
+        ``state_delay_s`` is described in ``store.state_delays``. A stream shard is replaced by a child after
+        ``shard_s`` seconds, and by two when open shards have ``shard_records`` records on average; None means never.
 
         ``s3`` is a folder that simulates Amazon S3, with a subfolder per bucket, for exports and imports. They finish
         before the call returns or, with ``background_jobs``, in a thread.
-
-        Raises:
-            StoreError: the file is missing, not a Keyplan file, damaged, locked, or not writable.
         """
         place = fspath(path)
-        folder = None if s3 is None else fspath(s3)
-        show = orjson.Fragment if raw_items else decode
-        realism, shard_life = Realism(throttle, index_lag_ms, state_delay_s), ShardLife(shard_s, shard_records)
         if place == ":memory:":
             # Only a file keeps a snapshot that can be read later.
             storage = Storage.temporary() if index_lag_ms else Storage.memory()
@@ -115,10 +95,19 @@ class Engine:
             storage = Storage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         # Copying stored bytes doesn't detect damage.
         storage.verifies = raw_items
-        engine = cls(storage, clock, show, realism, shard_life, folder)
+        database = Database(
+            storage,
+            clock,
+            orjson.Fragment if raw_items else decode,
+            ShardLife(shard_s, shard_records),
+            throttles=throttle,
+            index_lag_ms=index_lag_ms,
+            state_delay_s=state_delay_s,
+            s3=None if s3 is None else fspath(s3),
+        )
         if background_jobs:
-            engine._database.jobs = Behind()
-        return engine
+            database.jobs = Behind()
+        return cls(database)
 
     @property
     def place(self) -> str:
@@ -138,7 +127,7 @@ class Engine:
 
     def join(self, region: str, group: Group | None = None) -> None:
         """Make this the store of a region, optionally with the stores of other regions."""
-        self._database.region = region
+        self._storage.region = region
         self._database.group = group
         self._actions.clear()
 

@@ -128,7 +128,7 @@ def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int
     """Check the entry of each item in a vector index. ``filled`` is the row reached by a running backfill."""
     where = (table.stored.layout.id, index.number)
     expected: set[int] = set()
-    for row, partition, sort, _, body in reader.rows(table.stored):
+    for row, partition, sort, _, body, _ in reader.sealed_rows(table.stored):
         place = f"{table.name}/{index.name} {_printed((partition, sort))}"
         try:
             entry = vector_entry_of(index, decode(body))

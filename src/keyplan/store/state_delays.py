@@ -139,9 +139,17 @@ def _index_goes_on(note: Mapping[str, Any], now_s: float) -> bool:
     return _FILLS in note or now_s < note["Until"]
 
 
+def _noted(definition: Mapping[str, Any], member: str) -> Mapping[str, Any]:
+    return (definition.get(SETTLING) or {}).get(member) or {}
+
+
+def _with_notes(definition: Mapping[str, Any], **members: Mapping[str, Any]) -> Definition:
+    noted = {**(definition.get(SETTLING) or {}), **members}
+    return {**definition, SETTLING: noted} if any(noted.values()) else without_note(definition)
+
+
 def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
-    return {name: value[_FILLS] for name, value in noted.items() if _FILLS in value}
+    return {name: value[_FILLS] for name, value in _noted(definition, "Indexes").items() if _FILLS in value}
 
 
 def works_of(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -156,23 +164,20 @@ def is_left_undone(definition: Mapping[str, Any]) -> bool:
 
 
 def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any]) -> Definition:
-    noted: dict[str, Any] = definition.get(SETTLING) or {}
-    notes: dict[str, Any] = noted.get("Indexes") or {}
+    notes = _noted(definition, "Indexes")
     note = {"Status": "CREATING", **notes.get(index, {}), _FILLS: dict(worker)}
-    return {**definition, SETTLING: {**noted, "Indexes": {**notes, index: note}}}
+    return _with_notes(definition, Indexes={**notes, index: note})
 
 
 def end_filling(definition: Mapping[str, Any], index: str) -> Definition:
-    noted: dict[str, Any] = dict(definition[SETTLING])
-    notes: dict[str, Any] = dict(noted["Indexes"])
+    notes = dict(_noted(definition, "Indexes"))
     note = {name: value for name, value in notes.pop(index).items() if name != _FILLS}
-    noted["Indexes"] = {**notes, index: note} if "Until" in note else notes
-    return {**definition, SETTLING: noted} if any(noted.values()) else without_note(definition)
+    return _with_notes(definition, Indexes={**notes, index: note} if "Until" in note else notes)
 
 
 def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
-    noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
-    return [each["Definition"] for each in noted.values() if "Definition" in each and _index_goes_on(each, now_s)]
+    notes = _noted(definition, "Indexes").values()
+    return [each["Definition"] for each in notes if "Definition" in each and _index_goes_on(each, now_s)]
 
 
 def begin_creation(definition: Definition, now_s: float, state_delay_s: float) -> Definition:
@@ -206,18 +211,13 @@ def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any]
     return summary
 
 
-def _note_of_table(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    noted: Mapping[str, Any] = definition.get(SETTLING) or {}
-    return noted.get("Table") or {}
-
-
 def restorer_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    return _note_of_table(definition).get(_FILLS)
+    return _noted(definition, "Table").get(_FILLS)
 
 
 def source_of(definition: Mapping[str, Any]) -> int | None:
     """The id of the table from whose history a table is being restored."""
-    whole = _note_of_table(definition)
+    whole = _noted(definition, "Table")
     return whole.get(_SOURCE) if _FILLS in whole else None
 
 
@@ -225,25 +225,22 @@ def begin_restoring(
     definition: Definition, summary: Mapping[str, Any], source: int | None, worker: Mapping[str, Any]
 ) -> Definition:
     """The definition of a restored table that ``worker`` fills, with the source table of a history."""
-    noted: dict[str, Any] = definition.get(SETTLING) or {}
     more = {"Restore": dict(summary), _SOURCE: source, _FILLS: dict(worker)}
-    whole = {"Status": "CREATING", **(noted.get("Table") or {}), **more}
-    return {**definition, SETTLING: {**noted, "Table": whole}}
+    return _with_notes(definition, Table={"Status": "CREATING", **_noted(definition, "Table"), **more})
 
 
 def with_restorer(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
-    noted: dict[str, Any] = definition[SETTLING]
-    return {**definition, SETTLING: {**noted, "Table": {**noted["Table"], _FILLS: dict(worker)}}}
+    return _with_notes(definition, Table={**_noted(definition, "Table"), _FILLS: dict(worker)})
 
 
 def end_restoring(definition: Mapping[str, Any]) -> Definition:
-    noted: dict[str, Any] = definition[SETTLING]
-    whole = {name: value for name, value in noted["Table"].items() if name not in {_FILLS, _SOURCE}}
-    return {**definition, SETTLING: {**noted, "Table": whole}} if "Until" in whole else without_note(definition)
+    noted = _noted(definition, "Table")
+    whole = {name: value for name, value in noted.items() if name not in {_FILLS, _SOURCE}}
+    return _with_notes(definition, Table=whole) if "Until" in whole else without_note(definition)
 
 
 def joiner_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    return _note_of_table(definition).get(_JOINS)
+    return _noted(definition, "Table").get(_JOINS)
 
 
 def begin_joining(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
@@ -255,7 +252,7 @@ def begin_import(definition: Definition, number: str) -> Definition:
 
 
 def is_imported_by(definition: Mapping[str, Any], number: str) -> bool:
-    return _note_of_table(definition).get("Import") == number
+    return _noted(definition, "Table").get("Import") == number
 
 
 def begin_deletion(definition: Mapping[str, Any], now_s: float, state_delay_s: float) -> Definition:
@@ -315,8 +312,8 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
     kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm", "Backups"} and now_s < until}
     is_kept = {"Table": "Table" in noted and _goes_on(noted["Table"], now_s), EXPIRY: _expiring(noted, now_s)}
     kept |= {member: noted[member] for member, goes_on in is_kept.items() if goes_on}
-    notes: Mapping[str, Any] = noted.get("Indexes") or {}
-    kept["Indexes"] = {name: value for name, value in notes.items() if _index_goes_on(value, now_s)}
+    notes = _noted(definition, "Indexes").items()
+    kept["Indexes"] = {name: value for name, value in notes if _index_goes_on(value, now_s)}
     return kept
 
 
@@ -510,7 +507,7 @@ def is_usable(states: States) -> bool:
 
 
 def is_gone(definition: Mapping[str, Any], now_s: float) -> bool:
-    whole = _note_of_table(definition)
+    whole = _noted(definition, "Table")
     return whole.get("Status") == "DELETING" and now_s >= whole["Until"]
 
 

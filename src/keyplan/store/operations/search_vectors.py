@@ -15,6 +15,7 @@ from keyplan.dynamodb.values import ValueFault, check_item, item_size, key_text
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
 from keyplan.store.requests.request_expressions import Answer, Request, placeholders, projection_of, wants_capacity
+from keyplan.store.state_delays import check_searchable
 from keyplan.store.storage.key_layouts import KeyText
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Reader
@@ -58,7 +59,7 @@ def search_vectors(database: Database, request: Request) -> Answer:
         )
     table = database.table(request["TableName"])
     index = _index(table, request["IndexName"])
-    database.check_vector_index(table, index.name)
+    database.check_index(table, index.name, check_searchable)
     wanted = _wanted(index, terms)
     target = vector_of(components)
     if target is None:

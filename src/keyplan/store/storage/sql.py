@@ -192,15 +192,13 @@ class TableTexts:
 
     def __init__(self, layout: TableLayout, *, with_checksums: bool = False) -> None:
         name = items_name(layout)
-        self._checksum = "checksum" if with_checksums else ""
-        columns = "size, body, checksum" if with_checksums else "size, body"
-        self.get = f"SELECT {columns} FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
+        self._body = ("body", "checksum") if with_checksums else ("body",)
+        self.get = f"SELECT size, {', '.join(self._body)} FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
         self.find = f"SELECT id, size, body, checksum FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
         self.insert = f"INSERT INTO {name} (pk, sk, size, body, checksum) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
         self.replace = f"UPDATE {name} SET size = ?, body = ?, checksum = ? WHERE id = ?"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE id = ?"  # noqa: S608
-        self.rows = f"SELECT id, pk, sk, size, body FROM {name}"  # noqa: S608
-        self.rows_after = f"{self.rows} WHERE id > ? ORDER BY id LIMIT ?"
+        self.rows_after = f"SELECT id, pk, sk, size, body FROM {name} WHERE id > ? ORDER BY id LIMIT ?"  # noqa: S608
         self.sealed_rows = f"SELECT id, pk, sk, size, body, checksum FROM {name}"  # noqa: S608
         self.indexes = {index.number: IndexTexts(layout, index) for index in layout.indexes}
         self._name = name
@@ -235,11 +233,11 @@ class TableTexts:
         where: list[str] = []
         if index is None:
             prefix, columns, source, size = "", ["pk", "sk"], self._name, "size"
-            body, partition_count = _joined("", "body", self._checksum), 1
+            body, partition_count = ", ".join(self._body), 1
         else:
             texts = self.indexes[index]
             prefix, columns, source, size = "e.", texts.columns, texts.source, texts.size
-            body, partition_count = _joined("i.", "body", self._checksum), texts.partition_count
+            body, partition_count = ", ".join(f"i.{column}" for column in self._body), texts.partition_count
             where.append(texts.own)
         named = [prefix + column for column in columns]
         fixed = len(bounds.partition) + len(bounds.equal)
@@ -263,10 +261,6 @@ class TableTexts:
             + (f" ORDER BY {order}" if order else "")
             + " LIMIT ?"
         )
-
-
-def _joined(prefix: str, *columns: str) -> str:
-    return ", ".join(prefix + column for column in columns if column)
 
 
 def page_values(bounds: Bounds, limit: int | None) -> list[object]:

@@ -75,10 +75,6 @@ class Reader:
             table.verify((row,))
         return row
 
-    def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
-        rows = self._run(table.texts.rows)
-        return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
-
     def rows_after(
         self, table: StoredTable, after: int, rows_max: int
     ) -> tuple[list[tuple[int, KeyText, KeyText, int, bytes]], bool]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -35,27 +35,21 @@ class Counts:
 
     def of(self, table: Table, index: int | None) -> tuple[int, int]:
         counted = table.stored.count(index, COUNTED_ROWS_MAX)
-        if counted is not None:
-            return counted
-        key = (table.stored.layout.id, index)
+        return counted or self._cached((table.stored.layout.id, index), lambda: table.stored.count_all(index))
+
+    def vectors(self, table: Table, number: int) -> int:
+        key = (table.stored.layout.id, number)
+        return self._cached(key, lambda: (self._storage.read(lambda reader: reader.vectors.count(*key)), 0))[0]
+
+    def _cached(self, key: tuple[int, int | None], count: Callable[[], tuple[int, int]]) -> tuple[int, int]:
         known = self._known.get(key)
         if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:
             return known[1]
         spend(UNKNOWN_BYTES)
-        counted = table.stored.count_all(index)
-        self._known[key] = (time.monotonic(), counted)
+        counted = count()
+        if counted[0] > COUNTED_ROWS_MAX:
+            self._known[key] = (time.monotonic(), counted)
         return counted
-
-    def vectors(self, table: Table, number: int) -> int:
-        key = (table.stored.layout.id, number)
-        known = self._known.get(key)
-        if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:
-            return known[1][0]
-        spend(UNKNOWN_BYTES)
-        count = self._storage.read(lambda reader: reader.vectors.count(*key))
-        if count > COUNTED_ROWS_MAX:
-            self._known[key] = (time.monotonic(), (count, 0))
-        return count
 
 
 def table_id(table: Table) -> str:
