@@ -239,10 +239,8 @@ class _Drafting:
         if kind != "S":
             return f"{{{self._add_field(attribute).name}}}"
         texts = [key_text(self.items[place], attribute) for place in members]
-        schema = self.table.schema.get(self.group.name, {}).get(attribute, "")
-        for given in (alias, schema):
-            if (by_alias := self._by_placeholders(given, texts, members)) is not None:
-                return by_alias
+        if (by_alias := self._by_placeholders(alias, texts, members)) is not None:
+            return by_alias
         if not texts:
             if attribute == self.table.key.partition.name:
                 return f"{snake(self.group.name).upper()}{self.delimiter}{{{self._added('id', []).name}}}"
@@ -318,7 +316,7 @@ class _Drafting:
         return result
 
     def _by_placeholders(self, given: str, texts: Sequence[str], members: Sequence[int]) -> str | None:
-        """The template in an alias or schema: ``USER#{user_id}``, ``USER#<userId>``, ``${_type}#${id}``."""
+        """The template in an alias: ``USER#{user_id}``, ``USER#<userId>``, ``${id}``."""
         names = _PLACEHOLDER.findall(given)
         if not names:
             return None

@@ -1,8 +1,8 @@
 """Reads the file of a Workbench model leniently, and notes irregularities.
 
 AWS doesn't document the format; files come from several versions, from scripts and from hand-editing. Unknown members
-are ignored. A file is refused if it isn't JSON, or has no table with a partition key. ``plain.py`` reads single values,
-``tables.py`` the tables of other files.
+are ignored, and attributes whose values aren't DynamoDB JSON are omitted. A file is refused if it isn't JSON, or has no
+table with a partition key.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, cast
 
+from keyplan.dynamodb import values
 from keyplan.errors import ErrorDetail, RequestError
-from keyplan.formats.workbench.plain import attribute_value, key_value
-from keyplan.formats.workbench.tables import as_workbench
 
 Item = dict[str, dict[str, Any]]
 """A sample item in DynamoDB's JSON."""
@@ -76,7 +75,7 @@ class Facet:
 
 @dataclass(frozen=True)
 class TableModel:
-    """One table. ``schema``: templates by entity and attribute, as OneTable's visualizer saves them."""
+    """One table."""
 
     name: str
     key: KeyAttributes
@@ -84,7 +83,6 @@ class TableModel:
     facets: list[Facet] = field(default_factory=list[Facet])
     indexes: list[Index] = field(default_factory=list[Index])
     items: list[Item] = field(default_factory=list[Item])
-    schema: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
 
 @dataclass(frozen=True)
@@ -101,23 +99,22 @@ def read_model(text: str, where: str) -> Model:
     """The model in a file's text. Raises RequestError, with the places of the errors, if it has none."""
     try:
         data = json.loads(text.removeprefix("\ufeff"), parse_float=Decimal)
+        json.dumps(data, ensure_ascii=False, default=str).encode()
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}:{error.colno}"
         raise RequestError(f"invalid JSON: {error.msg}", place=place, hint="export the model again") from None
+    except UnicodeEncodeError:
+        raise RequestError("a string has a lone surrogate", place=where, hint="correct its escapes") from None
     except (RecursionError, ValueError, ArithmeticError):
         raise RequestError("it is nested too deeply, or has a number out of range", place=where) from None
     if isinstance(data, list) and data and isinstance(data[0], dict):
         data = data[0]
     if not isinstance(data, dict):
         raise RequestError("a model is a JSON object", place=where, hint="export it from NoSQL Workbench")
+    if "KeyAttributes" in data:  # a table alone
+        data = {"ModelName": data.get("TableName"), "DataModel": [data]}
     reader = _Reader()
-    try:
-        half = _half_surrogate(data, "")
-        if half is not None:
-            raise RequestError("a string has a lone surrogate", place=f"{where}: {half}", hint="correct its escapes")
-        model = reader.model(as_workbench(data))
-    except RecursionError:
-        raise RequestError("it is nested too deeply", place=where) from None
+    model = reader.model(data)
     if not model.tables:
         count = len(reader.faults)
         raise RequestError(
@@ -144,7 +141,7 @@ class _Reader:
             )
             given = []
         for number, value in enumerate(_bounded(given, "DataModel", TABLES_MAX)):
-            table = self._table(value, f"DataModel[{number}]", data)
+            table = self._table(value, f"DataModel[{number}]")
             if table is not None:
                 tables.append(table)
         self.faults.sort(key=lambda fault: fault.place)
@@ -166,7 +163,7 @@ class _Reader:
 
     # Tables
 
-    def _table(self, given: Any, place: str, model: Json) -> TableModel | None:
+    def _table(self, given: Any, place: str) -> TableModel | None:
         data = _object(given)
         key = self._key(data.get("KeyAttributes"), f"{place}.KeyAttributes")
         if key is None:
@@ -184,7 +181,6 @@ class _Reader:
             facets,
             indexes,
             items,
-            _schema(data.get("ModelSchema")) or _schema(model.get("ModelSchema")),
         )
 
     def _name(self, given: Any, place: str, otherwise: str) -> str:
@@ -344,39 +340,17 @@ class _Reader:
             return item
         for name, given in data.items():
             path = f"{place}.{name}"
-            value = attribute_value(given, lambda what, path=path: self._note(what, path))  # type: ignore[misc]
-            if value is None or not name:
-                continue
             kind = types.get(name)
-            if kind is not None:
-                as_key = key_value(value, kind)
-                if as_key is None or len(str(as_key)) > KEY_CHARACTERS_MAX:
-                    self._note(f"isn't valid in a key of type {kind}, and is omitted", path)
-                    continue
-                value = as_key
-            item[name] = value
+            try:
+                value = values.check_value(given)
+            except (values.ValueFault, values.NumberError, TypeError, ValueError, AttributeError, RecursionError):
+                self._note("isn't DynamoDB JSON, and is omitted", path)
+                continue
+            if kind is not None and (not value.get(kind) or len(str(value)) > KEY_CHARACTERS_MAX):
+                self._note(f"isn't valid in a key of type {kind}, and is omitted", path)
+            elif name:
+                item[name] = value
         return item
-
-
-def _half_surrogate(data: Any, place: str) -> str | None:
-    """The place of a lone surrogate; None if there is none."""
-    if isinstance(data, str):
-        return place if any("\ud800" <= character <= "\udfff" for character in data) else None
-    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for name, value in pairs:
-        half = _half_surrogate(name, f"{place} (a name)") or _half_surrogate(value, f"{place}.{name!a}".lstrip("."))
-        if half is not None:
-            return half
-    return None
-
-
-def _schema(given: Any) -> dict[str, dict[str, str]]:
-    """Templates by entity and attribute: ``{"order": {"SK": "${date}#${id}"}}``."""
-    result: dict[str, dict[str, str]] = {}
-    for name, attributes in _object(_object(given).get("models")).items():
-        templates = {attribute: _text(_object(value).get("value")) for attribute, value in _object(attributes).items()}
-        result[name] = {attribute: text for attribute, text in templates.items() if text}
-    return result
 
 
 def _object(value: Any) -> Json:
