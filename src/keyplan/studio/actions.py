@@ -18,7 +18,7 @@ from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.home import Home, first_design_json
-from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
+from keyplan.studio.items import Item, masked, secret_names
 from keyplan.studio.maps import map_json, partitions_json, templates_json
 from keyplan.studio.module_edits import field_types, module_outline, with_addition
 from keyplan.studio.module_runs import ModuleRunner
@@ -212,7 +212,7 @@ def start_json(subject: Subject) -> dict[str, Any]:
 
 
 def _key_json(subject: Subject, index: Index | None) -> dict[str, Any]:
-    partition, sort = place_attributes(subject.table, index)
+    partition, sort = subject.key_attributes(index)
     return {
         "partition": [{"name": attribute.name, "type": attribute.type} for attribute in partition],
         "sort": [{"name": attribute.name, "type": attribute.type} for attribute in sort],
@@ -332,7 +332,7 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
     if known is None:
         raise RequestError("this item isn't shown", hint="choose it on the map, or in the data")
     subject = studio.subject
-    key = key_of(known, subject.table)
+    key = subject.key_of(known)
     result = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
     if "Item" not in result:
         raise ItemNotFound("the item doesn't exist", hint="it was deleted, or isn't written yet")

@@ -24,6 +24,8 @@ from keyplan.studio.items import (
     Piece,
     attribute_text,
     identity,
+    instance_of,
+    key_at,
     key_of,
     kind_of,
     pieces,
@@ -180,7 +182,7 @@ class _Picturing:
             self.of[name] = kind
             self.kinds.setdefault(kind.label, kind)
             self.made.items[name] = item
-        key = kind.key if index is None else _index_key(kind, index, item)
+        key = key_at(kind, index, item)
         _, sort = place_attributes(self.table, index)
         values = [item[attribute.name] for attribute in sort if attribute.name in item]
         text, template = _side(values, key.sort if key is not None else ())
@@ -214,7 +216,7 @@ class _Picturing:
         named = [identity(key_of(item, self.table)) for item in ordered]
         shown = [item for at, item in enumerate(ordered) if at < ENTRIES or named[at] in self.focus]
         entries = [self._entry(item, index) for item in shown]
-        key = _index_key(self.of[entries[0].item], index, ordered[0])
+        key = key_at(self.of[entries[0].item], index, ordered[0])
         title, template = _side(value, key.partition if key is not None else (), sharded=sharded(key))
         number = self.table.indexes.index(index)
         return Collection(f"x{number}-{identity({'': {'L': value}})}", title, value, template, entries, None)
@@ -232,20 +234,13 @@ class _Picturing:
             return
         ends = joined_by(self.design)
         for name, kind in self.of.items():
-            for end in ends.get(kind.label, ()):
-                target = self._joined(name, kind, end)
-                if target is not None and ("t", target) in self.entry_of:
-                    yield Tie("junction", f"t-{name}", f"t-{target}", kind.label, end.name)
-
-    def _joined(self, name: str, kind: Kind, end: CompiledEntity) -> str | None:
-        if kind.entity is None:
-            return None
-        try:
-            values = kind.entity.field_values(kind.entity.from_item(self.made.items[name]))
-        except KeyplanError:
-            return None
-        key = key_by(end, values)
-        return None if key is None else identity(key)
+            instance = instance_of(kind.entity, self.made.items[name]) if kind.label in ends else None
+            if kind.entity is not None and instance is not None:
+                values = kind.entity.field_values(instance)
+                for end in ends[kind.label]:
+                    key = key_by(end, values)
+                    if key is not None and ("t", identity(key)) in self.entry_of:
+                        yield Tie("junction", f"t-{name}", f"t-{identity(key)}", kind.label, end.name)
 
 
 def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
@@ -330,10 +325,6 @@ def _place(table: Table, index: Index | None, collections: list[Collection]) -> 
     projection = index.projection if isinstance(index.projection, str) else "INCLUDE"
     kind = "local index" if index.local else "index"
     return Place(index.name, index.name, keys, f"{kind} · {projection}", collections)
-
-
-def _index_key(kind: Kind, index: Index, item: Item) -> CompiledKey | None:
-    return None if kind.entity is None else kind.entity.key_on(index.name, item)
 
 
 def _side(

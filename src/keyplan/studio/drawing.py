@@ -12,8 +12,8 @@ from html import escape
 from typing import Any
 
 from keyplan.dynamodb.values import item_size
-from keyplan.errors import KeyplanError
 from keyplan.model.compiled.signatures import type_name
+from keyplan.model.declared.indexes import Index
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.studio.access import static_text
@@ -23,11 +23,9 @@ from keyplan.studio.items import (
     Kind,
     Piece,
     attribute_text,
-    identity,
-    key_of,
-    kind_of,
+    fault_of,
+    key_at,
     pieces,
-    place_attributes,
     plain_pieces,
     template_pieces,
 )
@@ -319,23 +317,23 @@ def _clusters(text: str) -> Iterable[str]:
 
 
 def item_json(subject: Subject, item: Item) -> dict[str, Any]:
-    kind = kind_of(item, subject.compiled, subject.table)
-    places = [_place(subject, kind, item, "the table", None)]
+    kind = subject.kind_of(item)
+    places = [_place(subject, kind, item, None)]
     for index in subject.table.indexes:
-        partition, sort = place_attributes(subject.table, index)
+        partition, sort = subject.key_attributes(index)
         if all(attribute.name in item for attribute in (*partition, *sort)):
-            places.append(_place(subject, kind, item, index.name, index.name))
+            places.append(_place(subject, kind, item, index))
     return {
-        "id": identity(key_of(item, subject.table)),
-        "key": key_of(item, subject.table),
+        "id": subject.identity_of(item),
+        "key": subject.key_of(item),
         "partition": item.get(subject.table.partition.name),
         "kind": kind.label,
-        "entity": kind.entity.name if kind.role == "entity" and kind.entity is not None else None,
+        "entity": None if kind.entity is None else kind.entity.name,
         "colour": colour_of(subject, kind),
         "keys": places,
         "item": item,
         "bytes": item_size({name: dict(value) for name, value in item.items()}),
-        "fault": _fault(kind, item),
+        "fault": fault_of(kind, item),
     }
 
 
@@ -379,15 +377,14 @@ def _template_place(key: CompiledKey) -> dict[str, Any]:
 def colour_of(subject: Subject, kind: Kind) -> int:
     """The map's color of an entity; the last one for other items."""
     design = subject.compiled
-    if design is None or kind.role != "entity" or kind.entity is None:
+    if design is None or kind.entity is None:
         return COLOURS - 1
     return [entity.name for entity in design.entities.values()].index(kind.entity.name) % COLOURS
 
 
-def _place(subject: Subject, kind: Kind, item: Item, title: str, index: str | None) -> dict[str, Any]:
-    result = next((element for element in subject.table.indexes if element.name == index), None)
-    partition, sort = place_attributes(subject.table, result)
-    key = _key(kind, index, item)
+def _place(subject: Subject, kind: Kind, item: Item, index: Index | None) -> dict[str, Any]:
+    partition, sort = subject.key_attributes(index)
+    key = key_at(kind, index, item)
     templates = {} if key is None else {attribute.name: template for attribute, template in key.attributes}
     attributes: list[dict[str, Any]] = []
     for position, attribute in enumerate((*partition, *sort)):
@@ -402,24 +399,4 @@ def _place(subject: Subject, kind: Kind, item: Item, title: str, index: str | No
                 "template": None if template is None else str(template),
             }
         )
-    return {"place": title, "attributes": attributes}
-
-
-def _key(kind: Kind, index: str | None, item: Item) -> CompiledKey | None:
-    if index is None:
-        return kind.key
-    if kind.entity is None or kind.role != "entity":
-        return None
-    return kind.entity.key_on(index, item)
-
-
-def _fault(kind: Kind, item: Item) -> str | None:
-    if kind.role == "none":
-        return "Its key fits no entity of the design."
-    if kind.role != "entity" or kind.entity is None:
-        return None
-    try:
-        kind.entity.from_item(item)
-    except KeyplanError as error:
-        return str(error)
-    return None
+    return {"place": "the table" if index is None else index.name, "attributes": attributes}

@@ -18,11 +18,11 @@ from keyplan.client.transactions import send
 from keyplan.client.write_compiler import Operation, WriteCompiler
 from keyplan.dynamodb.values import check_value
 from keyplan.dynamodb.values.validation import ValueFault
-from keyplan.errors import DynamoDBError, ErrorDetail, KeyplanError, RequestError
+from keyplan.errors import DynamoDBError, ErrorDetail, RequestError
 from keyplan.model.declared.actions import Action, Create, Delete, Update
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
-from keyplan.studio.items import MASK, Item, identity, key_of, kind_of
+from keyplan.studio.items import MASK, Item, identity, instance_of
 from keyplan.studio.paths import Path, followed
 from keyplan.studio.running import changes_json, require_writable, stored_items
 from keyplan.studio.subject import Subject
@@ -66,7 +66,7 @@ def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
     if name not in journal.saved:
         raise RequestError("this change can no longer be undone", hint="edit the items again")
     old, new = journal.saved[name]
-    keys = {identity: key_of(item, subject.table) for identity, item in {**new, **old}.items()}
+    keys = {identity: subject.key_of(item) for identity, item in {**new, **old}.items()}
     before = stored_items(subject, keys.values())
     raw = [
         _restored(subject, keys[each], old.get(each), new.get(each)) for each in keys if old.get(each) != new.get(each)
@@ -145,7 +145,7 @@ def _send(operations: Sequence[Any]) -> Conversation[Any]:
 
 def _key_of(subject: Subject, operation: Any) -> dict[str, Any]:
     parameters = operation.parameters if isinstance(operation, Operation) else next(iter(operation.values()))
-    return key_of(parameters.get("Item") or parameters["Key"], subject.table)
+    return subject.key_of(parameters.get("Item") or parameters["Key"])
 
 
 def _made(subject: Subject, edits: Sequence[Any]) -> list[_Made]:
@@ -183,26 +183,18 @@ def _one(subject: Subject, edit: Any) -> _Made:
     if "Item" not in answer:
         raise RequestError("the item no longer exists", hint="discard this edit")
     item: Item = answer["Item"]
-    kind = kind_of(item, design, subject.table)
-    entity = kind.entity if kind.role == "entity" else None
-    instance = None if entity is None else _instance(entity, item)
+    entity = subject.kind_of(item).entity
+    instance = instance_of(entity, item)
     if edit["do"] == "delete":
-        raw = [_plain(subject, "Delete", {"Key": key_of(item, subject.table)})]
+        raw = [_plain(subject, "Delete", {"Key": subject.key_of(item)})]
         operations = raw if instance is None else _operations(subject, Delete(instance))
-        return _Made(operations, {identity(key_of(item, subject.table)): None})
+        return _Made(operations, {subject.identity_of(item): None})
     changes = edit.get("fields")
     if not isinstance(changes, dict) or not changes:
         raise RequestError("the edit changes nothing")
     if entity is None or instance is None:
         return _raw_change(subject, item, changes, edit.get("was"))
     return _changed(subject, entity, instance, item, changes, edit.get("was"))
-
-
-def _instance(entity: CompiledEntity, item: Item) -> Entity | None:
-    try:
-        return entity.from_item(item)
-    except KeyplanError:
-        return None
 
 
 # Items of an entity
@@ -231,7 +223,7 @@ def _changed(
     before = {name: getattr(instance, name) for name in values}
     _check_unchanged(entity, before, was)
     new = entity.checked(instance.model_copy(update=values))
-    own = identity(key_of(item, subject.table))
+    own = subject.identity_of(item)
     name, after = _after(subject, entity, new)
     if name != own:  # its primary key changes: the item moves
         return _Made(_operations(subject, Delete(instance).only_if(**before), Create(new)), {own: None, name: after})
@@ -289,7 +281,7 @@ def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any
 
 def _after(subject: Subject, entity: CompiledEntity, instance: Entity) -> tuple[str, Item]:
     item: Item = entity.to_item(instance)
-    return identity(key_of(item, subject.table)), item
+    return subject.identity_of(item), item
 
 
 # Items without an entity
@@ -305,13 +297,13 @@ def _created_item(subject: Subject, item: Any) -> _Made:
         raise RequestError(f"the new item lacks its key: {', '.join(subject.table.key_names)}")
     if {"S": MASK} in item.values():
         raise RequestError("the new item has a masked secret", hint="replace it with its value")
-    kind = kind_of(item, subject.compiled, subject.table)
+    kind = subject.kind_of(item)
     if kind.role == "claim":
         raise RequestError("a claim is written with its item", hint="omit it")
-    instance = _instance(kind.entity, item) if kind.role == "entity" and kind.entity is not None else None
+    instance = instance_of(kind.entity, item)
     if instance is not None and kind.entity is not None:
         return _Made(_operations(subject, Create(instance)), dict([_after(subject, kind.entity, instance)]))
-    return _Made([_new_item(subject, item)], {identity(key_of(item, subject.table)): item})
+    return _Made([_new_item(subject, item)], {subject.identity_of(item): item})
 
 
 def _new_item(subject: Subject, item: Item) -> dict[str, Any]:
@@ -363,14 +355,14 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
         made.change(name, value)
     after = {name: value for name, value in {**item, **changes}.items() if value is not None}
     parameters: dict[str, Any] = {
-        "Key": key_of(item, subject.table),
+        "Key": subject.key_of(item),
         "UpdateExpression": " ".join(made.clauses()),
         "names": made.names,
         "conditions": made.conditions,
     }
     if made.values:
         parameters["ExpressionAttributeValues"] = made.values
-    return _Made([_plain(subject, "Update", parameters)], {identity(key_of(item, subject.table)): after})
+    return _Made([_plain(subject, "Update", parameters)], {subject.identity_of(item): after})
 
 
 @dataclass

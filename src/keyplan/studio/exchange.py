@@ -19,8 +19,8 @@ from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 from keyplan.formatting.results import json_text, plain
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.editing import EDITS_MAX, validated_fields
-from keyplan.studio.finding import exact, found_items
-from keyplan.studio.items import MASK, Item, identity, key_of, kind_of, masked, secret_names
+from keyplan.studio.finding import exact, fields_of, found_items
+from keyplan.studio.items import MASK, Item, identity, masked, secret_names
 from keyplan.studio.running import require_writable, stored_items
 from keyplan.studio.subject import Subject
 
@@ -38,7 +38,7 @@ def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     made = found_items(subject, {**given, "limit": ITEMS_MAX}, ITEMS_MAX, REQUESTS_MAX if subject.local else 20)
     names = secret_names(subject.compiled)
     items = [masked(item, names) for item in made.items]
-    rows = [masked(_fields(made.entity, item), names) for item in made.items] if made.entity is not None else []
+    rows = [masked(fields_of(made.entity, item), names) for item in made.items] if made.entity is not None else []
     if made.entity is not None and all(row is not None for row in rows):
         text = _lines(rows) if form == "jsonl" else _csv(rows)
     elif form == "jsonl":
@@ -53,14 +53,6 @@ def _form(given: Mapping[str, Any]) -> str:
     if given.get("form") not in FORMS:
         raise RequestError(f"the format is {' or '.join(FORMS)}", place="form")
     return str(given["form"])
-
-
-def _fields(entity: CompiledEntity, item: Item) -> dict[str, Any] | None:
-    """An item's fields; None if it is invalid."""
-    try:
-        return {name: plain(value) for name, value in entity.own_values(entity.from_item(item)).items()}
-    except KeyplanError:
-        return None
 
 
 def _lines(rows: Sequence[Any]) -> str:
@@ -160,7 +152,7 @@ def _too_many(number: int) -> RequestError:
 
 
 def _beside_what_is_there(subject: Subject, created: Sequence[_Created]) -> list[dict[str, Any]]:
-    """Edits of new items, and of existing items that differ. A masked secret is unchanged."""
+    """Edits of new items, and of existing items that differ."""
     stored = stored_items(subject, [key for _, key, _ in created if key is not None])
     edits: list[dict[str, Any]] = []
     for edit, key, item in created:
@@ -168,30 +160,11 @@ def _beside_what_is_there(subject: Subject, created: Sequence[_Created]) -> list
         if key is None or there is None:
             edits.append(edit)
             continue
-        if item is None:
-            given, was = _changed_fields(subject, edit["fields"], there)
-        else:
-            kept = {name: there[name] for name, value in item.items() if value == {"S": MASK} and name in there}
-            given, was = _differences(subject, edit, {**item, **kept}, there)
+        given, was = _differences(subject, edit, item, there)
         if given:
             change = {"do": "change", "id": identity(key), "key": key, "kind": edit["kind"]}
             edits.append({**change, "fields": given, "was": was})
     return edits
-
-
-def _changed_fields(subject: Subject, fields: Mapping[str, Any], there: Item) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields of an incomplete row that differ from an existing item, and the item's values."""
-    entity = kind_of(there, subject.compiled, subject.table).entity
-    old = None if entity is None else _fields(entity, there)
-    if entity is None or old is None:
-        return dict(fields), {}
-    given: dict[str, Any] = {}
-    for name, value in fields.items():
-        with suppress(RequestError):  # saving reports it
-            value = plain(validated_fields(entity, {name: value})[name])  # noqa: PLW2901 - the valid form
-        if value != old.get(name):
-            given[name] = value
-    return exact(given), exact({name: old.get(name) for name in given})
 
 
 def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -204,20 +177,33 @@ def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | 
 
 
 def _differences(
-    subject: Subject, edit: Mapping[str, Any], item: Item, there: Item
+    subject: Subject, edit: Mapping[str, Any], item: Item | None, there: Item
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The new values that differ from an existing item, and the item's values: by fields if both are valid, otherwise
-    by attributes.
+    by attributes. A masked secret is unchanged. ``item`` is None for an incomplete row.
     """
-    entity = kind_of(there, subject.compiled, subject.table).entity
-    new, old = (None, None) if entity is None else (_fields(entity, item), _fields(entity, there))
-    if entity is None or new is None or old is None:
-        names = [name for name in {**there, **item} if name not in subject.table.key_names]
-        changed = [name for name in names if item.get(name) != there.get(name)]
-        return {name: item.get(name) for name in changed}, {name: there.get(name) for name in changed}
-    given = edit.get("fields", new)
-    changed = [name for name in new if name in given and name in entity.fields and new[name] != old.get(name)]
+    entity = subject.kind_of(there).entity
+    old: Mapping[str, Any] | None = fields_of(entity, there)
+    new: Mapping[str, Any] | None
+    if item is None:
+        if entity is None or old is None:
+            return edit["fields"], {}
+        new = {name: _valid_form(entity, name, value) for name, value in edit["fields"].items()}
+    else:
+        item = {**item, **{name: there[name] for name, value in item.items() if value == {"S": MASK} and name in there}}
+        new = fields_of(entity, item)
+        if new is not None and "fields" in edit:
+            new = {name: value for name, value in new.items() if name in edit["fields"]}
+        if old is None or new is None:
+            old, new = there, {**dict.fromkeys(there), **item}
+    changed = [name for name, value in new.items() if value != old.get(name)]
     return exact({name: new[name] for name in changed}), exact({name: old.get(name) for name in changed})
+
+
+def _valid_form(entity: CompiledEntity, name: str, value: Any) -> Any:
+    with suppress(RequestError):  # saving reports it
+        return plain(validated_fields(entity, {name: value})[name])
+    return value
 
 
 def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> _Created | ErrorDetail | None:
@@ -225,8 +211,8 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
     if set(row) == {"Item"} and isinstance(row["Item"], dict):
         item = row["Item"]
         try:
-            kind = kind_of(item, subject.compiled, subject.table)
-            key = key_of(item, subject.table)
+            kind = subject.kind_of(item)
+            key = subject.key_of(item)
             name = identity(key)
         except (AttributeError, TypeError, ValueError):
             return ErrorDetail("", "isn't an item in DynamoDB JSON", '{"Item": {"pk": {"S": "text"}, ...}}')
@@ -240,7 +226,7 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
         whole = entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))
     except (ValidationError, KeyplanError):  # saving reports it
         whole = None
-    made = _key(entity, fields) if whole is None else key_of(whole, subject.table)
+    made = _key(entity, fields) if whole is None else subject.key_of(whole)
     return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": fields}, made, whole
 
 

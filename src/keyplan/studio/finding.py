@@ -15,14 +15,14 @@ from pydantic import TypeAdapter
 
 from keyplan.client.conversations import Request
 from keyplan.dynamodb.values import NumberError, canonical
-from keyplan.errors import ErrorDetail, KeyplanError, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan.formatting.results import plain
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.collections import joined_by, key_by
 from keyplan.studio.drawing import colour_of
-from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes, secrets_of
+from keyplan.studio.items import Item, fault_of, identity, instance_of, secrets_of
 from keyplan.studio.subject import Subject
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "between", "begins with", "contains", "exists", "not exists")
@@ -77,16 +77,13 @@ class _Expression:
         return token
 
     def members(self) -> dict[str, Any]:
-        result: dict[str, Any] = {}
-        if self.keys:
-            result["KeyConditionExpression"] = " AND ".join(self.keys)
-        if self.filters:
-            result["FilterExpression"] = " AND ".join(self.filters)
-        if self.names:
-            result["ExpressionAttributeNames"] = self.names
-        if self.values:
-            result["ExpressionAttributeValues"] = self.values
-        return result
+        members = {
+            "KeyConditionExpression": " AND ".join(self.keys),
+            "FilterExpression": " AND ".join(self.filters),
+            "ExpressionAttributeNames": self.names,
+            "ExpressionAttributeValues": self.values,
+        }
+        return {name: value for name, value in members.items() if value}
 
 
 @dataclass
@@ -110,7 +107,7 @@ def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     rows = [row_json(subject, item) for item in made.items]
     return {
         "rows": [{**row, "fault": row["fault"] or reasons.get(row["id"])} for row in rows],
-        "items": {identity(key_of(item, subject.table)): item for item in made.items},
+        "items": {subject.identity_of(item): item for item in made.items},
         "next": made.next,
         "looked_at": made.looked_at,
         "units": made.units,
@@ -122,9 +119,7 @@ def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests: int) -> Found:
-    """At most ``most`` items, found by at most ``requests`` requests. Raises RequestError with all errors of the input,
-    DynamoDBError, StoreError.
-    """
+    """At most ``most`` items, found by at most ``requests`` requests. Raises RequestError with all errors."""
     index, partition, entity, conditions, limit = _checked(subject, given, most)
     made = Found(entity, *_request(subject, index, partition, entity, conditions))
     start = given.get("start")
@@ -136,7 +131,7 @@ def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests:
         fitting = [item for item in answer["Items"] if entity is None or entity.matches(item)]
         if given.get("only") == ORPHANS:
             made.reasons |= orphans(subject, fitting)
-            fitting = [value for value in fitting if identity(key_of(value, subject.table)) in made.reasons]
+            fitting = [value for value in fitting if subject.identity_of(value) in made.reasons]
         start = answer.get("LastEvaluatedKey")
         room = limit - len(made.items)
         made.items += fitting[:room]
@@ -149,26 +144,24 @@ def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests:
 
 
 def row_json(subject: Subject, item: Item) -> dict[str, Any]:
-    kind = kind_of(item, subject.compiled, subject.table)
-    fields: dict[str, Any] | None = None
-    fault: str | None = None
-    if kind.role == "entity" and kind.entity is not None:
-        try:
-            own = kind.entity.own_values(kind.entity.from_item(item))
-            fields = {name: exact(plain(value)) for name, value in own.items()}
-        except KeyplanError as error:
-            fault = str(error)
-    elif kind.role == "none":
-        fault = "its key fits no entity"
+    kind = subject.kind_of(item)
     return {
-        "id": identity(key_of(item, subject.table)),
-        "key": key_of(item, subject.table),
+        "id": subject.identity_of(item),
+        "key": subject.key_of(item),
         "kind": kind.label,
         "role": kind.role,
         "colour": colour_of(subject, kind),
-        "fields": fields,
-        "fault": fault,
+        "fields": exact(fields_of(kind.entity, item)),
+        "fault": fault_of(kind, item),
     }
+
+
+def fields_of(entity: CompiledEntity | None, item: Item) -> dict[str, Any] | None:
+    """The item's fields as JSON data; None if it has no entity, or is invalid."""
+    instance = instance_of(entity, item)
+    if entity is None or instance is None:
+        return None
+    return {name: plain(value) for name, value in entity.own_values(instance).items()}
 
 
 def exact(value: Any) -> Any:
@@ -185,8 +178,7 @@ def exact(value: Any) -> Any:
 
 
 def _columns(subject: Subject, index: Any, entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
-    place = next((element for element in subject.table.indexes if element.name == index), None)
-    partition, sort = place_attributes(subject.table, place)
+    partition, sort = subject.key_attributes(subject.index(index))
     keys = [attribute.name for attribute in (*partition, *sort)]
     own = [] if entity is None else [stored_field.attribute for stored_field in entity.fields.values()]
     return list(dict.fromkeys([*keys, *subject.table.key_names, *own, *(name for item in items for name in item)]))
@@ -198,9 +190,7 @@ def _entities(subject: Subject) -> Iterable[CompiledEntity]:
 
 @cache
 def controls(entity: CompiledEntity) -> dict[str, dict[str, Any]]:
-    """The input control of each field (text, number, boolean, enum with its values, date, json), and whether it is
-    optional.
-    """
+    """The input control of each field (text, number, boolean, enum, date, json), and whether it is optional."""
     return {
         stored_field.name: _control(TypeAdapter(stored_field.annotation).json_schema())
         for stored_field in entity.fields.values()
@@ -241,9 +231,9 @@ def _names(subject: Subject) -> dict[str, dict[str, str]]:
 
 
 def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
-    partition, sort = place_attributes(subject.table, index)
+    partition, sort = subject.key_attributes(index)
     return {
-        **key_of(item, subject.table),
+        **subject.key_of(item),
         **{attribute.name: item[attribute.name] for attribute in (*partition, *sort)},
     }
 
@@ -257,7 +247,7 @@ def _checked(
     faults: list[ErrorDetail] = []
     index = None
     if given.get("index"):
-        index = next((element for element in subject.table.indexes if element.name == given["index"]), None)
+        index = subject.index(given["index"])
         if index is None:
             faults.append(ErrorDetail("index", "the table has no such index"))
     entity = None
@@ -265,11 +255,11 @@ def _checked(
         entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given["entity"]))
         if entity is None:
             faults.append(ErrorDetail("entity", "the design has no such entity"))
-    attributes, _ = place_attributes(subject.table, index)
+    attributes, _ = subject.key_attributes(index)
     partition = _partition(given.get("partition"), attributes, faults)
-    conditions = [
-        condition for condition in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if condition
-    ]
+    listed = given.get("conditions") or []
+    checked = [_condition(at, each, faults) for at, each in enumerate(listed if isinstance(listed, list) else [listed])]
+    conditions = [condition for condition in checked if condition]
     if given.get("only") not in (None, ORPHANS):
         faults.append(ErrorDetail("only", f"takes {ORPHANS!r}"))
     elif given.get("only") and index is not None and index.projection != "ALL":
@@ -283,11 +273,6 @@ def _checked(
     if faults:
         raise RequestError("invalid query", errors=faults)
     return index, partition, entity, conditions, limit
-
-
-def _list(given: Mapping[str, Any]) -> list[Any]:
-    result = given.get("conditions") or []
-    return result if isinstance(result, list) else [result]
 
 
 def _partition(
@@ -344,7 +329,7 @@ def _request(
     conditions: Sequence[Condition],
 ) -> tuple[str, dict[str, Any]]:
     made = _Expression()
-    attributes, sort = place_attributes(subject.table, index)
+    attributes, sort = subject.key_attributes(index)
     for attribute, value in zip(attributes, partition or (), strict=False):
         made.keys.append(f"{made.name(attribute.name)} = {made.value(value)}")
     used: Condition | None = None
@@ -450,15 +435,15 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
     wanted: dict[str, list[list[tuple[str, str]]]] = {}
     keys: dict[str, dict[str, Any]] = {}
     for item in items:
-        name = identity(key_of(item, subject.table))
-        kind = kind_of(item, design, subject.table)
+        name = subject.identity_of(item)
+        kind = subject.kind_of(item)
         if kind.role == "none":
             result[name] = "its key fits no entity"
-        elif kind.role == "entity" and kind.entity is not None:
+        elif kind.entity is not None:
             for group in _owners(design, kind.entity, item):
                 keys |= {identity(key): key for _, key in group}
                 wanted.setdefault(name, []).append([(owner, identity(key)) for owner, key in group])
-    there = {identity(key_of(element, subject.table)) for element in items}
+    there = {subject.identity_of(element) for element in items}
     there |= _there(subject, [key for name, key in keys.items() if name not in there])
     for name, groups in wanted.items():
         lacking = [group for group in groups if not any(key in there for _, key in group)]
@@ -469,18 +454,18 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
 
 def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Iterator[list[tuple[str, dict[str, Any]]]]:
     """The keys of an item's owners; one per group must exist."""
-    try:
-        values = entity.field_values(entity.from_item(item))
-    except KeyplanError:
+    instance = instance_of(entity, item)
+    if instance is None:
         return
+    values = entity.field_values(instance)
     partition = entity.primary.partition[0][0].name
     joined = joined_by(design).get(entity.name, [])
     for group in _identified(design, entity):
-        keys = [(compiled_entity, key_by(compiled_entity, values)) for compiled_entity in group]
+        keys = [(owner, key_by(owner, values)) for owner in group]
         own = [
-            (compiled_entity.name, key)
-            for compiled_entity, key in keys
-            if key is not None and (compiled_entity in joined or key[partition] == item[partition])
+            (owner.name, key)
+            for owner, key in keys
+            if key is not None and (owner in joined or key[partition] == item[partition])
         ]
         if own:
             yield own
@@ -490,10 +475,10 @@ def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[Com
     """The entities that a part of an entity's key identifies, grouped by their key fields."""
     own = frozenset(entity.key_fields)
     groups: dict[frozenset[str], list[CompiledEntity]] = {}
-    for compiled_entity in design.entities.values():
-        fields = frozenset(compiled_entity.key_fields)
-        if fields and fields < own and compiled_entity is not entity:
-            groups.setdefault(fields, []).append(compiled_entity)
+    for other in design.entities.values():
+        fields = frozenset(other.key_fields)
+        if fields and fields < own and other is not entity:
+            groups.setdefault(fields, []).append(other)
     # Unknown if an entity outside the group has these fields in an index, because it can be the owner
     known = {fields: group for fields, group in groups.items() if not _is_by_index(design, fields, group)}
     # An owner's owner is checked with the owner
@@ -518,6 +503,6 @@ def _there(subject: Subject, keys: Sequence[Mapping[str, Any]]) -> set[str]:
         names = {f"#k{at}": name for at, name in enumerate(subject.table.key_names)}
         asked = {"Keys": part, "ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
         (answer,) = subject.transport.call_all([Request("BatchGetItem", {"RequestItems": {subject.table_name: asked}})])
-        result |= {identity(key_of(value, subject.table)) for value in answer["Responses"].get(subject.table_name, ())}
+        result |= {subject.identity_of(value) for value in answer["Responses"].get(subject.table_name, ())}
         left += (answer.get("UnprocessedKeys") or {}).get(subject.table_name, {}).get("Keys", ())
     return result

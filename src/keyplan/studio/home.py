@@ -14,7 +14,6 @@ from keyplan.errors import Refused, RequestError
 from keyplan.formats.workbench.module import working_module
 from keyplan.formats.workbench.reading import Index, KeyAttribute, KeyAttributes, Model, TableModel, read_model
 from keyplan.model.declared import indexes
-from keyplan.studio.items import place_attributes
 from keyplan.studio.sampling import sample
 from keyplan.studio.subject import Subject
 
@@ -136,7 +135,7 @@ def _index(subject: Subject, index: indexes.Index) -> Index:
 
 
 def _key(subject: Subject, index: indexes.Index | None) -> KeyAttributes:
-    partition, sort = place_attributes(subject.table, index)
+    partition, sort = subject.key_attributes(index)
     if len(partition) > 1 or len(sort) > 1:
         raise RequestError("an index has a key of several attributes", hint="write the design by hand")
     first, *rest = [KeyAttribute(attribute.name, attribute.type) for attribute in (*partition, *sort)]

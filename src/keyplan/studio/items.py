@@ -14,7 +14,9 @@ from functools import cache
 from itertools import islice
 from typing import Any, TypeAlias
 
+from keyplan.errors import KeyplanError
 from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.table import Table
 from keyplan.model.stored.key_templates import Literal_, Template
@@ -32,7 +34,7 @@ NO_ENTITY = "fits no entity"
 @dataclass(frozen=True, slots=True)
 class Kind:
     """The kind of an item: ``label`` is its displayed name. ``role`` is entity, claim, prefix (without a design) or
-    none.
+    none. ``entity`` is None for all but items of an entity.
     """
 
     label: str
@@ -58,19 +60,44 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
     entity = design.entity_of(item)
     if entity is None and item.keys() <= set(table.key_names):
         # A bare key has no labels; if several entities have such keys, it is ambiguous
-        fitting = [
-            compiled_entity
-            for compiled_entity in design.entities.values()
-            if compiled_entity.labels and compiled_entity.primary.matches(item)
-        ]
+        fitting = [each for each in design.entities.values() if each.labels and each.primary.matches(item)]
         entity = fitting[0] if len(fitting) == 1 else None
     if entity is not None:
         return Kind(entity.name, "entity", entity, entity.primary)
-    for compiled_entity in design.entities.values():
-        for claim in compiled_entity.claims:
+    for owner in design.entities.values():
+        for claim in owner.claims:
             if claim.matches(item):
-                return Kind(f"{compiled_entity.name} claim", "claim", compiled_entity, claim)
+                return Kind(f"{owner.name} claim", "claim", key=claim)
     return Kind(NO_ENTITY, "none")
+
+
+def instance_of(entity: CompiledEntity | None, item: Item) -> Entity | None:
+    """The item as an instance of its entity; None if it has none, or is invalid."""
+    if entity is None:
+        return None
+    try:
+        return entity.from_item(item)
+    except KeyplanError:
+        return None
+
+
+def fault_of(kind: Kind, item: Item) -> str | None:
+    """The reason why an item isn't readable; None if it is."""
+    if kind.role == "none":
+        return "its key fits no entity"
+    try:
+        if kind.entity is not None:
+            kind.entity.from_item(item)
+    except KeyplanError as error:
+        return str(error)
+    return None
+
+
+def key_at(kind: Kind, index: Index | None, item: Item) -> CompiledKey | None:
+    """The key that sets an item's attributes in the table, or in an index."""
+    if index is None:
+        return kind.key
+    return None if kind.entity is None else kind.entity.key_on(index.name, item)
 
 
 def _prefix(item: Item, table: Table) -> str:
@@ -112,14 +139,10 @@ def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piec
     match = template.regex.fullmatch(text)
     if match is None:
         return plain_pieces(text + shard)
-    result: list[Piece] = []
-    group = 0
-    for part in template.parts:
-        if isinstance(part, Literal_):
-            result.append(Piece(part.text))
-        else:
-            group += 1
-            result.append(Piece(match.group(group), part.field))
+    values = iter(match.groups())
+    result = [
+        Piece(part.text) if isinstance(part, Literal_) else Piece(next(values), part.field) for part in template.parts
+    ]
     return [*result, *([Piece(shard)] if shard else [])]
 
 

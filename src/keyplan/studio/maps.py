@@ -15,7 +15,7 @@ from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.collections import Collection, Entry, Picture, collection_id, picture, template_picture
 from keyplan.studio.drawing import colour_of, picture_json
-from keyplan.studio.items import Item, attribute_text, identity, key_of, kind_of
+from keyplan.studio.items import Item, attribute_text
 from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path
 from keyplan.studio.sampling import ROWS, CollectionPart, Sample, counter, sample, stretch
 from keyplan.studio.subject import Subject
@@ -128,9 +128,9 @@ def _step_json(subject: Subject, step: Step) -> dict[str, Any]:
 
 
 def _found_json(subject: Subject, item: Item) -> dict[str, Any]:
-    kind = kind_of(item, subject.compiled, subject.table)
+    kind = subject.kind_of(item)
     return {
-        "id": identity(key_of(item, subject.table)),
+        "id": subject.identity_of(item),
         "kind": kind.label,
         "colour": colour_of(subject, kind),
         "item": item,
@@ -170,7 +170,7 @@ def lit_picture(subject: Subject, made: Sample, path: Path) -> Picture:
     if not made.stretches and design is not None and not path.steps:
         return template_picture(subject.name, design)
     stretches = _with(subject, made.stretches, _path_items(path))
-    focus = {identity(key_of(item, subject.table)) for item in _path_items(path)}
+    focus = {subject.identity_of(item) for item in _path_items(path)}
     drawn = picture(subject.name, subject.table, design, stretches, focus=focus)
     counts = counter(subject, made)
     for place in drawn.places:
@@ -193,7 +193,7 @@ def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable
         held = result.get(str(item[partition]))
         if held is None:
             result[str(item[partition])] = CollectionPart([item], [], None)
-        elif all(key_of(item, subject.table) != key_of(each, subject.table) for each in (*held.items, *held.apart)):
+        elif all(subject.key_of(item) != subject.key_of(each) for each in (*held.items, *held.apart)):
             result[str(item[partition])] = replace(held, apart=[*held.apart, item])
     return list(result.values())
 
@@ -205,13 +205,12 @@ def _light(subject: Subject, drawn: Picture, path: Path) -> None:
     """Number the items of a result, mark those that would be written, and add the key conditions."""
     number = 0
     for step in path.steps:
-        named = step.parameters.get("IndexName")
-        index = next((element for element in subject.table.indexes if element.name == named), None)
+        index = subject.index(step.parameters.get("IndexName"))
         condition = _condition(step)
         for item in step.items:
             number += 1
             if step.operation == "BatchGetItem":  # each item has its own key
-                condition = key_condition(Request("GetItem", {"Key": key_of(item, subject.table)}))
+                condition = key_condition(Request("GetItem", {"Key": subject.key_of(item)}))
             _badge(subject, drawn, index, item, number, condition)
         for mark, item in step.touched:
             _mark(subject, drawn, item, mark)
@@ -224,7 +223,7 @@ def _condition(step: Step) -> str:
 
 
 def _badge(subject: Subject, drawn: Picture, index: Index | None, item: Item, number: int, condition: str) -> None:
-    name = identity(key_of(item, subject.table))
+    name = subject.identity_of(item)
     place = "t" if index is None else f"x{subject.table.indexes.index(index)}"
     for collection, at, entry in _entries(drawn, f"{place}-{name}"):
         collection.entries[at] = replace(entry, badge=entry.badge or number)
@@ -232,7 +231,7 @@ def _badge(subject: Subject, drawn: Picture, index: Index | None, item: Item, nu
 
 
 def _mark(subject: Subject, drawn: Picture, item: Item, mark: str) -> None:
-    name = identity(key_of(item, subject.table))
+    name = subject.identity_of(item)
     for collection, at, entry in _entries(drawn, f"t-{name}"):
         collection.entries[at] = replace(entry, mark=mark)
 

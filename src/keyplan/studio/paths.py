@@ -5,7 +5,8 @@ run, and its writes are recorded. Missing arguments are taken from an item that 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ from keyplan.model.compiled.plans import GetPlan, Plan, QueryPlan, ReadPattern, 
 from keyplan.model.compiled.signatures import Parameter, ParameterKind
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
-from keyplan.studio.items import Item
+from keyplan.studio.items import Item, instance_of
 from keyplan.web.tracing import bounded_conversation
 
 REQUESTS_MAX = 40
@@ -70,37 +71,41 @@ class _EnoughError(Exception):
 def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Path:
     """A read with these arguments (strings or JSON values). Its errors are in the path."""
     path = Path(dict(arguments))
-    began = time.perf_counter()
-    try:
+    with _outcome(path):
         conversation = bounded_conversation(design, pattern.name, arguments)
         path.answer = answer_json(followed(conversation, design.store.transport, path, send=True))
-    except KeyplanError as error:
-        path.error = error
-    except _EnoughError:
-        path.cut = True
-    path.milliseconds = round((time.perf_counter() - began) * 1000, 1)
     return path
 
 
 def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send: bool) -> Path:
     """A write, as a dry run or executed. Its errors are in the path."""
     path = Path(dict(arguments))
+    with _outcome(path):
+        given = {parameter: _resolved(design, value) for parameter, value in arguments.items()}
+        try:
+            answer = followed(design.conversation(name, given), design.store.transport, path, send=send)
+        except (KeyplanError, _EnoughError):
+            raise
+        except Exception as error:
+            if send:
+                raise
+            # Nothing was sent, so the write's code may lack responses that it needs
+            raise Refused(f"the dry run ends here: {type(error).__name__}: {error}", place=name) from error
+        path.answer = answer_json(answer) if send else None
+    return path
+
+
+@contextmanager
+def _outcome(path: Path) -> Generator[None]:
+    """Record the time of a call, and its error."""
     began = time.perf_counter()
     try:
-        given = {parameter: _resolved(design, value) for parameter, value in arguments.items()}
-        answer = followed(design.conversation(name, given), design.store.transport, path, send=send)
-        path.answer = answer_json(answer) if send else None
+        yield
     except KeyplanError as error:
         path.error = error
     except _EnoughError:
         path.cut = True
-    except Exception as error:
-        if send:
-            raise
-        # Nothing was sent, so the write's code may lack responses that it needs
-        path.error = Refused(f"the dry run ends here: {type(error).__name__}: {error}", place=name)
     path.milliseconds = round((time.perf_counter() - began) * 1000, 1)
-    return path
 
 
 def _resolved(design: Design, value: Any) -> Any:
@@ -140,11 +145,11 @@ def _answered(step: Request | list[Request] | Pause, transport: Transport, path:
     if len(path.steps) >= REQUESTS_MAX and not any(element.operation in WRITES for element in path.steps):
         raise _EnoughError
     if not isinstance(step, Request):
-        return [_asked(request, transport, path, send=send) for request in step]
-    return _asked(step, transport, path, send=send)
+        return [_sent(request, transport, path, send=send) for request in step]
+    return _sent(step, transport, path, send=send)
 
 
-def _asked(request: Request, transport: Transport, path: Path, *, send: bool) -> dict[str, Any]:
+def _sent(request: Request, transport: Transport, path: Path, *, send: bool) -> dict[str, Any]:
     made = Step(request.operation, deepcopy(request.parameters))
     path.steps.append(made)
     if request.operation in WRITES:
@@ -198,42 +203,30 @@ _MARKS = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck"
 # Missing arguments
 
 
-def example_arguments(
-    design: CompiledDesign, pattern: Any, items: Sequence[Item], first: Item | None = None
-) -> Iterator[dict[str, Any]]:
+def example_arguments(design: CompiledDesign, pattern: ReadPattern, items: Sequence[Item]) -> Iterator[dict[str, Any]]:
     """Arguments that find something, one set per suitable item."""
     given = [parameter for parameter in pattern.signature.parameters if parameter.condition]
-    if not any(value.required for value in given) and not first:
+    if not any(value.required for value in given):
         yield _defaults(pattern)
         return
-    # By name: a view's plan has the view's form of the entity
-    asked = _asked_for(pattern.plan) if isinstance(pattern, ReadPattern) else design.entities.values()
-    names = {compiled_entity.name for compiled_entity in asked}
+    names = {entity.name for entity in _queried(pattern.plan)}  # by name: a view's plan has the view's entity
     seen: set[str] = set()
-    for item in [*([first] if first is not None else []), *items]:
+    for item in items:
         entity = design.entity_of(item)
         if entity is None or entity.name not in names:
             continue
-        values = _values(entity, item)
-        result = None if values is None else _arguments(pattern, given, values)
+        instance = instance_of(entity, item)
+        result = None if instance is None else _arguments(pattern, given, entity.field_values(instance))
         if result is not None and str(result) not in seen:
             seen.add(str(result))
             yield result
 
 
-def _values(entity: CompiledEntity, item: Item) -> Mapping[str, Any] | None:
-    try:
-        return entity.field_values(entity.from_item(item))
-    except KeyplanError:
-        return None
-
-
-def _arguments(pattern: Any, given: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _arguments(pattern: ReadPattern, given: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Any] | None:
     result: dict[str, Any] = _defaults(pattern)
     for parameter in given:
         value = values.get(parameter.name)
-        buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
-        in_buckets = buckets is not None and buckets.field == parameter.name
+        in_buckets = pattern.buckets is not None and pattern.buckets.field == parameter.name
         if not parameter.required and not in_buckets:
             continue
         if value is None:
@@ -256,7 +249,7 @@ def _argument(parameter: Parameter, value: Any) -> Any:
             return value
 
 
-def _defaults(pattern: Any) -> dict[str, Any]:
+def _defaults(pattern: ReadPattern) -> dict[str, Any]:
     """The arguments for limit and direction that a call needs."""
     result: dict[str, Any] = {}
     for parameter in pattern.signature.parameters:
@@ -269,7 +262,7 @@ def _defaults(pattern: Any) -> dict[str, Any]:
     return result
 
 
-def _asked_for(plan: Plan) -> list[CompiledEntity]:
+def _queried(plan: Plan) -> list[CompiledEntity]:
     """The entities whose fields are a plan's parameters."""
     match plan:
         case QueryPlan():
@@ -277,6 +270,6 @@ def _asked_for(plan: Plan) -> list[CompiledEntity]:
         case ScanPlan():
             return list(plan.entities)
         case ThroughPlan():
-            return [*_asked_for(plan.junction), *([plan.end.entity] if isinstance(plan.end, GetPlan) else [])]
+            return [*_queried(plan.junction), *([plan.end.entity] if isinstance(plan.end, GetPlan) else [])]
         case _:
             return [plan.entity]

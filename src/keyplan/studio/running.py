@@ -10,13 +10,12 @@ from typing import Any
 from keyplan.client.conversations import Request
 from keyplan.dynamodb.expressions import Placeholders, UpdateFault, bind_update
 from keyplan.errors import ArgumentError, KeyplanError, Refused
-from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.studio.drawing import colour_of
-from keyplan.studio.items import Item, attribute_text, identity, key_of, kind_of, place_attributes
+from keyplan.studio.items import Item, attribute_text, identity
 from keyplan.studio.maps import path_json
 from keyplan.studio.paths import KEY, Path, actions, example_arguments, read_path, write_path
 from keyplan.studio.sampling import sample
@@ -25,6 +24,7 @@ from keyplan.testing.stores import Factory, sample_value
 from keyplan.web.design_page import fields
 from keyplan.web.openapi import Schemas
 
+EXAMPLES = 8
 PICKS_MAX = 100
 """Items of an entity that a form offers."""
 
@@ -41,25 +41,20 @@ def form_json(subject: Subject, question: str) -> dict[str, Any]:
     design = needed(subject)
     pattern = design.compiled.pattern(question)
     schemas = Schemas(design.compiled, [pattern])
-    examples: list[dict[str, Any]] = []
     picks: dict[str, list[dict[str, Any]]] = {}
     shown = sample(subject).items
     for parameter in pattern.signature.parameters:
         entity = design.compiled.entities.get(parameter.annotation)
         if entity is not None:
             own = (item for item in shown if design.compiled.entity_of(item) is entity)
-            picks[parameter.name] = _picks(design.compiled, subject, islice(own, PICKS_MAX))
-    if isinstance(pattern, ReadPattern):
-        for argument in example_arguments(design.compiled, pattern, shown):
-            examples.append(argument)
-            if len(examples) == 8:
-                break
+            picks[parameter.name] = [_pick(subject, entity, item) for item in islice(own, PICKS_MAX)]
+    examples = example_arguments(design.compiled, pattern, shown) if isinstance(pattern, ReadPattern) else ()
     return {
         "question": question,
         "kind": "read" if isinstance(pattern, ReadPattern) else "write",
         "signature": str(pattern.signature),
         "fields": fields(pattern, schemas),
-        "examples": examples,
+        "examples": list(islice(examples, EXAMPLES)),
         "picks": picks,
     }
 
@@ -72,7 +67,10 @@ def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, s
         return path_json(subject, question, read_path(design, pattern, arguments))
     if not send:
         path = write_path(design, question, arguments, send=False)
-        return {**path_json(subject, question, path), "rehearsed": True, "changes": _before(subject, path)}
+        touched = _touched(subject, path)
+        before = stored_items(subject, touched.values())
+        changes = changes_json(subject, touched, before, _planned(subject, path, before))
+        return {**path_json(subject, question, path), "rehearsed": True, "changes": changes}
     require_writable(subject)
     planned = _touched(subject, write_path(design, question, arguments, send=False))
     before = stored_items(subject, planned.values())
@@ -86,16 +84,11 @@ def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, s
     }
 
 
-def _picks(design: CompiledDesign, subject: Subject, items: Iterable[Item]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for item in items:
-        entity = design.entity_of(item)
-        if entity is not None:
-            key = key_of(item, subject.table)
-            words = [attribute_text(value, 40) for name, value in item.items() if name not in key]
-            label = " / ".join(map(attribute_text, key.values()))
-            found.append({"entity": entity.name, "label": f"{label}  {' '.join(words[:2])}", "value": {KEY: key}})
-    return found
+def _pick(subject: Subject, entity: CompiledEntity, item: Item) -> dict[str, Any]:
+    key = subject.key_of(item)
+    words = [attribute_text(value, 40) for name, value in item.items() if name not in key]
+    label = " / ".join(map(attribute_text, key.values()))
+    return {"entity": entity.name, "label": f"{label}  {' '.join(words[:2])}", "value": {KEY: key}}
 
 
 def require_writable(subject: Subject) -> None:
@@ -103,18 +96,12 @@ def require_writable(subject: Subject) -> None:
         raise Refused("this studio is read-only", hint="start it with --allow-writes to change this store")
 
 
-def _before(subject: Subject, path: Path) -> list[dict[str, Any]]:
-    touched = _touched(subject, path)
-    before = stored_items(subject, touched.values())
-    return changes_json(subject, touched, before, _planned(subject, path, before))
-
-
 def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[str, Item]:
     """The items after a dry run, by identity, if its conditions are met."""
     after = dict(before)
     for step in path.steps:
         for kind, action in actions(step.operation, step.parameters):
-            key = key_of(action.get("Item") or action["Key"], subject.table)
+            key = subject.key_of(action.get("Item") or action["Key"])
             name = identity(key)
             if kind == "Put":
                 after[name] = action["Item"]
@@ -129,7 +116,7 @@ def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[s
 
 
 def _touched(subject: Subject, path: Path) -> dict[str, Item]:
-    keys = [key_of(item, subject.table) for step in path.steps for _, item in step.touched]
+    keys = [subject.key_of(item) for step in path.steps for _, item in step.touched]
     return {identity(key): key for key in keys}
 
 
@@ -139,18 +126,17 @@ def stored_items(subject: Subject, keys: Iterable[Item]) -> dict[str, Item]:
     ]
     answers = subject.transport.call_all(requests) if requests else []
     items = [answer["Item"] for answer in answers if "Item" in answer]
-    return {identity(key_of(item, subject.table)): item for item in items}
+    return {subject.identity_of(item): item for item in items}
 
 
 def changes_json(
-    subject: Subject, keys: Mapping[str, Item], before: Mapping[str, Item], after: Mapping[str, Item] | None
+    subject: Subject, keys: Mapping[str, Item], before: Mapping[str, Item], after: Mapping[str, Item]
 ) -> list[dict[str, Any]]:
-    """The changes of items: each changed attribute and index entry. ``after`` is None if it is unknown."""
+    """The changes of items: each changed attribute and index entry."""
     result: list[dict[str, Any]] = []
     for name, key in keys.items():
-        old, new = before.get(name), None if after is None else after.get(name)
-        kind = kind_of(new or old or key, subject.compiled, subject.table)
-        attributes: list[str] = sorted({*(old or {}), *(new or {})}) if after is not None else []
+        old, new = before.get(name), after.get(name)
+        kind = subject.kind_of(new or old or key)
         result.append(
             {
                 "id": name,
@@ -158,13 +144,13 @@ def changes_json(
                 "kind": kind.label,
                 "colour": colour_of(subject, kind),
                 "was": old is not None,
-                "is": None if after is None else new is not None,
+                "is": new is not None,
                 "attributes": [
                     {"name": attribute, "before": (old or {}).get(attribute), "after": (new or {}).get(attribute)}
-                    for attribute in attributes
+                    for attribute in sorted({*(old or {}), *(new or {})})
                     if (old or {}).get(attribute) != (new or {}).get(attribute)
                 ],
-                "entries": [] if after is None else list(_entries(subject, old, new)),
+                "entries": list(_entries(subject, old, new)),
             }
         )
     return result
@@ -172,7 +158,7 @@ def changes_json(
 
 def _entries(subject: Subject, old: Item | None, new: Item | None) -> Iterator[dict[str, Any]]:
     for index in subject.table.indexes:
-        names = [attribute.name for attributes in place_attributes(subject.table, index) for attribute in attributes]
+        names = [attribute.name for attributes in subject.key_attributes(index) for attribute in attributes]
         texts = [
             " / ".join(attribute_text(item[name]) for name in names) if item and all(n in item for n in names) else None
             for item in (old, new)

@@ -12,7 +12,7 @@ from typing import Any
 
 from keyplan.client.conversations import Request
 from keyplan.model.declared.indexes import Index
-from keyplan.studio.items import Item, key_of, kind_of, place_attributes
+from keyplan.studio.items import Item
 from keyplan.studio.subject import Subject
 
 LOCAL_ITEMS = 4000
@@ -115,7 +115,7 @@ def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | Non
 
 def _shape(subject: Subject, item: Item) -> str:
     """The shape of an item's partition key: collections with one shape are of one kind."""
-    kind = kind_of(item, subject.compiled, subject.table)
+    kind = subject.kind_of(item)
     if kind.key is None:
         return kind.label.partition(" · ")[0]
     return re.sub(r"\{[^}]*\}", "{}", str(kind.key.partition[0][1]))
@@ -123,7 +123,7 @@ def _shape(subject: Subject, item: Item) -> str:
 
 def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]:
     names = [entity.name for entity in subject.compiled.entities.values()] if subject.compiled is not None else []
-    kind = kind_of(group[0][0], subject.compiled, subject.table)
+    kind = subject.kind_of(group[0][0])
     position = len(names) if kind.entity is None else names.index(kind.entity.name)
     return _ROLES.index(kind.role), position, kind.label
 
@@ -138,7 +138,7 @@ class _Candidate:
 
     @classmethod
     def of(cls, subject: Subject, items: list[Item]) -> _Candidate:
-        kinds = {kind_of(item, subject.compiled, subject.table).label for item in items[:200]}
+        kinds = {subject.kind_of(item).label for item in items[:200]}
         return cls(items, len(kinds), frozenset(_values(items[:50])))
 
     def worth(self, seen: set[str]) -> int:
@@ -158,21 +158,19 @@ def _name(items: Sequence[Item]) -> str:
 # One collection
 
 
-def stretch(
-    subject: Subject, partition: Mapping[str, Any], rows: int, known: Sequence[Item] = (), index: Index | None = None
-) -> CollectionPart:
+def stretch(subject: Subject, partition: Mapping[str, Any], rows: int, known: Sequence[Item] = ()) -> CollectionPart:
     """The first items of a collection, and one of each other kind in ``known``. Raises StoreError, DynamoDBError."""
-    request = _query(subject, [partition], index)
+    request = _query(subject, [partition], None)
     answer = subject.transport.call("Query", {**request, "Limit": rows})
     items: list[Item] = answer["Items"]
-    labels = {kind_of(item, subject.compiled, subject.table).label for item in items}
+    labels = {subject.kind_of(item).label for item in items}
     apart: dict[str, Item] = {}
     for element in known:
-        label = kind_of(element, subject.compiled, subject.table).label
+        label = subject.kind_of(element).label
         if label not in labels:
             apart.setdefault(label, element)
     more = "LastEvaluatedKey" in answer
-    total = count(subject, [partition], index) if more else Count(len(items), exact=True)
+    total = count(subject, [partition]) if more else Count(len(items), exact=True)
     return CollectionPart(items, _sorted(subject, apart.values()), total)
 
 
@@ -184,7 +182,7 @@ def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[s
     totals: Counter[tuple[str, str]] = Counter()
     if made.complete:
         for name, index in indexes.items():
-            partition, sort = place_attributes(subject.table, index)
+            partition, sort = subject.key_attributes(index)
             for item in made.items:
                 if all(attribute.name in item for attribute in (*partition, *sort)):
                     totals[name, str([item[attribute.name] for attribute in partition])] += 1
@@ -210,7 +208,7 @@ def count(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index
 
 
 def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None) -> dict[str, Any]:
-    attributes, _ = place_attributes(subject.table, index)
+    attributes, _ = subject.key_attributes(index)
     names = {f"#k{number}": attribute.name for number, attribute in enumerate(attributes)}
     values = {f":k{number}": value for number, value in enumerate(partition)}
     return {
@@ -223,4 +221,4 @@ def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Inde
 
 
 def _sorted(subject: Subject, items: Iterable[Item]) -> list[Item]:
-    return sorted(items, key=lambda item: [str(value) for value in key_of(item, subject.table).values()])
+    return sorted(items, key=lambda item: [str(value) for value in subject.key_of(item).values()])

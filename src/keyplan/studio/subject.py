@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -17,6 +17,7 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.table import Table
 from keyplan.session.design import Design
+from keyplan.studio.items import Item, Kind, identity, key_of, kind_of, place_attributes
 
 NO_TABLE = "no-table"
 """The table's name if there is no table."""
@@ -40,6 +41,21 @@ class Subject:
     @property
     def compiled(self) -> CompiledDesign | None:
         return None if self.design is None else self.design.compiled
+
+    def kind_of(self, item: Item) -> Kind:
+        return kind_of(item, self.compiled, self.table)
+
+    def key_of(self, item: Item) -> dict[str, Any]:
+        return key_of(item, self.table)
+
+    def identity_of(self, item: Item) -> str:
+        return identity(self.key_of(item))
+
+    def index(self, name: str | None) -> Index | None:
+        return next((index for index in self.table.indexes if index.name == name), None)
+
+    def key_attributes(self, index: Index | None) -> tuple[Sequence[KeyAttribute], Sequence[KeyAttribute]]:
+        return place_attributes(self.table, index)
 
 
 def of_design(design: Design, *, writable: bool | None = None) -> Subject:
