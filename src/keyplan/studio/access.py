@@ -13,24 +13,21 @@ from importlib.resources import files
 
 from starlette.requests import Request
 
+from keyplan.web.policy import named_host
+
 HEADER = "x-keyplan-token"
 TOKEN_BYTES = 24
-
-
-def _token() -> str:
-    return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 @dataclass(frozen=True)
 class Access:
     """A server's token and host names (None: any)."""
 
-    token: str = field(default_factory=_token, repr=False)
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES), repr=False)
     hosts: Sequence[str] | None = ("127.0.0.1", "localhost")
 
     def knows_host(self, request: Request) -> bool:
-        named = request.headers.getlist("host")
-        return self.hosts is None or (len(named) == 1 and _name(named[0]) in self.hosts)
+        return self.hosts is None or named_host(request.headers.raw) in self.hosts
 
     def refusal(self, request: Request) -> tuple[int, str, str] | None:
         """The status, code and message of a rejected request; None if it is allowed."""
@@ -44,11 +41,6 @@ class Access:
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             return 401, "TokenNeeded", "the token is missing or wrong: open the address that the terminal shows"
         return None
-
-
-def _name(host: str) -> str:
-    name, colon, port = host.lower().rpartition(":")
-    return name if colon and port.isascii() and port.isdigit() else host.lower()
 
 
 STATIC = files("keyplan.studio").joinpath("static")

@@ -10,6 +10,7 @@ from keyplan._version import __version__
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import ErrorDetail, ItemNotFound, KeyplanError, RequestError
 from keyplan.formatting.results import error_json
+from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.changing import change_json, source_of, write_module
 from keyplan.studio.design_file import DesignFile, stamp
@@ -33,22 +34,6 @@ EACH_MAX = 10
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
-UNMASKED = {
-    "add",
-    "change",
-    "check",
-    "cost",
-    "first_design",
-    "generate",
-    "home",
-    "open",
-    "plan",
-    "questions",
-    "start",
-    "watch",
-    "write_module",
-}
-"""Actions whose answers contain no items."""
 RUN_VIEWS = {"plan", "change"}
 """The views that run the design's module."""
 
@@ -91,10 +76,9 @@ class Studio:
         return self._others[table]
 
     def adopt(self, other: Studio) -> None:
-        if self.runner is not None:
-            self.runner.close()
+        self._replace_runner(other.runner)
         self.subject, self.traffic, self.endpoint = other.subject, other.traffic, other.endpoint
-        self.runner, self.executes, self.file = other.runner, other.executes, other.file
+        self.executes, self.file = other.executes, other.file
         self.journal = Journal()
         self.seen.clear()
         self._others.clear()
@@ -105,10 +89,13 @@ class Studio:
         if opened is None:
             return
         if self.subject.design is None or self.runner is None:
-            if self.runner is not None:
-                self.runner.close()
-            self.runner = opened.runner
+            self._replace_runner(opened.runner)
         self.subject, self.traffic = opened.subject, opened.traffic
+
+    def _replace_runner(self, runner: ModuleRunner | None) -> None:
+        if self.runner is not None:
+            self.runner.close()
+        self.runner = runner
 
     def remember(self, items: Mapping[str, Item]) -> None:
         """Keep items that are shown, so that the page can request them; the oldest are dropped."""
@@ -128,7 +115,7 @@ def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
     if action is None:
         raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
     answer = action(studio.at(text_of(given, "table"), refresh=name == "start"), given)
-    return answer if name in UNMASKED else masked(answer, secret_names(studio.subject.compiled))
+    return masked(answer, secret_names(studio.subject.compiled)) if name in ITEM_ACTIONS else answer
 
 
 def _start(studio: Studio, _given: Given) -> dict[str, Any]:
@@ -181,6 +168,7 @@ def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
 
 def start_json(subject: Subject) -> dict[str, Any]:
     design = subject.compiled
+    patterns = () if design is None else design.patterns.values()
     return {
         "name": subject.name,
         "doc": "" if design is None else design.doc.partition("\n\n")[0],
@@ -197,26 +185,21 @@ def start_json(subject: Subject) -> dict[str, Any]:
         },
         "indexes": [index.name for index in subject.table.indexes],
         "entities": [] if design is None else [entity.name for entity in design.entities.values()],
-        "questions": []
-        if design is None
-        else [
+        "questions": [
             {
                 "id": pattern.id,
                 "name": pattern.name,
-                "kind": "read" if pattern.name in design.reads else "write",
+                "kind": "read" if isinstance(pattern, ReadPattern) else "write",
                 "doc": pattern.signature.doc.partition("\n\n")[0],
             }
-            for pattern in design.patterns.values()
+            for pattern in patterns
         ],
     }
 
 
 def _key_json(subject: Subject, index: Index | None) -> dict[str, Any]:
-    partition, sort = subject.key_attributes(index)
-    return {
-        "partition": [{"name": attribute.name, "type": attribute.type} for attribute in partition],
-        "sort": [{"name": attribute.name, "type": attribute.type} for attribute in sort],
-    }
+    sides = zip(("partition", "sort"), subject.key_attributes(index), strict=True)
+    return {side: [{"name": each.name, "type": each.type} for each in attributes] for side, attributes in sides}
 
 
 def _run(studio: Studio, given: Given) -> dict[str, Any]:
@@ -265,7 +248,7 @@ def _change(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _add(studio: Studio, given: Given) -> dict[str, Any]:
-    text = _source_of(given)
+    text = _text(given) or ""
     design = studio.subject.compiled
     imported = {} if design is None else field_types(design)
     local = module_outline(text)["entities"]
@@ -273,22 +256,22 @@ def _add(studio: Studio, given: Given) -> dict[str, Any]:
     return {"text": with_addition(text, _runner(studio).source.class_name, given, known)}
 
 
-def _source_of(given: Given) -> str:
-    text = given.get("text")
-    if not isinstance(text, str):
-        raise _wrong("text", "isn't a string")
-    return text
+def _text(given: Given) -> str | None:
+    """The text of a module, which may be empty; None if it is missing."""
+    return "" if given.get("text") == "" else text_of(given, "text")
 
 
 def _write_module(studio: Studio, given: Given) -> dict[str, Any]:
-    write_module(_runner(studio).source, _source_of(given), text_of(given, "version") or "")
+    text = _text(given)
+    if text is None:
+        raise _wrong("text", "is missing")
+    write_module(_runner(studio).source, text, text_of(given, "version") or "")
     return {}
 
 
 def _plan(studio: Studio, given: Given) -> dict[str, Any]:
-    return _ran(
-        _runner(studio), "plan", {name: given.get(name) is True for name in ("ignore_existing", "attributes")}, given
-    )
+    options = {name: given.get(name) is True for name in ("ignore_existing", "attributes")}
+    return _ran(_runner(studio), "plan", options, given)
 
 
 def _runner(studio: Studio) -> ModuleRunner:
@@ -302,11 +285,8 @@ def _runner(studio: Studio) -> ModuleRunner:
 
 def _ran(runner: ModuleRunner, task: str, options: Given, given: Given) -> dict[str, Any]:
     """A runner's answer. ``run`` is set for the file itself, and for a text that the user ran. Raises RequestError."""
-    text = given.get("text")
-    if text is not None and not isinstance(text, str):
-        raise _wrong("text", "isn't a text")
     flags = {name: given.get(name) is True for name in ("run", "stop", "again")}
-    return runner.answer(task, options, text=text, known=text_of(given, "version"), **flags)
+    return runner.answer(task, options, text=_text(given), known=text_of(given, "version"), **flags)
 
 
 def _map(studio: Studio, given: Given) -> dict[str, Any]:
@@ -369,17 +349,9 @@ def _wrong(name: str, message: str) -> RequestError:
     return RequestError("invalid request", errors=[ErrorDetail(name, message)])
 
 
-ACTIONS: dict[str, Action] = {
-    "start": _start,
-    "watch": _watch,
-    "home": lambda studio, _: _needed_home(studio).as_json(),
-    "open": _open,
-    "first_design": lambda studio, _: first_design_json(studio.subject),
+ITEM_ACTIONS: dict[str, Action] = {
     "map": _map,
     "item": _item,
-    "questions": lambda studio, _: questions_json(type(needed(studio.subject)), studio.traffic),
-    "check": lambda studio, _: check_json(type(needed(studio.subject)), studio.traffic),
-    "cost": lambda studio, given: cost_json(type(needed(studio.subject)), given, studio.traffic),
     "form": lambda studio, given: form_json(studio.subject, text_of(given, "question") or ""),
     "run": _run,
     "data": _data,
@@ -388,6 +360,18 @@ ACTIONS: dict[str, Action] = {
     "bring": lambda studio, given: brought_json(studio.subject, given),
     "edit": _edit,
     "undo": _undo,
+}
+"""Actions whose answers contain items: secret values are masked."""
+ACTIONS: dict[str, Action] = {
+    **ITEM_ACTIONS,
+    "start": _start,
+    "watch": _watch,
+    "home": lambda studio, _: _needed_home(studio).as_json(),
+    "open": _open,
+    "first_design": lambda studio, _: first_design_json(studio.subject),
+    "questions": lambda studio, _: questions_json(type(needed(studio.subject)), studio.traffic),
+    "check": lambda studio, _: check_json(type(needed(studio.subject)), studio.traffic),
+    "cost": lambda studio, given: cost_json(type(needed(studio.subject)), given, studio.traffic),
     "generate": _generate,
     "plan": _plan,
     "change": _change,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from functools import partial
 
 from pydantic import ValidationError
@@ -21,12 +22,12 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keyplan.errors import KeyplanError, RequestError
-from keyplan.formatting.results import error_json, known_error
 from keyplan.studio.access import MODULES, STATIC, Access, page_html
 from keyplan.studio.actions import Studio, run
-from keyplan.web.api import JsonResponse
-from keyplan.web.request_parsing import read_object, status_of
+from keyplan.web.api import JsonResponse, error_response, problem
+from keyplan.web.request_parsing import read_object
 
+_PATH = re.compile(r"(\w[\w-]*/)*\w[\w-]*\.\w+")
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
@@ -61,8 +62,7 @@ def studio_application(studio: Studio, access: Access) -> Starlette:
     async def act(request: Request) -> Response:
         refused = access.refusal(request)
         if refused is not None:
-            status, code, message = refused
-            return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
+            return problem(*refused, headers)
         answer = await _acted(studio, request)
         answer.headers.update({**headers, "cache-control": "no-store"})
         return answer
@@ -80,25 +80,19 @@ async def _acted(studio: Studio, request: Request) -> Response:
         given = await read_object(request)
         made = await run_in_threadpool(partial(run, studio, request.path_params["action"], given))
     except (KeyplanError, ValidationError) as error:
-        known = known_error(error)
-        return JsonResponse(error_json(known), status_code=status_of(known))
+        return error_response(error)
     except RecursionError:
-        deep = RequestError("a value is nested too deeply", hint="DynamoDB allows 32 levels")
-        return JsonResponse(error_json(deep), status_code=400)
+        return error_response(RequestError("a value is nested too deeply", hint="DynamoDB allows 32 levels"))
     return JsonResponse(made)
 
 
 def _static(path: str) -> tuple[bytes, str] | None:
-    names = path.split("/")
-    suffix = path[path.rfind(".") :]
-    if suffix not in _KINDS or any(
-        not name.replace("-", "").replace(".", "").isalnum() or ".." in name for name in names
-    ):
+    kind = _KINDS.get(path[path.rfind(".") :])
+    if kind is None or not _PATH.fullmatch(path):
         return None
-    traversable = STATIC.joinpath(*names)
     try:
-        return (traversable.read_bytes(), _KINDS[suffix]) if traversable.is_file() else None
-    except OSError:  # the path is invalid
+        return STATIC.joinpath(*path.split("/")).read_bytes(), kind
+    except OSError:  # there is no such file
         return None
 
 
@@ -109,8 +103,7 @@ class Beside:
         self.at = at
 
         async def enter(request: Request) -> Response:
-            query = f"?{request.url.query}" if request.url.query else ""
-            return RedirectResponse(f"{at}/{query}")
+            return RedirectResponse(f"{at}/?{request.url.query}".removesuffix("?"))
 
         doors = [Route(at, enter), Mount(at, studio), *([] if other is not None else [Route("/", enter)])]
         self._own = Starlette(routes=doors)

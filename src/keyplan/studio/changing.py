@@ -23,13 +23,11 @@ from keyplan.analysis.diff.diff_report import Difference, difference
 from keyplan.errors import DesignError, ErrorDetail, KeyplanError, RequestError, is_interrupt
 from keyplan.model.deferral import is_deferred
 from keyplan.session.design import Design
-from keyplan.studio.collections import Picture, template_picture
+from keyplan.studio.collections import template_picture
 from keyplan.studio.design_file import line_in
 from keyplan.studio.drawing import picture_json
 from keyplan.studio.module_edits import module_outline
 from keyplan.studio.reviewing import REGION
-
-__all__ = ["Source", "change_json", "change_made", "loaded", "source_of", "version_of", "write_module"]
 
 MODULE = "keyplan_studio_module"
 MESSAGE_MAX = 5_000
@@ -130,8 +128,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     """The design of a text, or the error of the module. Executes it, so only the child process calls this. The module
     stays in ``sys.modules``, so that its classes have a file.
     """
-    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-    name = f"{MODULE}_{digest}"
+    name = f"{MODULE}_{version_of(text)}"
     module = ModuleType(name)
     module.__file__ = str(source.path)
     module.__package__ = source.package or ""
@@ -142,7 +139,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     try:
         code = compile(text, str(source.path), "exec")
         linecache.checkcache(str(source.path))
-        exec(code, module.__dict__)  # noqa: S102 - the file named on the command line, or a text that the user ran
+        exec(code, module.__dict__)  # noqa: S102 - the user's own file, or a text that the user chose to run
     except DesignError as error:
         return {**_problem(error.message, line_in(source.path, error), tuple(error.errors)), "hint": error.hint}
     except KeyplanError as error:
@@ -156,24 +153,16 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
             raise KeyboardInterrupt from error
         return _problem(f"{type(error).__name__}: {error}"[:MESSAGE_MAX], line_in(source.path, error))
     result = module.__dict__.get(source.class_name)
-    if (
-        not isinstance(result, type)
-        or not issubclass(result, Design)
-        or not (is_deferred() or hasattr(result, "compiled"))
-    ):
-        return _problem(f"the module has no design {source.class_name}", None)
-    return result
+    if isinstance(result, type) and issubclass(result, Design) and (is_deferred() or hasattr(result, "compiled")):
+        return result
+    return _problem(f"the module has no design {source.class_name}")
 
 
 def _problem(message: str, line: int | None = None, faults: tuple[ErrorDetail, ...] = ()) -> dict[str, Any]:
-    return {
-        "message": message,
-        "line": line,
-        "errors": [{**asdict(fault), "line": None} for fault in faults],
-    }
+    return {"message": message, "line": line, "errors": [{**asdict(fault), "line": None} for fault in faults]}
 
 
-# What it means
+# Effects
 
 
 def _prices(design: type[Design]) -> dict[str, Any]:
@@ -188,19 +177,13 @@ def _prices(design: type[Design]) -> dict[str, Any]:
 
 
 def _map(design: type[Design], compared: Difference) -> dict[str, Any]:
-    drawn = template_picture(design.compiled.name, design.compiled)
-    _mark(drawn, compared)
-    return picture_json(drawn)
-
-
-def _mark(drawn: Picture, compared: Difference) -> None:
     worst: dict[str, Severity] = {}
-    for change in compared.changes:
-        entity = ([*change.place.split("."), "", ""])[1]
-        if entity not in worst or change.severity.rank < worst[entity].rank:
-            worst[entity] = change.severity
-    for place in drawn.places:
-        for collection in place.collections:
-            for at, entry in enumerate(collection.entries):
-                if entry.kind in worst:
-                    collection.entries[at] = replace(entry, mark=_MARKS[worst[entry.kind]])
+    for change in sorted(compared.changes, key=lambda change: change.severity.rank):
+        _, _, rest = change.place.partition(".")
+        worst.setdefault(rest.partition(".")[0], change.severity)
+    drawn = template_picture(design.compiled.name, design.compiled)
+    for collection in (collection for place in drawn.places for collection in place.collections):
+        for at, entry in enumerate(collection.entries):
+            if entry.kind in worst:
+                collection.entries[at] = replace(entry, mark=_MARKS[worst[entry.kind]])
+    return picture_json(drawn)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,9 +45,7 @@ class _Made:
 class Journal:
     """The transactions saved by this process, each with the items before and after. Each can be undone."""
 
-    saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(
-        default_factory=dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]]
-    )
+    saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(default_factory=dict[str, Any])
 
     def add(self, before: Mapping[str, Item], after: Mapping[str, Item]) -> str:
         """Keep a transaction, and return its name; the oldest are dropped."""
@@ -96,12 +94,7 @@ def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -
     for name in {**new, **(old or {})}:
         if name not in key and (old is None or old.get(name) != new.get(name)):
             made.change(name, None if old is None else old.get(name))
-    parameters = {"Key": key, "names": made.names, "conditions": made.conditions}
-    if made.values:
-        parameters["ExpressionAttributeValues"] = made.values
-    if old is None:
-        return _plain(subject, "Delete", parameters)
-    return _plain(subject, "Update", {**parameters, "UpdateExpression": " ".join(made.clauses())})
+    return made.operation(subject, "Delete" if old is None else "Update", key)
 
 
 def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | None = None) -> dict[str, Any]:
@@ -186,7 +179,7 @@ def _one(subject: Subject, edit: Any) -> _Made:
     entity = subject.kind_of(item).entity
     instance = instance_of(entity, item)
     if edit["do"] == "delete":
-        raw = [_plain(subject, "Delete", {"Key": subject.key_of(item)})]
+        raw = [_RawChange({}).operation(subject, "Delete", subject.key_of(item))]
         operations = raw if instance is None else _operations(subject, Delete(instance))
         return _Made(operations, {subject.identity_of(item): None})
     changes = edit.get("fields")
@@ -213,7 +206,12 @@ def _created(subject: Subject, entity: CompiledEntity, given: Any) -> _Made:
         instance = entity.cls.model_validate_json(json.dumps(given))
     except ValidationError as error:
         raise RequestError("not valid", errors=error_details_of(error, entity.name)) from None
-    return _Made(_operations(subject, Create(instance)), dict([_after(subject, entity, instance)]))
+    return _created_instance(subject, entity, instance)
+
+
+def _created_instance(subject: Subject, entity: CompiledEntity, instance: Entity) -> _Made:
+    item = entity.to_item(instance)
+    return _Made(_operations(subject, Create(instance)), {subject.identity_of(item): item})
 
 
 def _changed(
@@ -224,7 +222,8 @@ def _changed(
     _check_unchanged(entity, before, was)
     new = entity.checked(instance.model_copy(update=values))
     own = subject.identity_of(item)
-    name, after = _after(subject, entity, new)
+    after = entity.to_item(new)
+    name = subject.identity_of(after)
     if name != own:  # its primary key changes: the item moves
         return _Made(_operations(subject, Delete(instance).only_if(**before), Create(new)), {own: None, name: after})
     plain = {text: value for text, value in values.items() if value != before[text]}
@@ -274,14 +273,11 @@ def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any
     known = validated_fields(entity, {name: value for name, value in was.items() if name in before})
     others = [name for name, value in known.items() if value != before[name]]
     if others:
-        raise RequestError(
-            f"changed meanwhile: {', '.join(others)}", hint="discard this edit, look again, and edit what is there now"
-        )
+        raise _changed_meanwhile(", ".join(others))
 
 
-def _after(subject: Subject, entity: CompiledEntity, instance: Entity) -> tuple[str, Item]:
-    item: Item = entity.to_item(instance)
-    return subject.identity_of(item), item
+def _changed_meanwhile(names: str) -> RequestError:
+    return RequestError(f"changed meanwhile: {names}", hint="discard this edit, look again, and edit what is there now")
 
 
 # Items without an entity
@@ -302,7 +298,7 @@ def _created_item(subject: Subject, item: Any) -> _Made:
         raise RequestError("a claim is written with its item", hint="omit it")
     instance = instance_of(kind.entity, item)
     if instance is not None and kind.entity is not None:
-        return _Made(_operations(subject, Create(instance)), dict([_after(subject, kind.entity, instance)]))
+        return _created_instance(subject, kind.entity, instance)
     return _Made([_new_item(subject, item)], {subject.identity_of(item): item})
 
 
@@ -326,16 +322,6 @@ def _check_values(attributes: Mapping[str, Any]) -> None:
         raise RequestError("not valid", errors=faults)
 
 
-def _plain(subject: Subject, kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """An action of TransactWriteItems on an existing item, with further ``conditions``."""
-    conditions = ["attribute_exists(#key)", *parameters.pop("conditions", ())]
-    condition = {
-        "ConditionExpression": " AND ".join(conditions),
-        "ExpressionAttributeNames": {"#key": subject.table.partition.name, **parameters.pop("names", {})},
-    }
-    return {kind: {"TableName": subject.table_name, **parameters, **condition}}
-
-
 def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: Any) -> _Made:
     """Attribute values in DynamoDB JSON; None removes an attribute. Changed attributes must be as they were read."""
     made = _RawChange(was if isinstance(was, dict) else item)
@@ -349,20 +335,10 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
         if value is not None:
             _check_values({name: value})
         if made.was.get(name) != item.get(name):
-            raise RequestError(
-                f"changed meanwhile: {name}", hint="discard this edit, look again, and edit what is there now"
-            )
+            raise _changed_meanwhile(name)
         made.change(name, value)
     after = {name: value for name, value in {**item, **changes}.items() if value is not None}
-    parameters: dict[str, Any] = {
-        "Key": subject.key_of(item),
-        "UpdateExpression": " ".join(made.clauses()),
-        "names": made.names,
-        "conditions": made.conditions,
-    }
-    if made.values:
-        parameters["ExpressionAttributeValues"] = made.values
-    return _Made([_plain(subject, "Update", parameters)], {subject.identity_of(item): after})
+    return _Made([made.operation(subject, "Update", subject.key_of(item))], {subject.identity_of(item): after})
 
 
 @dataclass
@@ -390,8 +366,17 @@ class _RawChange:
             self.values[f":w{number}"] = self.was[name]
             self.conditions.append(f"#a{number} = :w{number}")
 
-    def clauses(self) -> Iterator[str]:
-        if self.sets:
-            yield f"SET {', '.join(self.sets)}"
-        if self.removes:
-            yield f"REMOVE {', '.join(self.removes)}"
+    def operation(self, subject: Subject, kind: str, key: Item) -> dict[str, Any]:
+        """An Update or Delete of TransactWriteItems, of an item that exists."""
+        clauses = [f"{verb} {', '.join(each)}" for verb, each in (("SET", self.sets), ("REMOVE", self.removes)) if each]
+        parameters: dict[str, Any] = {
+            "TableName": subject.table_name,
+            "Key": key,
+            "ConditionExpression": " AND ".join(["attribute_exists(#key)", *self.conditions]),
+            "ExpressionAttributeNames": {"#key": subject.table.partition.name, **self.names},
+        }
+        if self.values:
+            parameters["ExpressionAttributeValues"] = self.values
+        if kind == "Update":
+            parameters["UpdateExpression"] = " ".join(clauses)
+        return {kind: parameters}

@@ -93,7 +93,7 @@ def laid_out(picture: Picture) -> Layout:
     heights = [_height(collection, "") for collection in table.collections]
     columns = _columns(heights)
     tallest = max(_bottoms(heights, columns))
-    depth = _stand(layout, table, heights, columns, (MARGIN, MARGIN), CARD_WIDTH)
+    depth = _place_cards(layout, table, heights, columns, (MARGIN, MARGIN), CARD_WIDTH)
     right, bottom = MARGIN + _zone_width(columns, CARD_WIDTH), depth
     x, y, width = right + GAP_PLACES, MARGIN, 0
     for place in indexes:
@@ -104,7 +104,7 @@ def laid_out(picture: Picture) -> Layout:
         need = TITLE_HEIGHT + max(_bottoms(heights, columns))
         if y > MARGIN and y + need > max(tallest, 700) + MARGIN + TITLE_HEIGHT:
             x, y, width = x + width + GAP_INDEXES, MARGIN, 0
-        depth = _stand(layout, place, heights, columns, (x, y), ENTRY_WIDTH)
+        depth = _place_cards(layout, place, heights, columns, (x, y), ENTRY_WIDTH)
         width = max(width, _zone_width(columns, ENTRY_WIDTH))
         right, bottom, y = max(right, x + width), max(bottom, depth), depth + GAP * 3
     layout.width, layout.height = right + MARGIN, bottom + MARGIN
@@ -119,9 +119,11 @@ def _zone_width(columns: int, width: int) -> int:
 def _height(collection: Collection, index: str) -> int:
     each = ENTRY_HEIGHT if index else ROW_HEIGHT
     gaps = sum(entry.gap for entry in collection.entries)
-    foot = FOOT_HEIGHT if _foot(collection) else 8
-    caption = CAPTION_HEIGHT if collection.condition else 0
-    return HEAD_HEIGHT + each * len(collection.entries) + 14 * gaps + foot + caption
+    return _top(collection) + each * len(collection.entries) + 14 * gaps + (FOOT_HEIGHT if _foot(collection) else 8)
+
+
+def _top(collection: Collection) -> int:
+    return HEAD_HEIGHT + (CAPTION_HEIGHT if collection.condition else 0)
 
 
 def _foot(collection: Collection) -> str:
@@ -149,7 +151,7 @@ def _bottoms(heights: Sequence[int], columns: int) -> list[int]:
     return result
 
 
-def _stand(
+def _place_cards(
     layout: Layout, place: Place, heights: Sequence[int], columns: int, corner: tuple[int, int], width: int
 ) -> int:
     """Place each card in the shortest column; returns the lowest position."""
@@ -167,7 +169,7 @@ def _stand(
 
 def _box(collection: Collection, index: str, x: int, y: int, width: int, height: int) -> Box:
     each = ENTRY_HEIGHT if index else ROW_HEIGHT
-    top = y + HEAD_HEIGHT + (CAPTION_HEIGHT if collection.condition else 0)
+    top = y + _top(collection)
     rows: list[Row] = []
     for entry in collection.entries:
         top += 14 if entry.gap else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from keyword import iskeyword
 from typing import Any
 
@@ -207,15 +207,6 @@ def _add_pattern(source: ModuleText, design: str, form: _Form, known: Mapping[st
 
 
 def _next_id(design: ast.ClassDef) -> str:
-    ids = [match for text in _ids(design) if (match := re.fullmatch(r"(\D*)(\d+)", text))]
-    prefix = ids[-1][1] if ids else "AP"
-    return f"{prefix}{max((int(match[2]) for match in ids if match[1] == prefix), default=0) + 1}"
-
-
-def _ids(design: ast.ClassDef) -> Iterator[str]:
-    for node in ast.walk(design):
-        match node:
-            case ast.Call(func=ast.Name(id="read"), args=[ast.Constant(value=str() as text), *_]):
-                yield text
-            case _:
-                pass
+    ids = re.findall(r"""read\(["'](\D*)(\d+)["']""", ast.unparse(design))
+    prefix = ids[-1][0] if ids else "AP"
+    return f"{prefix}{max((int(number) for start, number in ids if start == prefix), default=0) + 1}"

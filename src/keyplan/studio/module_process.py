@@ -24,8 +24,9 @@ from keyplan.analysis.traffic.traffic_file import Traffic, traffic_from
 from keyplan.errors import DesignError, ErrorDetail, KeyplanError, UnknownDesign, is_interrupt
 from keyplan.formatting.results import error_json, json_text
 from keyplan.model.deferral import deferred
-from keyplan.planner import Plan, PlannedKey, provisional_design, rewritten, spare_indexes
+from keyplan.planner import Plan, provisional_design, rewritten, spare_indexes
 from keyplan.planner import plan as find_plans
+from keyplan.planner.plans import Weight
 from keyplan.session.design import Design
 from keyplan.studio.changing import Source, change_made, loaded
 
@@ -79,32 +80,28 @@ def _row(label: str, cells: Sequence[Cell], **more: Any) -> dict[str, Any]:
 
 def _weights(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
     """The weights of the plans, except those that are zero in all."""
-
-    def row(label: str, value: Callable[[Plan], float | None], shown: Callable[[Plan], str]) -> dict[str, Any] | None:
-        values = [value(plan) for plan in plans]
-        known = [each for each in values if each is not None]
-        if not any(known):
-            return None
-        cells = [{"text": shown(plan), "least": each == min(known)} for plan, each in zip(plans, values, strict=True)]
-        return {**_row(label, cells), "same": len(set(values)) == 1}
-
-    rows = [
-        row("Indexes", lambda plan: plan.weight.indexes, lambda plan: str(plan.weight.indexes)),
-        row("Claims", lambda plan: plan.weight.copies, lambda plan: str(plan.weight.copies)),
-        row("Filtered reads", lambda plan: plan.weight.filtered, lambda plan: str(plan.weight.filtered)),
-        row("USD a month", lambda plan: plan.weight.usd_a_month, lambda plan: _usd(plan.weight.usd_a_month)),
-        row("USD a million calls", lambda plan: plan.weight.usd_per_million, lambda p: _usd(p.weight.usd_per_million)),
-        row("Hottest key", lambda plan: round(plan.weight.heat, 3) if plan.weight.hot else None, _hottest),
-    ]
-    yield from (made for made in rows if made is not None)
+    weights = [plan.weight for plan in plans]
+    rows: dict[str, list[tuple[float | None, str]]] = {
+        "Indexes": [(each.indexes, str(each.indexes)) for each in weights],
+        "Claims": [(each.copies, str(each.copies)) for each in weights],
+        "Filtered reads": [(each.filtered, str(each.filtered)) for each in weights],
+        "USD a month": [(each.usd_a_month, _usd(each.usd_a_month)) for each in weights],
+        "USD a million calls": [(each.usd_per_million, _usd(each.usd_per_million)) for each in weights],
+        "Hottest key": [(round(each.heat, 3) if each.hot else None, _hottest(each)) for each in weights],
+    }
+    for label, pairs in rows.items():
+        known = [value for value, _ in pairs if value is not None]
+        if any(known):
+            cells = [{"text": text, "least": value == min(known)} for value, text in pairs]
+            yield {**_row(label, cells), "same": len({value for value, _ in pairs}) == 1}
 
 
 def _usd(value: float | None) -> str:
     return "" if value is None else f"${value:,.2f}"
 
 
-def _hottest(plan: Plan) -> str:
-    hottest = plan.weight.hottest
+def _hottest(weight: Weight) -> str:
+    hottest = weight.hottest
     return "" if hottest is None else f"{hottest}: {hottest.share:.0%}"
 
 
@@ -127,20 +124,19 @@ def _indexes(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
 
 def _keys(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
     """A group per entity, a row per key of any plan."""
-    both = [(plan, {key.place: key for key in plan.keys}) for plan in plans]
-    places = dict.fromkeys(key.place for plan in plans for key in plan.keys)
-    entities = dict.fromkeys(place.partition(".")[0] for place in places)
-    for entity in entities:
-        own = [place for place in places if place.partition(".")[0] == entity]
-        rows = [
-            _row(place.partition(".")[2], [_key(plan, keys[place]) if place in keys else None for plan, keys in both])
-            for place in own
-        ]
+    cells = [
+        {
+            key.place: {"text": key.text, "note": key.sentence, "noted": _noted(plan, key.place), "new": key.new}
+            for key in plan.keys
+        }
+        for plan in plans
+    ]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for place in dict.fromkeys(place for own in cells for place in own):
+        entity, _, name = place.partition(".")
+        groups.setdefault(entity, []).append(_row(name, [own.get(place) for own in cells]))
+    for entity, rows in groups.items():
         yield {"title": entity, "of": "keys", "rows": rows}
-
-
-def _key(plan: Plan, key: PlannedKey) -> Cell:
-    return {"text": key.text, "note": key.sentence, "noted": _noted(plan, key.place), "new": key.new}
 
 
 def _patterns(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
@@ -184,7 +180,7 @@ MEMORY_BYTES = 4 << 30
 
 def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # the output of the module is no answer
+    os.dup2(2, 1)  # what the module prints goes to standard error
 
     def tell(answer: Mapping[str, Any]) -> None:
         out.write(f"{json_text(answer)}\n".encode())
@@ -223,7 +219,7 @@ def limit(cpu_seconds: int, memory_bytes: int) -> None:
         (resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1),
         (resource.RLIMIT_AS, memory_bytes, memory_bytes),
     ):
-        with suppress(OSError, ValueError):  # a lower limit holds already
+        with suppress(OSError, ValueError):  # a lower limit is set already
             resource.setrlimit(name, (soft, hard))
 
 
