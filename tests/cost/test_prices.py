@@ -116,12 +116,14 @@ def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
         "source",
         "usd.ReadRequestUnits",
         "usd.WriteRequestUnits",
-        "usd.Reads",
         "usd.ReadCapacityUnit-Hrs",
-        "usd",
-        "reserved.1yr",
+        "reserved.1yr.read_hour",
+        "reserved.1yr.write_upfront",
+        "reserved.1yr.write_hour",
     ]
-    for text, message in (("{", "isn't JSON"), ("[]", "JSON object"), ('{"reserved": 1}', "can't be used")):
+    unknown = json.dumps(data | {"source": "AWS", "usd": {"Reads": "1"}, "reserved": {}})
+    texts = {"{": "isn't JSON", "[]": "can't be used", '{"reserved": 1}': "can't be used", unknown: "no price of Reads"}
+    for text, message in texts.items():
         path.write_text(text)
         with pytest.raises(PriceError, match=message):
             read_price_list(path)

@@ -53,7 +53,7 @@ def _table(title: str) -> Table:
 
 
 def _show_patterns(out: Console, payer: Payer) -> None:
-    estimate, table_class = payer.estimate, payer.settings.table_class
+    estimate = payer.estimate
     known = estimate.traffic.known
     table = _table("Access patterns, units per call")
     table.add_column("Id", no_wrap=True)
@@ -76,11 +76,11 @@ def _show_patterns(out: Console, payer: Payer) -> None:
             written(pattern.units("write")) + spread(pattern)
             if pattern.failure is None
             else Text("not estimated", style="red"),
-            million(payer.call_usd(pattern, table_class)),
+            million(payer.call_usd(pattern)),
         ]
         if known:
             rates = (pattern.load.per_second, pattern.load.peak_per_second)
-            row += [*map(number, rates), usd(payer.pattern_usd(pattern, table_class))]
+            row += [*map(number, rates), usd(payer.pattern_usd(pattern))]
         table.add_row(*row)
     out.print(table)
     if any(pattern.notes for pattern in estimate.patterns):
@@ -105,17 +105,14 @@ def _show_targets(out: Console, payer: Payer) -> None:
             number(average[target].writes),
             number(peak[target].writes),
             size(stored[target]),
-            usd(payer.target_usd(target, payer.settings.table_class)),
+            usd(payer.target_usd(target)),
         )
     out.print(table)
 
 
 def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     payers = (payer, *others)
-    bills = [
-        {bill.name: bill for bill in (*element.bills(), element.idle(element.settings.table_class))}
-        for element in payers
-    ]
+    bills = [element.by_name() for element in payers]
     table = _table("A month, paid")
     table.add_column("")
     for element in payers:
@@ -125,7 +122,7 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
         style = "bold green" if name in bills[0] and bills[0][name].usd == cheapest and name != "idle" else ""
         table.add_row(Text(name, style=style), *(Text(bill_usd(bill.get(name)), style=style) for bill in bills))
     out.print(table)
-    hour = payer.peak_hour_usd(payer.settings.table_class)
+    hour = payer.peak_hour_usd()
     if hour is not None:
         out.print(Text(f"One hour with every access pattern at its peak: {usd(hour)}, on demand."))
     use, share = break_even(payer.prices), storage_break_even(payer.prices)
@@ -164,7 +161,6 @@ def _open(estimate: EntityEstimate) -> str:
 
 
 def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
-    table_class = payer.settings.table_class
     out.print(Text.assemble((estimate.id, "cyan" if estimate.kind == "read" else "yellow"), f"  {estimate.signature}"))
     if estimate.failure is not None:
         out.print(Text.assemble(("not estimated: ", "bold red"), printable(estimate.failure)))
@@ -191,13 +187,13 @@ def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
     out.print(
         f"Per call: {number(estimate.read_units)} read and {number(estimate.write_units)} write units{spread(estimate)}"
     )
-    call = payer.call_usd(estimate, table_class)
+    call = payer.call_usd(estimate)
     if call is not None:
         out.print(f"Per million calls: {million(call)}, in {payer.prices.said}.")
     if estimate.load.per_second is not None:
-        a_month = usd(payer.pattern_usd(estimate, table_class))
+        a_month = usd(payer.pattern_usd(estimate))
         out.print(f"Per month at {number(estimate.load.per_second)} calls per second: {a_month}.")
-        for charge in payer.pattern_charges(estimate, table_class):
+        for charge in payer.pattern_charges(estimate):
             out.print(Text(f"  {charge.what}: {charge.why} = {usd(charge.usd)}", style="dim"))
     for note in estimate.notes:
         out.print(Text.assemble(("assumed: ", "bold"), printable(note)))

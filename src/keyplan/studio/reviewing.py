@@ -55,7 +55,7 @@ def _question(
     design: type[Design], explanation: Explanation, known: PatternEstimate, payer: Payer, findings: list[Finding]
 ) -> dict[str, Any]:
     pattern = design.compiled.patterns[explanation.pattern]
-    call = None if known.failure is not None else payer.call_usd(known, payer.settings.table_class)
+    call = None if known.failure is not None else payer.call_usd(known)
     own = [each for each in findings if each.place.endswith(f".{explanation.pattern}")]
     return {
         **explanation.as_json(),
@@ -65,7 +65,7 @@ def _question(
         "calls": len(known.requests),
         "usd_million": None if call is None else call * MILLION,
         "per_second": known.load.per_second,
-        "usd_month": payer.pattern_usd(known, payer.settings.table_class),
+        "usd_month": payer.pattern_usd(known),
         "failure": known.failure,
         "notes": list(known.notes),
         "findings": [

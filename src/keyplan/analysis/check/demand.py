@@ -49,17 +49,13 @@ def _demands_of(subject: Subject) -> Demands:
             requests, touched = _call(subject, facts, pattern)
         except Problem:
             continue
-        _count(result, subject, pattern, requests)
+        peak = subject.load(pattern).peak or 0
+        for kind in ("read", "write"):
+            for target, units in total_units(requests, kind).items():
+                place = "the table" if target == TABLE else target
+                result.totals.setdefault((place, kind), []).append((pattern.name, units * peak))
         result.partitions.extend(_busiest(subject, pattern, touched))
     return result
-
-
-def _count(result: Demands, subject: Subject, pattern: ReadPattern | WritePattern, requests: list[Request]) -> None:
-    peak = subject.load(pattern).peak or 0
-    for kind in ("read", "write"):
-        for target, units in total_units(requests, kind).items():
-            place = "the table" if target == TABLE else target
-            result.totals.setdefault((place, kind), []).append((pattern.name, units * peak))
 
 
 def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -> tuple[list[Request], list[_Touched]]:

@@ -85,7 +85,7 @@ class Payer:
         name = "provisioned for the peak" if peak else "provisioned, scaled to the average"
         return Bill(_named(name, table_class), (*charges, *self.stored(table_class)))
 
-    def reserved(self, term: str) -> Bill | None:
+    def reserved(self, term: Literal["1yr", "3yr"]) -> Bill | None:
         """Reserved capacity for the peak, in blocks of 100 units; None if the list has no such price. The upfront
         price is spread over the months of the term. Standard class only.
         """
@@ -98,15 +98,20 @@ class Payer:
             f"reserved for {'a year' if term == '1yr' else 'three years'}", (*charges, *self.stored("standard"))
         )
 
-    def idle(self, table_class: TableClass = "standard") -> Bill:
+    def idle(self) -> Bill:
+        table_class = self.settings.table_class
         return Bill(_named("idle", table_class), tuple(self.stored(table_class)))
 
     def bills(self) -> list[Bill]:
         classes: tuple[TableClass, ...] = ("standard", "standard-infrequent-access")
         result = [self.on_demand(class_) for class_ in classes]
         result += [self.provisioned(class_, peak=peak) for peak in (True, False) for class_ in classes]
-        result += [bill for bill in map(self.reserved, ("1yr", "3yr")) if bill is not None]
+        result += [bill for bill in (self.reserved("1yr"), self.reserved("3yr")) if bill is not None]
         return result
+
+    def by_name(self) -> dict[str, Bill]:
+        """Every billing mode, and a month without requests."""
+        return {bill.name: bill for bill in (*self.bills(), self.idle())}
 
     def chosen(self) -> Bill:
         """The bill by the traffic file's own settings: its billing mode and table class."""
@@ -114,45 +119,43 @@ class Payer:
             return self.provisioned(self.settings.table_class)
         return self.on_demand(self.settings.table_class)
 
-    def peak_hour_usd(self, table_class: TableClass = "standard") -> float | None:
+    def peak_hour_usd(self) -> float | None:
         """What an hour at the peak of every pattern costs on demand, without storage."""
         rates = self.estimate.throughput(peak=True)
-        a_month = _total(
-            request for target, rate in rates.items() for request in self._requests(target, rate, table_class)
-        )
+        table_class = self.settings.table_class
+        a_month = _total(each for target, rate in rates.items() for each in self._requests(target, rate, table_class))
         return None if a_month is None else a_month / HOURS
 
     # One pattern, one target
 
-    def call_usd(self, pattern: PatternEstimate, table_class: TableClass = "standard") -> float | None:
+    def call_usd(self, pattern: PatternEstimate) -> float | None:
         """The cost of one call of a pattern on demand; None if it couldn't be estimated, or a price is missing."""
         if pattern.failure is not None:
             return None
-        a_month = _total(self._of_pattern(pattern, 1.0, table_class))
+        a_month = _total(self._of_pattern(pattern, 1.0))
         return None if a_month is None else a_month / SECONDS
 
-    def pattern_usd(self, pattern: PatternEstimate, table_class: TableClass = "standard") -> float | None:
+    def pattern_usd(self, pattern: PatternEstimate) -> float | None:
         """The cost of a month's calls; None also if the rate is unknown."""
         if pattern.failure is not None or pattern.load.per_second is None:
             return None
-        return _total(self._of_pattern(pattern, pattern.load.per_second, table_class))
+        return _total(self._of_pattern(pattern, pattern.load.per_second))
 
-    def pattern_charges(self, pattern: PatternEstimate, table_class: TableClass = "standard") -> list[Charge]:
+    def pattern_charges(self, pattern: PatternEstimate) -> list[Charge]:
         """The same, target by target, each with its arithmetic."""
-        return list(self._of_pattern(pattern, pattern.load.per_second or 0.0, table_class))
+        return list(self._of_pattern(pattern, pattern.load.per_second or 0.0))
 
-    def _of_pattern(self, pattern: PatternEstimate, rate: float, table_class: TableClass) -> Iterator[Charge]:
+    def _of_pattern(self, pattern: PatternEstimate, rate: float) -> Iterator[Charge]:
         reads, writes = pattern.units("read"), pattern.units("write")
         for target in dict.fromkeys((*reads, *writes)):
             units = Throughput(rate * reads.get(target, 0.0), rate * writes.get(target, 0.0))
-            yield from self._requests(target, units, table_class)
+            yield from self._requests(target, units, self.settings.table_class)
 
-    def target_usd(self, target: str, table_class: TableClass = "standard") -> float | None:
+    def target_usd(self, target: str) -> float | None:
         """The cost of the table (or an index) per month on demand, storage included."""
-        rate = self.estimate.throughput(peak=False)[target]
-        charges = [*self._requests(target, rate, table_class), self._storage(target, table_class, self.prices)]
-        charges += [self._storage(target, table_class, price_list) for price_list in self.replicas]
-        return _total(charges)
+        rate, table_class = self.estimate.throughput(peak=False)[target], self.settings.table_class
+        stored = (self._storage(target, table_class, prices) for prices in (self.prices, *self.replicas))
+        return _total([*self._requests(target, rate, table_class), *stored])
 
     # Charges
 
@@ -190,20 +193,14 @@ class Payer:
         return self.estimate.stored_bytes(replicated_bytes=REPLICA_BYTES if self.replicas else 0)
 
     def _storage(self, target: str, table_class: TableClass, prices: PriceList) -> Charge:
-        size = self._bytes()[target] / GB
-        meter = f"{_prefix(table_class)}TimedStorage-ByteHrs"
-        price = prices.price(meter)
         what = f"storage of {_shown(target)}{self._in(prices)}"
-        return Charge(what, _times(size, price), f"{size:,.3f} GB × {_usd(price)}", meter)
+        return _gb(what, self._bytes()[target], prices, f"{_prefix(table_class)}TimedStorage-ByteHrs")
 
     def _recovery(self, prices: PriceList) -> Charge:
         """Point-in-time recovery stores the table and its local indexes."""
         result = self._bytes()
-        size = sum(result[target] for target in (TABLE, *self.estimate.local)) / GB
-        meter = "TimedPITRStorage-ByteHrs"
-        price = prices.price(meter)
-        what = f"point-in-time recovery{self._in(prices)}"
-        return Charge(what, _times(size, price), f"{size:,.3f} GB × {_usd(price)}", meter)
+        size_bytes = sum(result[target] for target in (TABLE, *self.estimate.local))
+        return _gb(f"point-in-time recovery{self._in(prices)}", size_bytes, prices, "TimedPITRStorage-ByteHrs")
 
     def _stream(self, readers: int) -> Charge:
         rates = self.estimate.throughput(peak=True)[TABLE]
@@ -269,6 +266,11 @@ def _hours(what: str, rate: float, prices: PriceList, meter: str) -> Charge:
     price = prices.price(meter)
     why = f"{rate:,.4g} units/s at {UTILISATION:.0%} → {units:,} units × {HOURS} h × {_usd(price)}"
     return Charge(what, _times(units * HOURS, price), why, meter)
+
+
+def _gb(what: str, size_bytes: float, prices: PriceList, meter: str) -> Charge:
+    size, price = size_bytes / GB, prices.price(meter)
+    return Charge(what, _times(size, price), f"{size:,.3f} GB × {_usd(price)}", meter)
 
 
 def _times(quantity: float, price: float | None) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -32,7 +32,6 @@ def report_json(payer: Payer, others: Sequence[Payer] = ()) -> dict[str, Any]:
     estimate = payer.estimate
     average, peak = estimate.throughput(peak=False), estimate.throughput(peak=True)
     stored = estimate.stored_bytes()
-    table_class = payer.settings.table_class
     return {
         "design": estimate.design,
         "table": estimate.table,
@@ -51,29 +50,25 @@ def report_json(payer: Payer, others: Sequence[Payer] = ()) -> dict[str, Any]:
                 "average": {"reads": average[target].reads, "writes": average[target].writes},
                 "peak": {"reads": peak[target].reads, "writes": peak[target].writes},
                 "stored_bytes": stored[target],
-                "usd_month": payer.target_usd(target, table_class),
+                "usd_month": payer.target_usd(target),
             }
             for target in estimate.targets
         ],
         "entities": [_entity_json(entity) for entity in estimate.entities],
         "bills": [_bill_json(bill) for bill in payer.bills()],
         "chosen": _bill_json(payer.chosen()),
-        "idle": _bill_json(payer.idle(table_class)),
-        "peak_hour_usd": payer.peak_hour_usd(table_class),
+        "idle": _bill_json(payer.idle()),
+        "peak_hour_usd": payer.peak_hour_usd(),
         "regions": [
-            {
-                "region": element.prices.region,
-                "as_of": element.prices.as_of,
-                "bills": [_bill_json(bill) for bill in element.bills()],
-            }
-            for element in others
+            {"region": each.prices.region, "as_of": each.prices.as_of, "bills": list(map(_bill_json, each.bills()))}
+            for each in others
         ],
         "failures": list(estimate.failures),
     }
 
 
 def pattern_json(estimate: PatternEstimate, payer: Payer) -> dict[str, Any]:
-    table_class = payer.settings.table_class
+    call_usd = payer.call_usd(estimate)
     return {
         "id": estimate.id,
         "pattern": estimate.name,
@@ -87,8 +82,8 @@ def pattern_json(estimate: PatternEstimate, payer: Payer) -> dict[str, Any]:
         "amplification": estimate.amplification,
         "per_second": estimate.load.per_second,
         "peak_per_second": estimate.load.peak,
-        "usd_million_calls": _million(payer.call_usd(estimate, table_class)),
-        "usd_month": payer.pattern_usd(estimate, table_class),
+        "usd_million_calls": None if call_usd is None else call_usd * MILLION,
+        "usd_month": payer.pattern_usd(estimate),
         "notes": list(estimate.notes),
         "failure": estimate.failure,
     }
@@ -128,10 +123,6 @@ def _bill_json(bill: Bill) -> dict[str, Any]:
     }
 
 
-def _million(price: float | None) -> float | None:
-    return None if price is None else price * MILLION
-
-
 # Markdown
 
 
@@ -141,7 +132,7 @@ def report_markdown(payer: Payer, others: Sequence[Payer] = ()) -> str:
 
 
 def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
-    estimate, table_class = payer.estimate, payer.settings.table_class
+    estimate = payer.estimate
     yield f"# What {estimate.design} costs"
     yield ""
     yield f"Prices of {payer.prices.said}. A month has 730 hours. Not estimated: {EXCLUDED}."
@@ -156,8 +147,8 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
                 number(pattern.read_units) if pattern.read_units else "",
                 written(pattern.units("write")) + spread(pattern),
                 number(pattern.load.per_second),
-                million(payer.call_usd(pattern, table_class)),
-                usd(payer.pattern_usd(pattern, table_class)),
+                million(payer.call_usd(pattern)),
+                usd(payer.pattern_usd(pattern)),
             )
             for pattern in estimate.patterns
         ),
@@ -172,7 +163,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
                 number(average[target].reads),
                 number(average[target].writes),
                 size(stored[target]),
-                usd(payer.target_usd(target, table_class)),
+                usd(payer.target_usd(target)),
             )
             for target in estimate.targets
         ),
@@ -195,7 +186,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
 
 
 def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
-    bills = [{bill.name: bill for bill in (*payer.bills(), payer.idle(payer.settings.table_class))} for payer in payers]
+    bills = [payer.by_name() for payer in payers]
     for name in dict.fromkeys(name for bill in bills for name in bill):
         yield (name, *(bill_usd(bill.get(name)) for bill in bills))
 
@@ -218,14 +209,21 @@ class Difference:
 
 def difference(old: Payer, new: Payer) -> list[Difference]:
     """The differences under the same traffic and prices, without patterns that one design can't estimate."""
-    old, new = _comparable(old, new)
-    differences: list[Difference] = []
-    for what, values in (("read units", _read_units), ("write units", _write_units)):
-        differences += _differences(what, values(old), values(new))
-    differences += _differences("USD per month", _pattern_usd(old), _pattern_usd(new))
-    differences += _differences("USD per month of", _target_usd(old), _target_usd(new))
-    differences += _differences("USD per month, paid", _bill_usd(old), _bill_usd(new))
-    return differences
+    before, after = map(_figures, _comparable(old, new))
+    names = sorted({**before, **after}, key=lambda figure: list(_UNITS).index(figure[0]))
+    return [Difference(*figure, before.get(figure), after.get(figure)) for figure in names]
+
+
+def _figures(payer: Payer) -> dict[tuple[str, str], float | None]:
+    patterns = payer.estimate.patterns
+    result: dict[tuple[str, str], float | None] = {}
+    result |= {("read units", each.name): each.read_units for each in patterns if each.read_units}
+    result |= {("write units", each.name): each.write_units for each in patterns if each.write_units}
+    known = [each for each in patterns if each.load.per_second is not None]
+    result |= {("USD per month", each.name): payer.pattern_usd(each) for each in known}
+    targets = payer.estimate.targets
+    result |= {("USD per month of", target or "the table"): payer.target_usd(target) for target in targets}
+    return result | {("USD per month, paid", name): bill.usd for name, bill in payer.by_name().items()}
 
 
 def _failing(old: Payer, new: Payer) -> list[str]:
@@ -242,38 +240,6 @@ def _comparable(old: Payer, new: Payer) -> tuple[Payer, Payer]:
         return Payer(replace(payer.estimate, patterns=patterns), payer.prices, payer.replicas)
 
     return (kept(old), kept(new)) if failing else (old, new)
-
-
-def _differences(what: str, old: Mapping[str, float | None], new: Mapping[str, float | None]) -> Iterator[Difference]:
-    for name in dict.fromkeys((*old, *new)):
-        yield Difference(what, name, old.get(name), new.get(name))
-
-
-def _read_units(payer: Payer) -> dict[str, float | None]:
-    return {pattern.name: pattern.read_units for pattern in payer.estimate.patterns if pattern.read_units}
-
-
-def _write_units(payer: Payer) -> dict[str, float | None]:
-    return {pattern.name: pattern.write_units for pattern in payer.estimate.patterns if pattern.write_units}
-
-
-def _pattern_usd(payer: Payer) -> dict[str, float | None]:
-    table_class = payer.settings.table_class
-    return {
-        pattern.name: payer.pattern_usd(pattern, table_class)
-        for pattern in payer.estimate.patterns
-        if pattern.load.per_second is not None
-    }
-
-
-def _target_usd(payer: Payer) -> dict[str, float | None]:
-    return {
-        target or "the table": payer.target_usd(target, payer.settings.table_class) for target in payer.estimate.targets
-    }
-
-
-def _bill_usd(payer: Payer) -> dict[str, float | None]:
-    return {bill.name: bill.usd for bill in (*payer.bills(), payer.idle(payer.settings.table_class))}
 
 
 def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
@@ -299,7 +265,8 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
     yield ""
     before, after = old.chosen(), new.chosen()
     prices = f"Prices of {new.prices.said}"
-    change = f"**{bill_usd(before)} → {bill_usd(after)} per month** {_by(before.usd, after.usd)}({after.name}{failing})"
+    by = f"{more(before.usd, after.usd)} ".lstrip()
+    change = f"**{bill_usd(before)} → {bill_usd(after)} per month** {by}({after.name}{failing})"
     yield f"{change}. {prices}."
     yield ""
     if not changed:
@@ -311,16 +278,7 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
             continue
         yield from table_lines(
             (title, "what", "before", "after", "change"),
-            [
-                (
-                    f"`{entry.name}`",
-                    _UNITS[entry.what],
-                    _value(entry, entry.before),
-                    _value(entry, entry.after),
-                    _change(entry),
-                )
-                for entry in of_section
-            ],
+            ((f"`{each.name}`", _UNITS[each.what], *_values(each), _change(each)) for each in of_section),
         )
         yield ""
     if failures:
@@ -343,18 +301,12 @@ _UNITS = {
 }
 
 
-def _value(entry: Difference, value: float | None) -> str:
-    if value is None:
-        return "–"
-    return usd(value) if entry.what.startswith("USD") else number(value)
+def _values(entry: Difference) -> Iterator[str]:
+    shown = usd if entry.what.startswith("USD") else number
+    yield from ("–" if value is None else shown(value) for value in (entry.before, entry.after))
 
 
 def _change(entry: Difference) -> str:
     if entry.before is None:
         return "new"
     return "gone" if entry.after is None else more(entry.before, entry.after)
-
-
-def _by(before: float | None, after: float | None) -> str:
-    text = more(before, after)
-    return f"{text} " if text else ""

@@ -163,15 +163,8 @@ def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
     traffic = traffic or traffic_of(design)
     estimator = _Estimator(cls, design, traffic)
     patterns = tuple(estimator.pattern(pattern) for pattern in design.patterns.values())
-    entities = tuple(
-        entity_estimate
-        for entity_estimate in map(estimator.entity, design.entities.values())
-        if entity_estimate is not None
-    )
-    failures = [
-        *estimator.failures,
-        *(f"{pattern.id} {pattern.name}: {pattern.failure}" for pattern in patterns if pattern.failure),
-    ]
+    entities = tuple(each for each in map(estimator.entity, design.entities.values()) if each is not None)
+    failures = estimator.failures + [f"{each.id} {each.name}: {each.failure}" for each in patterns if each.failure]
     return Estimate(
         design=design.name,
         doc=design.doc.partition("\n\n")[0],
@@ -219,34 +212,18 @@ class _Estimator:
         self, pattern: ReadPattern | WritePattern, arguments: Mapping[str, Any] | None = None
     ) -> PatternEstimate:
         load = self.traffic.patterns.get(pattern.name, Load())
-        requests: list[Request] = []
-        notes: tuple[str, ...] = ()
-        failure: str | None = None
-        branches: tuple[tuple[Request, ...], ...] = ()
-        incomplete = False
-        if isinstance(pattern, ReadPattern):
-            try:
-                cost = self.facts.read(pattern, arguments=arguments)
-                requests, notes = cost.requests, cost.notes
-            except Problem as problem:
-                failure = str(problem)
-        else:
+        kind: Literal["read", "write"] = "read" if isinstance(pattern, ReadPattern) else "write"
+        made = PatternEstimate(pattern.id, pattern.name, kind, str(pattern.signature), (), load)
+        if isinstance(pattern, WritePattern):
             write = estimate_write(self.analyzer, pattern, self.facts)
-            requests, notes, failure = write.requests, write.notes, write.failure
             branches = tuple(tuple(branch.requests) for branch in write.branches)
-            incomplete = write.incomplete
-        return PatternEstimate(
-            id=pattern.id,
-            name=pattern.name,
-            kind="read" if isinstance(pattern, ReadPattern) else "write",
-            signature=str(pattern.signature),
-            requests=tuple(requests),
-            load=load,
-            notes=notes,
-            failure=failure,
-            branches=branches,
-            incomplete=incomplete,
-        )
+            made = replace(made, branches=branches, incomplete=write.incomplete)
+            return replace(made, requests=tuple(write.requests), notes=write.notes, failure=write.failure)
+        try:
+            cost = self.facts.read(pattern, arguments=arguments)
+        except Problem as problem:
+            return replace(made, failure=str(problem))
+        return replace(made, requests=tuple(cost.requests), notes=cost.notes)
 
     def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
         stored = self.traffic.entities.get(entity.name)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from keyplan.dynamodb.regions import REGIONS, near_region
-from keyplan.errors import ErrorDetail, PriceError
+from keyplan.errors import PriceError
+from keyplan.model.declared.pattern_load import fault_of
 
 FOLDER = Path(__file__).parent / "prices"
 METERS = {
@@ -40,25 +42,35 @@ METERS = {
 TERMS = ("1yr", "3yr")
 
 
+_Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Text = Annotated[str, Field(min_length=1)]
+
+
 @dataclass(frozen=True, slots=True)
 class Reserved:
     """Reserved capacity for a term, in USD per capacity unit: upfront and per hour."""
 
-    read_upfront: float
-    read_hour: float
-    write_upfront: float
-    write_hour: float
+    read_upfront: _Price
+    read_hour: _Price
+    write_upfront: _Price
+    write_hour: _Price
+
+
+def _of_known(prices: Mapping[str, float]) -> Mapping[str, float]:
+    if unknown := sorted(prices.keys() - METERS.keys()):
+        raise ValueError(f"there is no price of {', '.join(unknown)}; known: {', '.join(METERS)}")
+    return prices
 
 
 @dataclass(frozen=True)
 class PriceList:
-    """The prices of one region in USD, as of a day."""
+    """The prices of one region in USD, as of a day. A file has them as strings: JSON has no 0.000000125 exactly."""
 
-    region: str
-    as_of: str
-    source: str
-    usd: Mapping[str, float]
-    reserved: Mapping[str, Reserved] = field(default_factory=dict[str, Reserved])
+    region: _Text
+    as_of: _Text
+    source: _Text
+    usd: Annotated[Mapping[str, _Price], Field(min_length=1), AfterValidator(_of_known)]
+    reserved: Mapping[Literal["1yr", "3yr"], Reserved] = field(default_factory=dict[Literal["1yr", "3yr"], Reserved])
 
     @property
     def said(self) -> str:
@@ -87,60 +99,17 @@ def price_list(region: str) -> PriceList:
 
 def read_price_list(path: Path) -> PriceList:
     """A price list from a file. Raises PriceError with every error of the file."""
+    place = str(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return TypeAdapter(PriceList).validate_python(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise PriceError(f"{path} can't be read: {error.strerror}", place=str(path)) from None
+        raise PriceError(f"{path} can't be read: {error.strerror}", place=place) from None
+    except ValidationError as error:
+        faults = [fault_of(each) for each in error.errors(include_url=False)]
+        raise PriceError("the price list can't be used", place=place, errors=faults, hint=_HINT) from None
     except (ValueError, RecursionError) as error:
-        raise PriceError(f"it isn't JSON: {error}", place=str(path)) from None
-    faults: list[ErrorDetail] = []
-    if not isinstance(data, dict):
-        raise PriceError("a price list is a JSON object", place=str(path), hint=_HINT)
-    texts = {name: _text(data, name, faults) for name in ("region", "as_of", "source")}
-    usd = _prices(data.get("usd"), "usd", METERS, faults)
-    if not usd:
-        faults.append(ErrorDetail("usd", "it has no prices"))
-    reserved: dict[str, Reserved] = {}
-    given = data.get("reserved", {})
-    if not isinstance(given, dict) or not set(given) <= set(TERMS):
-        faults.append(ErrorDetail("reserved", f"it maps {' and '.join(TERMS)} to prices"))
-    else:
-        names = [element.name for element in fields(Reserved)]
-        for term, prices in given.items():
-            result = _prices(prices, f"reserved.{term}", names, faults)
-            if len(result) == len(names):
-                reserved[term] = Reserved(**result)
-            else:
-                faults.append(ErrorDetail(f"reserved.{term}", f"it needs {', '.join(names)}"))
-    if faults:
-        raise PriceError("the price list can't be used", place=str(path), errors=faults, hint=_HINT)
-    return PriceList(texts["region"], texts["as_of"], texts["source"], usd, reserved)
+        raise PriceError(f"it isn't JSON: {error}", place=place) from None
 
 
 _RENEWED = "python -m keyplan.analysis.cost.update_prices writes one from AWS's, --prices reads it"
 _HINT = "python -m keyplan.analysis.cost.update_prices writes one from AWS's price list"
-
-
-def _text(data: Mapping[str, Any], name: str, faults: list[ErrorDetail]) -> str:
-    value = data.get(name)
-    if not isinstance(value, str) or not value:
-        faults.append(ErrorDetail(name, "it is missing, or no text"))
-        return ""
-    return value
-
-
-def _prices(data: Any, place: str, names: Collection[str], faults: list[ErrorDetail]) -> dict[str, float]:
-    """Prices by name, written as strings: JSON numbers can't represent 0.000000125 exactly."""
-    result: dict[str, float] = {}
-    for name, value in (data if isinstance(data, dict) else {}).items():
-        try:
-            price = Decimal(str(value))
-        except InvalidOperation:
-            price = Decimal("NaN")
-        if name not in names:
-            faults.append(ErrorDetail(f"{place}.{name}", "there is no such price", f"known: {', '.join(names)}"))
-        elif not price.is_finite() or price < 0:
-            faults.append(ErrorDetail(f"{place}.{name}", f"{value!r} is no price"))
-        else:
-            result[name] = float(price)
-    return result

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate
+from keyplan.analysis.cost.estimate import PatternEstimate, estimate
 from keyplan.analysis.cost.read_facts import BUCKETS_ASSUMED, Facts
 from keyplan.analysis.traffic.traffic_file import traffic_of, unshared
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.item_sizes import FieldSize
+from keyplan.model.compiled.item_sizes import FieldSize, ItemSizes
 from keyplan.model.compiled.plans import BatchGetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.example_values import CHOICE
@@ -70,11 +70,12 @@ def _lines(cls: type[Any]) -> Iterator[str]:
         yield f"# {estimated.id}: {_shown(estimated.signature)}"
         yield f"[patterns.{_key(estimated.name)}]"
         yield from map(str, _pattern(estimated, pattern, facts))
+    sizes = {each.sizes.entity: each.sizes for each in result.entities}
     for entity in design.entities.values():
         yield ""
-        yield f"# {_shown(_sizes_of(entity, result))}"
+        yield f"# {_shown(_sizes_of(entity, sizes.get(entity.name)))}"
         yield f"[entities.{_key(entity.name)}]"
-        yield from map(str, _entity(entity, result))
+        yield from map(str, _entity(entity, sizes.get(entity.name)))
 
 
 # Patterns
@@ -109,7 +110,7 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
         elif assumed is not None:
             yield _Line("items", _number(assumed), f"{note}; assumed")
         else:
-            yield _Line("items", "10", f"{note}; by the entities' own numbers while it isn't given")
+            yield _Line("items", "10", f"{note}; default: by the entities' own numbers")
     yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
     buckets = pattern.buckets
     if buckets is not None:
@@ -132,23 +133,17 @@ def _filters(pattern: ReadPattern) -> bool:
 def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     written = [request for request in estimated.requests if request.units("write")]
     if written or load.items is not None:
-        yield _Line("items", _number(load.items, "10"), "that one call writes; as many as its code writes, without it")
+        yield _Line("items", _number(load.items, "10"), "that one call writes; default: as many as its code writes")
         yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
-    yield _Line(
-        "in_transaction", "true", "carried out with writes of other designs, by transact; not so while it isn't given"
-    )
-    yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; 0 while it isn't given")
+    yield _Line("in_transaction", "true", "part of a transaction with writes of other designs; default: false")
+    yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; default: 0")
     yield _Line("arguments", "{}", "of a typical call, as values by parameter; typical ones if not set")
 
 
 # Entities
 
 
-def _entity(entity: CompiledEntity, result: Estimate) -> Iterator[_Line]:
-    sizes = next(
-        (entity_estimate.sizes for entity_estimate in result.entities if entity_estimate.sizes.entity == entity.name),
-        None,
-    )
+def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     yield _Line("count", "1000", "items stored")
     yield _Line("kept_days", "30.0", "days that an item stays; without count, what is created in that time is stored")
     yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "of one, names included; as counted below")
@@ -157,9 +152,7 @@ def _entity(entity: CompiledEntity, result: Estimate) -> Iterator[_Line]:
     shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
     if shared:
         pairs = ", ".join(f"{name} = 0.5" for name in shared)
-        yield _Line(
-            "filled", f"{{ {pairs} }}", "share of the items that have the field, or are in the key that it opens"
-        )
+        yield _Line("filled", f"{{ {pairs} }}", "share of the items with the field, or whose value is in when=")
     open_fields = list(_open_fields(entity, sizes.fields if sizes else ()))
     if open_fields:
         pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)
@@ -176,11 +169,7 @@ def _open_fields(entity: CompiledEntity, sizes: Iterable[FieldSize]) -> Iterator
             yield size.field, size.size_bytes - len(size.attribute.encode()), size.source
 
 
-def _sizes_of(entity: CompiledEntity, result: Estimate) -> str:
-    sizes = next(
-        (entity_estimate.sizes for entity_estimate in result.entities if entity_estimate.sizes.entity == entity.name),
-        None,
-    )
+def _sizes_of(entity: CompiledEntity, sizes: ItemSizes | None) -> str:
     if sizes is None:
         return f"{entity.name}: it has no typical item"
     entries = "".join(f", {size:,} B in {index}" for index, size in sizes.entries.items())

@@ -259,13 +259,7 @@ def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffi
 
 def _created(design: CompiledDesign, call: WriteCost) -> Iterator[tuple[str, float]]:
     for mutation in (*call.mutations, *call.batched):
-        entity = _new(design, mutation)
-        if entity is not None:
-            yield entity, mutation.times * (1 - call.fails)
-
-
-def _new(design: CompiledDesign, mutation: Mutation) -> str | None:
-    if mutation.before is not None or mutation.after is None or mutation.what.startswith("claim "):
-        return None
-    entity = design.entity_of(mutation.after)
-    return None if entity is None else entity.name
+        if mutation.before is None and mutation.after is not None and not mutation.what.startswith("claim "):
+            entity = design.entity_of(mutation.after)
+            if entity is not None:
+                yield entity.name, mutation.times * (1 - call.fails)
