@@ -1,8 +1,7 @@
 """Background work: runners, and notes by which other processes recognize the process that does it.
 
-A note identifies a process by its number and start time, because a restarted container reuses process numbers. Work in
-many transactions also has a unique mark, so that its own process knows whether it continues. Operations that start a
-job (an export, an import) run it inline or in a thread.
+A note has the process's number and start time, because numbers are reused. Work in many transactions also has a unique
+mark, so that its own process knows whether it continues.
 """
 
 from __future__ import annotations

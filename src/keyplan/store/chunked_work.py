@@ -1,8 +1,7 @@
 """Work on a whole table in chunks: many transactions, between which other writers run, with a note of the process that
 does it. If the process ends, the next one that finds the note continues.
 
-Backfills of indexes and replicas, backups, restores and the first search for expired items each define their chunks,
-their note, and what to remove on failure.
+Each kind of work defines its chunks, its note, and what to remove on failure.
 """
 
 from __future__ import annotations
@@ -61,15 +60,11 @@ def go_on(
     database: Database, take_over: Callable[[Database, Writer], W | None], finish_taken: Callable[[Database, W], object]
 ) -> None:
     """Finish all abandoned work of a kind. Writes nothing if there is none."""
-    while _is_any_left(database):
+    while any(is_left_undone(table.definition) for table in database.storage.read(database.fresh).values()):
         taken = database.write(partial(take_over, database))
         if taken is None:
             return
         finish_taken(database, taken)
-
-
-def _is_any_left(database: Database) -> bool:
-    return any(is_left_undone(table.definition) for table in database.storage.read(database.fresh).values())
 
 
 def still_done(database: Database, writer: Writer, work: TableWork, worker_of: WorkerOf) -> Table | None:

@@ -140,9 +140,9 @@ class Database:
         self.jobs.run(self.go_on)
         return True
 
-    def goes_on_with_all(self) -> None:
+    def goes_on_with_all(self) -> bool:
         """Finish all tables' abandoned work, because one table's resources can be in use by another."""
-        any(self.goes_on_with(table) for table in self.all_tables())
+        return any(self.goes_on_with(table) for table in self.all_tables())
 
     def find(self, name: str) -> Table | None:
         self.refresh()

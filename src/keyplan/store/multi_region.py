@@ -1,8 +1,7 @@
 """Several regions on one machine: one store each, with replication of global tables.
 
-A write to a global table records its time and region in its transaction. ``Regions.replicate`` copies each region's
-writes to the others after the configured lag. The last writer wins in every region; for equal times, the region with
-the greater name.
+A write to a global table records its time and region. ``Regions.replicate`` copies each region's writes to the others
+after the configured lag. The last writer wins; for equal times, the region with the greater name.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from keyplan.errors import RequestError
 from keyplan.store.database import Database
@@ -111,7 +108,8 @@ class Regions:
         until_us = int(there.clock() * 1_000_000) - lag_us
         count = 0
         while True:
-            seq = here.storage.read(partial(cursor_of, table=table.name, source=source))
+            cursor = here.storage.read(lambda reader: reader.archives.record(CURSOR, f"{table.name}/{source}"))
+            seq = 0 if cursor is None else int(cursor)
             written = partial(_written, there, name=table.name, source=source, since=seq, until_us=until_us)
             batch, last = there.storage.read(written)
             if last == seq:
@@ -133,16 +131,6 @@ def _beside(place: str, region: str) -> str:
         return place
     path = Path(place)
     return str(path.with_name(f"{path.stem}.{region}{path.suffix}"))
-
-
-def cursor_of(reader: Reader | Writer, table: str, source: str) -> int:
-    """The number of the last replicated write of another region."""
-    kept = reader.archives.record(CURSOR, f"{table}/{source}")
-    return 0 if kept is None else int(orjson.loads(kept))
-
-
-def keep_cursor(writer: Writer, table: str, source: str, seq: int) -> None:
-    writer.archives.keep_record(CURSOR, f"{table}/{source}", orjson.dumps(seq))
 
 
 _Batch = list[tuple[Noted, Row | None]]
@@ -181,4 +169,4 @@ def _apply(here: Database, writer: Writer, name: str, source: str, batch: _Batch
             size, body = row[0], row[1]
             write = Write(table, noted.key, put=Put(decode(body), size, body), version=noted.version)
         perform(writer, write)
-    keep_cursor(writer, name, source, end)
+    writer.archives.keep_record(CURSOR, f"{name}/{source}", str(end).encode())

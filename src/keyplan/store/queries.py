@@ -1,8 +1,7 @@
 """Query and Scan: key conditions as bounds of a SQL read, pages, start keys, and responses.
 
-The plan of a key condition (which placeholder is which key attribute) is cached by its text, because applications
-repeat it with other values. A request that differs in anything else is planned again, so that all errors come from one
-place.
+The plan of a key condition (which placeholder is which key attribute) is cached by its text. A request that differs in
+anything else is planned again, so that all errors come from one place.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-"""Optional simulation: throttling like the service's throughput limits, and global secondary indexes with delayed
-visibility.
+"""Optional simulation: throttling like the service's throughput limits, and delayed visibility of index entries.
 
-Throttling models only what AWS documents ("Read and write capacity", "Burst and adaptive capacity", "Understanding
-throttling exceptions" in the developer guide): a provisioned table or global secondary index has its units per second,
-and saves unused units of five minutes; on-demand capacity starts with 4,000 write and 12,000 read units per second and
-allows twice its peak of half an hour ago; a partition allows 1,000 and 3,000. A request is admitted while every
-resource it uses has units left, and is then charged in full; later requests wait until the debt is repaid. Partitions
-aren't split for heat, and the service is sometimes more tolerant. The state is in the memory of one process; time is
-the engine's clock.
+Throttling models what AWS documents ("Read and write capacity", "Burst and adaptive capacity" in the developer guide).
+A provisioned table or global secondary index has its units per second, and saves unused units of five minutes.
+On-demand capacity starts with 4,000 write and 12,000 read units per second and allows twice its peak of half an hour
+ago. A partition allows 1,000 and 3,000, and isn't split for heat. A request is admitted while every resource that it
+uses has units left, and is then charged in full. The state is in the memory of one process.
 
-A delayed index is read from a snapshot of the store, taken before a write, which costs only an open read transaction.
-Therefore entries and attributes appear and disappear later, and together. A change of tables or indexes makes indexes
-current.
+A delayed index is read from a snapshot of the store, taken before a write, which costs an open read transaction. It
+shows a write after the delay plus at most an eighth. Strongly consistent reads and reads of tables have no delay, and a
+change of tables or indexes makes indexes current.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Optional state delays (``--state-delay``): a table or index that is created, changed or deleted is CREATING, UPDATING
-or DELETING for some seconds, during which other changes are rejected.
+"""Optional state delays: a table or index that is created, changed or deleted is CREATING, UPDATING or DELETING for a
+while, during which other changes are rejected. The allowed changes and the texts are the service's (October 2026).
 
-The note of a change is in the table's definition, under ``Settling``, with its end time. So every process sees it, and
-none waits for it; a later reader of the table removes the note, or the table. The allowed changes and the texts are
-recorded from the service (October 2026).
-
-A table is also CREATING during imports and restores, a replica during its backfill, and an index during its backfill,
-with or without delays. These notes identify the process that does the work.
+The note of a change, with its end time, is in the table's definition, under ``Settling``. A later reader of the table
+removes the note, or the table. With or without delays, there are notes of imports, restores and backfills of indexes
+and replicas. They identify the process that does the work.
 """
 
 from __future__ import annotations

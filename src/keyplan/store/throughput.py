@@ -1,5 +1,4 @@
-"""Throughput of tables and indexes: provisioned, on-demand and warm settings, their validation and descriptions. Texts
-are AWS's. ``store.simulation`` throttles requests.
+"""Throughput of tables and indexes: settings, their validation and descriptions, with AWS's texts.
 
 A table and each of its global secondary indexes have *settings*: their part of the definition, with
 ``ProvisionedThroughput``, ``OnDemandThroughput``, ``WarmThroughput`` and, after changes, ``ThroughputChanges``.

@@ -1,8 +1,7 @@
-"""Vector indexes: validation, entries, write sizes, and distances between vectors.
+"""Vector indexes: validation, entries, write sizes, and distances between vectors. Error texts are AWS's.
 
 A vector is a list of numbers in an item's attribute; in an index it is a row of 32-bit floats, written in the item's
-transaction. An item without the attribute, or without the index's HASH attribute, isn't in the index. Error texts are
-AWS's.
+transaction. An item without the attribute, or without the index's HASH attribute, isn't in the index.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The amount of work that a thread may do for one request while others wait for it: the event loop of a server.
 
-The cost of a request depends on the stored data: a short filter evaluates each item of a page, an update reads the
-whole item. Therefore the engine counts work before doing it, in bytes of stored items. In a thread with a limit, a
-request that would exceed it is aborted without effect, and repeated in a thread without one. Work is counted, not
-timed, because time depends on the machine and its load.
+Work is counted before it is done, in bytes of stored items, because time depends on the machine and its load. A request
+that would exceed its thread's limit is aborted without effect, and repeated in a thread without a limit.
 """
 
 from __future__ import annotations

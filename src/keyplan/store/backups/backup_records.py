@@ -1,11 +1,8 @@
-"""Backups: a table's items at one moment and its description. They outlive the table.
+"""Backups: a table's items at one moment and its description, in the service's form. They outlive the table.
 
 The moment is that of the backup's first transaction. Items are copied in chunks, one transaction each, in row order.
-Meanwhile the table's definition lists the backup, and writes preserve the items they replace (``Archives.keep_old``),
-so that the copy's progress doesn't matter. If the process ends, the next one that finds the note finishes the copy. The
-backup of a deleted table takes over the items without a copy.
-
-Descriptions and error texts are those of the service.
+Meanwhile the table's definition lists the backup, and writes preserve the items they replace (``Archives.keep_old``).
+If the process ends, the next one that finds the note finishes the copy.
 """
 
 from __future__ import annotations
@@ -27,6 +24,7 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
 )
 from keyplan.store.background_work import begin_work, is_given_up
+from keyplan.store.backups.table_copies import INDEX_OVERRIDES, KEPT_BY_INDEX
 from keyplan.store.chunked_work import Worker, finish, go_on
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer
@@ -71,15 +69,15 @@ def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backu
     backup["Details"]["BackupStatus"] = "CREATING"
     backup["CopiedUpTo"] = copied.until
     writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
-    running = {**(table.definition.get(COPYING) or {}), stored: {"Last": last, "Worker": copying.worker}}
-    _note_copying(writer, table, running)
+    _note_copying(writer, table, stored, {"Last": last, "Worker": copying.worker})
     return copying
 
 
-def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> None:
-    definition = {name: value for name, value in table.definition.items() if name != COPYING}
-    if running:
-        definition[COPYING] = running
+def _note_copying(writer: Writer, table: Table, name: str, note: Mapping[str, Any] | None) -> None:
+    running = {**(table.definition.get(COPYING) or {}), name: note}
+    definition = {**table.definition, COPYING: {each: value for each, value in running.items() if value is not None}}
+    if not definition[COPYING]:
+        del definition[COPYING]
     store_generation(writer, table, definition)
 
 
@@ -106,7 +104,7 @@ def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup |
     if is_done:
         del backup["CopiedUpTo"]
         backup["Details"]["BackupStatus"] = "AVAILABLE"
-        _note_copying(writer, table, _without(table, name))
+        _note_copying(writer, table, name, None)
     writer.archives.keep_record(_KIND, copying.number, orjson.dumps(backup))
     return backup if is_done else None
 
@@ -116,17 +114,13 @@ def _note_of(database: Database, writer: Writer, copying: Copying) -> tuple[Tabl
     return table, None if table is None else (table.definition.get(COPYING) or {}).get(_stored(copying.number))
 
 
-def _without(table: Table, name: str) -> dict[str, Any]:
-    return {each: note for each, note in (table.definition.get(COPYING) or {}).items() if each != name}
-
-
 def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
     name = _stored(copying.number)
     table, note = _note_of(database, writer, copying)
     if note is not None and note["Worker"] != copying.worker:
         return  # another process creates it
     if table is not None and note is not None:
-        _note_copying(writer, table, _without(table, name))
+        _note_copying(writer, table, name, None)
     writer.archives.drop_backup(name)
     writer.archives.drop_record(_KIND, copying.number)
 
@@ -206,27 +200,11 @@ def _source(table: Table, count: int, size_bytes: int) -> Answer:
 def _features(table: Table) -> Answer:
     definition = table.definition
     features: Answer = {}
-    for member, names in {
-        "LocalSecondaryIndexes": ("IndexName", "KeySchema", "Projection"),
-        "GlobalSecondaryIndexes": (
-            "IndexName",
-            "KeySchema",
-            "Projection",
-            "ProvisionedThroughput",
-            "OnDemandThroughput",
-        ),
-        "VectorIndexes": (
-            "IndexName",
-            "VectorAttribute",
-            "SearchSchema",
-            "Projection",
-            "Dimensions",
-            "DistanceFunction",
-        ),
-    }.items():
+    for member in INDEX_OVERRIDES:
         if definition.get(member):
             features[member] = [
-                {name: index[name] for name in names if index.get(name) is not None} for index in definition[member]
+                {name: index[name] for name in KEPT_BY_INDEX if index.get(name) is not None}
+                for index in definition[member]
             ]
     if definition.get("StreamSpecification", {}).get("StreamEnabled"):
         features["StreamDescription"] = definition["StreamSpecification"]
@@ -254,22 +232,16 @@ def find_backup(reader: Reader, arn: str) -> Backup:
 def latest_backup(database: Database, arn: str) -> Backup:
     """``find_backup`` on the current state. An abandoned backup is finished first. Raises the same errors."""
     backup = database.storage.read(lambda reader: find_backup(reader, arn))
-    if backup["Details"]["BackupStatus"] != "CREATING" or not _goes_on(database, backup):
-        return backup
-    return database.storage.read(lambda reader: find_backup(reader, arn))
+    if backup["Details"]["BackupStatus"] == "CREATING" and database.goes_on_with_all():
+        return database.storage.read(lambda reader: find_backup(reader, arn))
+    return backup
 
 
 def latest_backups(database: Database) -> list[Backup]:
     backups = database.storage.read(all_backups)
-    begun = [backup for backup in backups if backup["Details"]["BackupStatus"] == "CREATING"]
-    if any(_goes_on(database, backup) for backup in begun):
+    if any(each["Details"]["BackupStatus"] == "CREATING" for each in backups) and database.goes_on_with_all():
         return database.storage.read(all_backups)
     return backups
-
-
-def _goes_on(database: Database, backup: Backup) -> bool:
-    table = database.find(backup["Source"]["TableName"])
-    return table is not None and database.goes_on_with(table)
 
 
 def check_made(backup: Backup) -> None:

@@ -1,9 +1,7 @@
-"""Point-in-time recovery: the setting and the recovery period.
+"""Point-in-time recovery: the setting and the recovery period, which ends now (on AWS, five minutes ago).
 
-A table with a history stores, in the transaction of each write, what the write replaced; other tables have no overhead.
-Enabling it creates a new generation of the table, so that other processes reload it and record all writes.
-
-The recovery period ends now; on AWS it ends five minutes ago.
+A table with a history stores, in the transaction of each write, what the write replaced. Enabling it creates a new
+generation of the table, so that other processes reload it and record all writes.
 """
 
 from __future__ import annotations

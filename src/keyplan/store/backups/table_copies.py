@@ -25,14 +25,15 @@ from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.table import Table, layout_of, read_table
 from keyplan.store.vectors import make_vectors
 
-_INDEXES = {
+INDEX_OVERRIDES = {
     "GlobalSecondaryIndexes": "GlobalSecondaryIndexOverride",
     "LocalSecondaryIndexes": "LocalSecondaryIndexOverride",
     "VectorIndexes": "VectorIndexOverride",
 }
 _SAME = ("KeySchema", "Projection", "VectorAttribute", "SearchSchema", "Dimensions", "DistanceFunction")
 """The members in which an index of the copy must equal one of the source's; its name can differ."""
-_KEPT_BY_INDEX = ("IndexName", "ProvisionedThroughput", "OnDemandThroughput", *_SAME)
+KEPT_BY_INDEX = ("IndexName", "ProvisionedThroughput", "OnDemandThroughput", *_SAME)
+"""The members of an index that backups and copies keep."""
 
 
 def copied_definition(source: Mapping[str, Any], request: Request, now_s: float) -> Definition:
@@ -46,12 +47,12 @@ def copied_definition(source: Mapping[str, Any], request: Request, now_s: float)
         wanted["ProvisionedThroughput"] = throughput or source["ProvisionedThroughput"]
     else:
         wanted["OnDemandThroughput"] = maximum or source.get("OnDemandThroughput")
-    for member, override in _INDEXES.items():
+    for member, override in INDEX_OVERRIDES.items():
         indexes = _indexes(source.get(member) or [], request.get(override), request, mode)
         if indexes:
             wanted[member] = [_priced(index, member, mode, wanted) for index in indexes]
     used = {key["AttributeName"] for key in wanted["KeySchema"]}
-    for member in _INDEXES:
+    for member in INDEX_OVERRIDES:
         for index in wanted.get(member, ()):
             used |= {key["AttributeName"] for key in (*index.get("KeySchema", ()), *index.get("SearchSchema", ()))}
     wanted["AttributeDefinitions"] = [each for each in source["AttributeDefinitions"] if each["AttributeName"] in used]
@@ -89,7 +90,7 @@ def _indexes(
     source: Sequence[Mapping[str, Any]], override: Sequence[Mapping[str, Any]] | None, request: Request, mode: str
 ) -> list[dict[str, Any]]:
     if override is None:
-        return [{name: value for name, value in index.items() if name in _KEPT_BY_INDEX} for index in source]
+        return [{name: value for name, value in index.items() if name in KEPT_BY_INDEX} for index in source]
     for index in override:
         if not any(_is_same(index, each) for each in source):
             raise _refused(

@@ -111,27 +111,13 @@ def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
 
 def judged(write: Write, result: Found | None) -> Judged:
     """Evaluate a write. Raises LongError, or JSONDecodeError if it reads a damaged item."""
-    if result is not None:
-        condition = write.condition
-        if len(result[2]) > _SMALL_BYTES_MAX or (condition is not None and condition.operators > _SMALL_OPERATORS_MAX):
-            spend(_cost_bytes(write, result[2]))
-    return _judge(write, result)
-
-
-def _cost_bytes(write: Write, body: bytes) -> float:
-    condition, change = write.condition, write.change
-    actions = 0 if change is None or change.bound is None else len(change.bound.actions)
-    readings = 0 if change is None else 1 + actions / _ACTIONS_PER_READING
-    return effort_of(len(body), 0 if condition is None else condition.operators) + len(body) * readings
-
-
-def _judge(write: Write, result: Found | None) -> Judged:
-    """Evaluate a write on the existing item. Raises JSONDecodeError if the item is damaged, and the write reads it."""
     old: Item | None = None
     size = 0
     put, condition, change = write.put, write.condition, write.change
     if result is not None:
         _, size, body, checksum = result
+        if len(body) > _SMALL_BYTES_MAX or (condition is not None and condition.operators > _SMALL_OPERATORS_MAX):
+            spend(_cost_bytes(write, body))
         try:
             if crc32(body) != checksum:
                 raise orjson.JSONDecodeError("its checksum differs", "", 0)  # noqa: TRY301 - a call for each write
@@ -151,6 +137,13 @@ def _judge(write: Write, result: Found | None) -> Judged:
     elif put is None and not write.removes and not write.table.needs_old:
         old = None  # only a condition
     return Judged(old, True, put)
+
+
+def _cost_bytes(write: Write, body: bytes) -> float:
+    condition, change = write.condition, write.change
+    actions = 0 if change is None or change.bound is None else len(change.bound.actions)
+    readings = 0 if change is None else 1 + actions / _ACTIONS_PER_READING
+    return effort_of(len(body), 0 if condition is None else condition.operators) + len(body) * readings
 
 
 def _changed(table: Table, change: Change, old: Item | None, old_size: int) -> Put:

@@ -58,7 +58,7 @@ def delete_table(database: Database, request: Request) -> Answer:
 
     known = database.shown_table(name)
     database.goes_on_with_all()
-    counted = known.stored.count_all(None) if known.keeps_history else (0, 0)
+    counted = known.stored.count(None) if known.keeps_history else (0, 0)
     answer = database.write(work)
     if database.group is not None:
         leave(database.group, name, database.region)

@@ -11,6 +11,7 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
     table_not_found,
 )
+from keyplan.store.background_work import has_ended
 from keyplan.store.database import Database, plain_name
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.storage.storage_transactions import Writer
@@ -21,7 +22,6 @@ from keyplan.store.transfer.transfer_jobs import (
     Job,
     all_jobs,
     digest_of,
-    is_abandoned,
     keep_job,
     new_number,
     repeated,
@@ -51,7 +51,7 @@ def start_bulk_put_items(database: Database, request: Request) -> Answer:
         for job in all_jobs(writer, KIND):
             other = job["Description"]
             is_same = other["TableDetails"][0]["TableName"] == name
-            if is_same and other["BulkOperationStatus"] in _GOES_ON and not is_abandoned(job):
+            if is_same and other["BulkOperationStatus"] in _GOES_ON and not has_ended(job):
                 raise ResourceInUseException(f"A bulk operation is in progress on the table: {name}")
         description = _description(database, request, table, number)
         job = Job(Description=description, Digest=digest_of(request))

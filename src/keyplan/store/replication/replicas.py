@@ -1,8 +1,7 @@
-"""Replicas of a global table: UpdateTable adds and removes them. A change of one region's replica is applied to the
-stores of the other regions, in one transaction each.
+"""Replicas of a global table: UpdateTable adds and removes them, in the stores of all regions, in one transaction each.
 
-A strongly consistent group has three regions, or two and a witness. One request creates it, and it exists until one
-request removes all of it. Rules and texts are recorded from the service (October 2026).
+A strongly consistent group has three regions, or two and a witness. One request creates it, and one removes all of it.
+Rules and texts are recorded from the service (October 2026).
 """
 
 from __future__ import annotations

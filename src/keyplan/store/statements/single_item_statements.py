@@ -166,16 +166,13 @@ def change_of(text: str) -> Change | None:
         if not isinstance(statement, (Update, Delete)) or len(statement.table) != 1:
             return None
         key = key_values_of(statement.where)
-        if key is None or not _can_return(statement):
+        can_return = isinstance(statement, Update) or statement.returning in {None, Returning("ALL", "OLD")}
+        if key is None or not can_return:
             return None
         template = Template(changes=statement.changes if isinstance(statement, Update) else ())
         return Change(statement.table[0], key, template, statement.returning, statement.parameters)
     except (ExpressionFault, ValueFault):
         return None
-
-
-def _can_return(statement: Update | Delete) -> bool:
-    return isinstance(statement, Update) or statement.returning in {None, Returning("ALL", "OLD")}
 
 
 @lru_cache(_KEPT_MAX)

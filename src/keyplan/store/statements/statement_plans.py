@@ -49,7 +49,7 @@ from keyplan.store.tables.table import Table
 from keyplan.store.work_budget import spend
 
 _LOG = logging.getLogger("keyplan.statements")
-_TOLD_MAX = 1024
+_LOGGED_MAX = 1024
 _KEPT_MAX = 1024
 _READ_PER_CHARACTER = 20
 """Bytes of items that can be read in the time of parsing one character."""
@@ -205,7 +205,7 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     partitions = partitions_of(target, lowering, where)
     forward, partitions_forward = _order(target, select, 0 if partitions is None else len(partitions.ranges))
     if partitions is None:
-        _tell_scan(".".join(select.table))
+        _log_scan(".".join(select.table))
         bounds: tuple[Bounds, ...] = (Bounds(),)
     else:
         bounds = partitions.bounds(forward=forward, partitions_forward=partitions_forward)
@@ -217,8 +217,8 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     return Read(target, bounds, judged, projection, fetches, values if is_single else None, is_of_key)
 
 
-@lru_cache(_TOLD_MAX)
-def _tell_scan(source: str) -> None:
+@lru_cache(_LOGGED_MAX)
+def _log_scan(source: str) -> None:
     """Log once that a statement scans a table or an index; the response can't report it."""
     _LOG.info("a SELECT without the partition key is a scan of %s", source)
 

@@ -1,3 +1,1 @@
-"""The storage: tables, streams and what was, in SQLite. Above it nothing knows SQL; below it nothing knows DynamoDB's
-rules.
-"""
+"""The storage on SQLite: only this package contains SQL, and it contains no rules of DynamoDB."""

@@ -17,9 +17,7 @@ from keyplan.store.storage import sqlite_errors as faults
 
 
 def identity(connection: apsw.Connection) -> tuple[int, bool]:
-    """The application id, and whether the file contains anything: to be read in one transaction, since another process
-    may be creating the catalog.
-    """
+    """The application id, and whether the file contains anything: read together, in one transaction."""
     application = cast("int", connection.pragma("application_id"))
     return application, connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
 
@@ -33,9 +31,7 @@ def create(connection: apsw.Connection) -> None:
 
 
 def is_current(connection: apsw.Connection, place: str) -> bool:
-    """Whether the file has this version's format; False if it must be migrated. Raises StoreError if it has the format
-    of a later version, or one that is too old.
-    """
+    """Whether the file has this version's format; False if it must be migrated. Raises StoreError for another one."""
     version = cast("int", connection.pragma("user_version"))
     if version > sql.FORMAT_VERSION or version < sql.FORMAT_VERSION - 1:
         raise faults.other_format(place, version, sql.FORMAT_VERSION)
@@ -43,9 +39,7 @@ def is_current(connection: apsw.Connection, place: str) -> bool:
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Migrate a file of format 2, unless another process just did: one table for the entries of many indexes, and a
-    checksum for each item.
-    """
+    """Migrate a file of format 2, which has a table for each index, unless another process just did."""
     if connection.pragma("user_version") != sql.FORMAT_VERSION - 1:
         return
     run = connection.execute

@@ -1,9 +1,8 @@
 """Locks that keep an open store's files in place when other code in the process opens and closes them.
 
-SQLite locks a file with POSIX locks, which end when any code in the process closes the file: after
-``sqlite3.connect(path).close()`` another copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. The
-open file description locks of Linux belong to an open file and conflict with POSIX locks. Other systems have none;
-there the storage notices that the files were removed.
+SQLite's POSIX locks end when any code in the process closes the file: after ``sqlite3.connect(path).close()`` another
+copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. Open file description locks belong to an open
+file. Only Linux has them; elsewhere the storage notices that the files were removed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Histories for point-in-time recovery, backups, the engine's records (such as those of exports), and the last writes
-of global tables.
+"""Histories for point-in-time recovery, backups, the engine's records, and the last writes of global tables.
 
-A history has the previous item of each write, so that a past state is the current one without later writes. Its times
-are whole microseconds since the epoch and never decrease, even if the clock is set back. Each history, backup and
-global table has a SQLite table, created when it is needed; all records have one.
+A history has the previous item of each write. Its times are whole microseconds since the epoch and never decrease, even
+if the clock is set back. Each history, backup and global table has a SQLite table, created when it is needed.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """The SQL statements of one table: its columns, its reads by the shape of their bounds, its writes. Text only.
 
-The items of a table are in ``items_<id>_<generation>``: the key in its storage form and the item's JSON in UTF-8 as
-``body``. Every read and write names the generation, so that one with an outdated layout fails.
+Items are in ``items_<id>_<generation>``: the key in its storage form and the item's JSON as ``body``. Every statement
+names the generation, so that one with an outdated layout fails.
 
-The entries of all indexes with as many key attributes are in one table, ``entries_<partition>_<sort>``, without row
-ids. SQLite reads its schema again after each change of it, in every connection, so a table for each index would let
-clients wait. The primary key is the index's id, the index key and the table's key: entries with equal index keys have
-an order, and a page can start after an entry that was removed.
+Entries of all indexes with as many key attributes are in one table, ``entries_<partition>_<sort>``, because SQLite
+reads its schema again after each change, in every connection. Its primary key is the index's id, the index key and the
+table's key, which orders equal index keys.
 """
 
 from __future__ import annotations

@@ -116,19 +116,13 @@ class StoredTable:
             self.verify(rows)
         return rows, more
 
-    def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
-        rows, size_bytes = self._count(index, rows_max + 1)
-        return None if rows > rows_max else (rows, size_bytes)
-
-    def count_all(self, index: int | None) -> tuple[int, int]:
-        return self._count(index, -1)
-
-    def _count(self, index: int | None, limit: int) -> tuple[int, int]:
+    def count(self, index: int | None, rows_max: int = -1) -> tuple[int, int]:
+        """The number and total size of rows, up to ``rows_max`` of them."""
         storage = self.storage
         connection = storage.pool.take()
         try:
             storage.statements += 1
-            row = connection.execute(self.texts.count(index), (limit,)).fetchone()
+            row = connection.execute(self.texts.count(index), (rows_max,)).fetchone()
         except apsw.Error as error:
             raise storage.fault(error) from error
         finally:

@@ -34,8 +34,10 @@ class Counts:
         return self._storage.clock()
 
     def of(self, table: Table, index: int | None) -> tuple[int, int]:
-        counted = table.stored.count(index, COUNTED_ROWS_MAX)
-        return counted or self._cached((table.stored.layout.id, index), lambda: table.stored.count_all(index))
+        counted = table.stored.count(index, COUNTED_ROWS_MAX + 1)
+        if counted[0] <= COUNTED_ROWS_MAX:
+            return counted
+        return self._cached((table.stored.layout.id, index), lambda: table.stored.count(index))
 
     def vectors(self, table: Table, number: int) -> int:
         key = (table.stored.layout.id, number)

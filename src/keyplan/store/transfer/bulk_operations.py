@@ -1,8 +1,7 @@
-"""Bulk operations: put the items of S3 objects into an existing table, with optional conditions per record.
+"""Bulk operations: put the items of S3 objects into an existing table.
 
 A record has an ``Item`` and, optionally, a ``ConditionExpression`` with ``ExpressionAttributeNames`` and
-``ExpressionAttributeValues``, as in PutItem. Failed items are logged next to the buckets: the service doesn't document
-the form of its reports.
+``ExpressionAttributeValues``. Failed items are logged: the service doesn't document the form of its reports.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ import orjson
 from keyplan.dynamodb.values import key_value
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
-from keyplan.store.storage.history_rows import Changed
 from keyplan.store.storage.key_layouts import StaleTableError
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.tables.table import Table
@@ -94,17 +93,13 @@ def _changes(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator
         old, new = (None if row is None else shown(decode(row[1])) for row in (changed.before, changed.after))
         if old is None and new is None:
             continue
-        yield _change(table, changed, old if span.with_old else None, new)
-
-
-def _change(table: Table, changed: Changed, old: Item | None, new: Item | None) -> Mapping[str, Any]:
-    keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, changed.key, strict=False)}
-    record: dict[str, Any] = {"Metadata": {"WriteTimestampMicros": {"N": str(changed.made_us)}}, "Keys": keys}
-    if new is not None:
-        record["NewImage"] = new
-    if old is not None:
-        record["OldImage"] = old
-    return record
+        keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, changed.key, strict=False)}
+        record: dict[str, Any] = {"Metadata": {"WriteTimestampMicros": {"N": str(changed.made_us)}}, "Keys": keys}
+        if new is not None:
+            record["NewImage"] = new
+        if old is not None and span.with_old:
+            record["OldImage"] = old
+        yield record
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,10 +72,6 @@ def repeated(
     return None
 
 
-def is_abandoned(job: Job) -> bool:
-    return has_ended(job)
-
-
 def update_job(database: Database, kind: Kind, number: str, **members: Any) -> None:
     def work(writer: Writer) -> None:
         job = find_job(writer, kind, number)
@@ -129,7 +125,7 @@ def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[
 
 def _description(job: Job, status: str) -> dict[str, Any]:
     description: dict[str, Any] = job["Description"]
-    if description[status] in {"IN_PROGRESS", "CANCELLING"} and is_abandoned(job):
+    if description[status] in {"IN_PROGRESS", "CANCELLING"} and has_ended(job):
         return {
             **description,
             status: "FAILED",
