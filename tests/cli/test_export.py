@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import yaml
 
-from keyplan.cli.designs import find
-from keyplan.cli.export import _CLASSES, _FORMATS, _VIEWS, _items, _scanned
+from keyplan.cli.export import _CLASSES, _FORMATS, _VIEWS
 from keyplan.formats.deployment_options import STREAM_VIEWS, TABLE_CLASSES
 from keyplan.formats.registry import FORMATS
 from tests.cli.support import LIBRARY, run
@@ -84,14 +78,17 @@ def test_a_policy_for_a_region_and_account() -> None:
 
 
 def test_workbench_has_the_items_of_the_sample_or_a_store(folder: Path) -> None:
-    def items(*arguments: str) -> int:
-        (table,) = json.loads(exported("cms", "--to", "workbench", *arguments))["DataModel"]
+    def items(*arguments: str, name: str = "cms") -> int:
+        (table,) = json.loads(exported(name, "--to", "workbench", *arguments))["DataModel"]
         return sum(len(facet["TableData"]) for facet in table["TableFacets"])
 
     assert items("--sample", "0") == 0
     assert items() > items("--sample", "2") > 2
+    assert items(name=LIBRARY) == 0
     assert run("sample", "cms", "--count", "1", "--db", "one.db").exit_code == 0
     assert 0 < items("--db", "one.db") < items()
+    assert run("sample", "cms", "--count", "150", "--db", "many.db").exit_code == 0
+    assert items("--db", "many.db") == 1000, "the maximum"
 
 
 @pytest.mark.parametrize("to", ["svg", "html"])
@@ -137,45 +134,6 @@ def test_a_folder_is_created_with_its_parents(folder: Path) -> None:
     assert run("export", LIBRARY, "--to", "create-table", "-o", "there").exit_code == 0
     assert run("export", LIBRARY, "--to", "iam", "-o", "there").exit_code == 2
     assert len([*(folder / "there").iterdir()]) == 2
-
-
-def test_all_pages_of_a_store_are_exported(folder: Path) -> None:
-    """One page at a time."""
-    del folder
-    asked: list[Any] = []
-
-    def call(operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        asked.append(parameters.get("ExclusiveStartKey"))
-        assert operation == "Scan"
-        page = {"Items": [{"n": len(asked)}] * 300}
-        return {**page, "LastEvaluatedKey": {"page": len(asked)}} if len(asked) < 5 else page
-
-    store = SimpleNamespace(transport=SimpleNamespace(call=call), table_name="t")
-    opened: list[Any] = []
-
-    @contextmanager
-    def open_(db: str, *, create: bool) -> Iterator[Any]:
-        opened.append((db, create))
-        yield SimpleNamespace(store=store)
-
-    found: Any = SimpleNamespace(open=open_)
-    items = list(_items(found, 3, "x.db"))
-    assert (len(items), opened) == (1000, [("x.db", False)])
-    assert asked == [None, *({"page": number} for number in (1, 2, 3))]
-    asked.clear()
-    assert len(list(_scanned(SimpleNamespace(store=store)))) == 1500
-    assert len(asked) == 5
-
-
-@pytest.mark.parametrize(("count", "sampled"), [(0, []), (3, [3])])
-def test_only_systems_have_sample_data(count: int, sampled: list[int]) -> None:
-    made: list[int] = []
-    found = find("cms")
-    assert found.system is not None
-    system: Any = SimpleNamespace(sample=lambda _design, number, _report: made.append(number))
-    assert list(_items(replace(found, system=system), count, None)) == []
-    assert list(_items(replace(found, system=None), 3, None)) == []
-    assert made == sampled
 
 
 def test_all_errors_of_the_options_are_reported() -> None:

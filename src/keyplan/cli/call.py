@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from keyplan.cli.options import db_option, echo_json, json_option, name_argument, tells_errors
+from keyplan.cli.options import db_option, echo_json, json_option, name_argument, reports_errors
 
 
 @click.command(
@@ -25,7 +25,7 @@ Examples:
 @click.argument("arguments", metavar="[NAME=VALUE]...", nargs=-1)
 @db_option
 @json_option
-@tells_errors
+@reports_errors
 def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None, *, as_json: bool) -> None:
     """Call the access pattern PATTERN of the design NAME.
 

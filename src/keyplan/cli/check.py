@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import echo_json, json_option, tells_errors
+from keyplan.cli.options import echo_json, json_option, reports_errors
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -65,7 +65,7 @@ Examples:
 )
 @click.option("--all", "everything", is_flag=True, help="Show ignored and recorded findings, too.")
 @json_option
-@tells_errors
+@reports_errors
 def command(
     names: tuple[str, ...],
     traffic: Path | None,
@@ -93,7 +93,7 @@ def command(
     if baseline is not None:
         known = read_baseline(baseline)
         reports = [compared(report, known) for report in reports]
-    _tell(reports, "json" if as_json else form, everything=everything)
+    _echo_reports(reports, "json" if as_json else form, everything=everything)
     least = None if fail_on == "never" else Severity[fail_on.upper()]
     if any(report.fails(least) for report in reports):
         raise click.exceptions.Exit(FOUND)
@@ -149,7 +149,7 @@ def _found(name: str, modules: dict[type[Design], dict[str, ModuleType]] | None)
     return list(design_classes)
 
 
-def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:
+def _echo_reports(reports: Sequence[Report], form: str, *, everything: bool) -> None:
     from keyplan.analysis.check.report_formats import as_github, as_json, as_sarif
 
     if form == "text":

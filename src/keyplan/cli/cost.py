@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import echo_json, json_option, tells_errors
+from keyplan.cli.options import echo_json, json_option, reports_errors
 
 if TYPE_CHECKING:
     from keyplan.analysis.cost.bills import Payer
@@ -56,7 +56,7 @@ Examples:
 @click.option("--explain", metavar="PATTERN", help="Show how the cost of one access pattern is calculated.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
 @json_option
-@tells_errors
+@reports_errors
 def command(
     name: str,
     other: str | None,

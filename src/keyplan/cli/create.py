@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import db_option, name_argument, tells_errors
+from keyplan.cli.options import db_option, name_argument, reports_errors
 
 if TYPE_CHECKING:
     from keyplan.cli.designs import Found
@@ -27,7 +27,7 @@ Examples:
 )
 @name_argument
 @db_option
-@tells_errors
+@reports_errors
 def command(name: str, db: str | None) -> None:
     """Create the table of a design. If it exists, add missing indexes; nothing is removed."""
     from keyplan.cli.designs import find

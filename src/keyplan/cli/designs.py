@@ -53,7 +53,7 @@ class Found:
 
 
 def find(name: str) -> Found:
-    if _is_systems(name):
+    if ":" not in name and not name.endswith(".py") and name in system_names():
         known = system(name)
         return Found(name, known.design, known)
     module, where, class_name = _imported(name)
@@ -66,18 +66,8 @@ def find_all(name: str) -> list[Found]:
     if not name.endswith(".py"):
         return [find(name)]
     module, where, _ = _imported(name)
-    local = [
-        design_class for design_class in _designs_of(module).values() if design_class.__module__ == module.__name__
-    ]
-    return [
-        Found(_file_name(design_class.__name__), design_class)
-        for design_class in local or [_design_in(module, where, "")]
-    ]
-
-
-def _is_systems(name: str) -> bool:
-    """Whether a name is an installed system."""
-    return ":" not in name and not name.endswith(".py") and name in system_names()
+    local = [each for each in _designs_of(module).values() if each.__module__ == module.__name__]
+    return [Found(_file_name(each.__name__), each) for each in local or [_design_in(module, where, "")]]
 
 
 @contextmanager
@@ -94,11 +84,11 @@ def apart(name: str) -> Generator[dict[str, ModuleType]]:
         if where.endswith(".py"):
             sys.path[:] = path
             folder = Path(where).expanduser().resolve().parent
-            own = [text for text in sys.modules.keys() - known if _stands_in(folder, sys.modules[text])]
+            own = [text for text in sys.modules.keys() - known if _is_in(folder, sys.modules[text])]
             forgotten.update((text, sys.modules.pop(text)) for text in own)
 
 
-def _stands_in(folder: Path, module: ModuleType) -> bool:
+def _is_in(folder: Path, module: ModuleType) -> bool:
     """Whether a module is in the folder, and neither installed below it (``.venv``) nor part of Keyplan."""
     file = getattr(module, "__file__", None)
     if file is None or module.__name__.partition(".")[0] == "keyplan":
@@ -114,10 +104,6 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
     if where and class_name:
         return _module(where), where, class_name
     raise UnknownDesign(f"unknown system {name!r}", hint=f"{hint_for(name)}; {_HINT}")
-
-
-def find_system(name: str, what: str) -> System:
-    return find(name).system_with(what, name)
 
 
 def _file_name(class_name: str) -> str:
@@ -196,7 +182,5 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
     local = [value for value in own.values() if value.__module__ == module.__name__]
     if len(local) == 1:
         return local[0]
-    known = (
-        f"the designs in it: {', '.join(design_class.__name__ for design_class in local)}" if local else "it has none"
-    )
+    known = f"the designs in it: {', '.join(each.__name__ for each in local)}" if local else "it has none"
     raise UnknownDesign(f"{where} doesn't have exactly one design", hint=f"write {where}:Class; {known}")

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import FAILED, echo_json, json_option, tells_errors
+from keyplan.cli.options import FAILED, Collector, echo_json, json_option, reports_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +48,7 @@ Exit status: 0 no change of this severity, 1 at least one, 2 a design can't be c
     help="Minimum severity that sets exit status 1.",
 )
 @json_option
-@tells_errors
+@reports_errors
 def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: bool) -> None:
     """Compare OLD, the deployed design, with NEW.
 
@@ -60,7 +61,11 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
 
     if as_markdown and as_json:
         raise RequestError("--markdown and --json are mutually exclusive", hint="choose one")
-    before, after = _both(old, new)
+    collector = Collector("the designs can't be compared")
+    before, after = (collector.step(partial(_found, name)) for name in (old, new))
+    collector.raise_all()
+    assert before is not None  # noqa: S101 - otherwise an error was raised
+    assert after is not None  # noqa: S101
     result = difference(before.design.compiled, after.design.compiled)
     if as_json:
         echo_json(result.as_json(), indent=2)
@@ -72,24 +77,11 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
         raise click.exceptions.Exit(FAILED)
 
 
-def _both(old: str, new: str) -> tuple[Found, Found]:
+def _found(name: str) -> Found:
     from keyplan.cli.designs import apart, find
-    from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 
-    result: list[Found] = []
-    errors: list[tuple[str, KeyplanError]] = []
-    for name in (old, new):
-        try:
-            with apart(name):
-                result.append(find(name))
-        except KeyplanError as error:
-            errors.append((name, error))
-    if len(errors) == 1:
-        raise errors[0][1]
-    if errors:
-        faults = [ErrorDetail(name, str(error)) for name, error in errors]
-        raise RequestError("neither design can be compared", errors=faults)
-    return result[0], result[1]
+    with apart(name):
+        return find(name)
 
 
 def _show(out: Console, difference: Difference) -> None:
@@ -123,10 +115,5 @@ def _show(out: Console, difference: Difference) -> None:
             grid.add_row(Text(printable(change.place.partition(".")[2] or change.place), style="bold"), text)
         out.print(grid)
         out.print()
-    out.print(
-        Text(
-            f"{difference.old} → {difference.new}: {difference.summary}."
-            if difference.old != difference.new
-            else f"{difference.new}: {difference.summary}."
-        )
-    )
+    before = f"{difference.old} → " if difference.old != difference.new else ""
+    out.print(Text(f"{before}{difference.new}: {difference.summary}."))

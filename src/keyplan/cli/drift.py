@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import db_option, echo_json, json_option, name_argument, tells_errors
+from keyplan.cli.options import db_option, echo_json, json_option, name_argument, reports_errors
 
 if TYPE_CHECKING:
     from keyplan.client.table_setup import Difference
@@ -36,7 +36,7 @@ Examples:
     help="Also read this many items, and count stale and missing index entries, missing claims, and unreadable items.",
 )
 @json_option
-@tells_errors
+@reports_errors
 def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> None:
     """Compare a deployed table with its design, without changing anything.
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import click
 
-from keyplan.cli.options import FAILED, printable, tells_errors
+from keyplan.cli.options import FAILED, printable, reports_errors
 
 
 @click.group(
@@ -124,7 +124,7 @@ Examples:
     help="Also allow web pages of this origin; * allows all. Repeatable.",
 )
 @click.pass_context
-@tells_errors
+@reports_errors
 def command(
     context: click.Context,
     db: str | None,
@@ -193,7 +193,7 @@ def command(
 
 @command.command("check", short_help="Check a database file.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@tells_errors
+@reports_errors
 def check(file: Path) -> None:
     """Check the pages, items and index entries of the database FILE, which can be in use.
 

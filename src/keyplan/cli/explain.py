@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import echo_json, json_option, name_argument, tells_errors
+from keyplan.cli.options import echo_json, json_option, name_argument, reports_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +37,7 @@ Examples:
 @click.argument("arguments", metavar="[NAME=VALUE]...", nargs=-1)
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @json_option
-@tells_errors
+@reports_errors
 def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_markdown: bool, as_json: bool) -> None:
     """Explain a design, or its access pattern PATTERN.
 
@@ -75,6 +75,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
 def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     if doc:
         out.print(doc.partition("\n\n")[0], markup=False)
@@ -85,7 +86,13 @@ def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
     table.add_column("Request", overflow="fold")
     for each in result:
         explanation = each.explanation
-        table.add_row(_id(explanation), _question(explanation), _request(explanation).append(f"\n{each.takes}", "dim"))
+        name, _, rest = explanation.signature.partition("(")
+        pattern = Text.assemble((name, "bold"), f"({rest}", "\n", (explanation.proof, "dim"))
+        where = f" on {explanation.index}" if explanation.index else ""
+        request = Text.assemble((explanation.operation, "bold"), where)
+        for step in explanation.key_condition.split(" → ") if explanation.key_condition else ():
+            request.append(f"\n{step}")
+        table.add_row(_id(explanation), pattern, request.append(f"\n{each.takes}", "dim"))
         table.add_row("", "", "")
     out.print(table)
 
@@ -94,23 +101,6 @@ def _id(explanation: Explanation) -> Text:
     from rich.text import Text
 
     return Text(explanation.id, style="bold cyan" if explanation.kind == "read" else "bold yellow")
-
-
-def _question(explanation: Explanation) -> Text:
-    from rich.text import Text
-
-    name, _, rest = explanation.signature.partition("(")
-    return Text.assemble((name, "bold"), f"({rest}", "\n", (explanation.proof, "dim"))
-
-
-def _request(explanation: Explanation) -> Text:
-    from rich.text import Text
-
-    where = f" on {explanation.index}" if explanation.index else ""
-    lines = [Text.assemble((explanation.operation, "bold"), where)]
-    if explanation.key_condition:
-        lines += [Text(step) for step in explanation.key_condition.split(" → ")]
-    return Text("\n").join(lines)
 
 
 def _show_pattern(out: Console, result: Explained) -> None:

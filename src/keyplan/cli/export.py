@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from keyplan.cli.options import json_option, name_argument, tells_errors
+from keyplan.cli.options import json_option, name_argument, reports_errors
 
 if TYPE_CHECKING:
     from keyplan.cli.designs import Found
     from keyplan.errors import ErrorDetail
-    from keyplan.formats.markdown import Row
     from keyplan.formats.registry import Exported, Inputs
+    from keyplan.session.design import Design
 
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ Examples:
 )
 @click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: read the items from this store instead.")
 @json_option
-@tells_errors
+@reports_errors
 def command(name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
     """Export a design to other tools. No store is opened, except with --db.
 
@@ -127,14 +127,25 @@ def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
     from keyplan.studio.exported import page_file, svg_file
     from keyplan.studio.subject import of_design
 
-    opened = result.design.open(":memory:") if given["db"] is None else result.open(given["db"], create=False)
-    with opened as design:
-        if given["db"] is None and result.system is not None and given["sample"]:
-            result.system.sample(design, given["sample"], lambda _done, _total: None)
+    with _with_items(result, given) as design:
         return Exported((page_file if to == "html" else svg_file)(of_design(design)))
 
 
+@contextmanager
+def _with_items(result: Found, given: Mapping[str, Any]) -> Generator[Design]:
+    """The design on the given store, or with sample data in memory."""
+    if given["db"] is not None:
+        with result.open(given["db"], create=False) as design:
+            yield design
+        return
+    with result.design.open(":memory:") as design:
+        if result.system is not None and given["sample"]:
+            result.system.sample(design, given["sample"], lambda _done, _total: None)
+        yield design
+
+
 def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
+    from keyplan.cli.explained import explained_all, row_of
     from keyplan.errors import ErrorDetail, RequestError
     from keyplan.formats.deployment_options import Deployment, tags_of
     from keyplan.formats.iam import Place
@@ -155,8 +166,8 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
         design=result.design.compiled,
         deployment=deployment,
         place=place,
-        items=list(_items(result, given["sample"], given["db"])) if to == "workbench" else (),
-        rows=_rows(result) if to == "markdown" else (),
+        items=_items(result, given) if to == "workbench" else (),
+        rows=[row_of(element) for element in explained_all(result.design)] if to == "markdown" else (),
         writes=_writes(result) if to == "iam" else {},
     )
 
@@ -172,12 +183,6 @@ def _made(make: Callable[[], T], faults: list[ErrorDetail]) -> T | None:
         return None
 
 
-def _rows(result: Found) -> list[Row]:
-    from keyplan.cli.explained import explained_all, row_of
-
-    return [row_of(element) for element in explained_all(result.design)]
-
-
 def _writes(result: Found) -> dict[str, tuple[str, ...]]:
     from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 
@@ -189,42 +194,28 @@ def _writes(result: Found) -> dict[str, tuple[str, ...]]:
     return {name: analysis.rights for name, analysis in analyses.items()}
 
 
-def _items(result: Found, count: int, db: str | None) -> Iterator[Any]:
-    if db is not None:
-        with result.open(db, create=False) as design:
-            yield from islice(_scanned(design), _STORED_MAX)
-        return
-    if result.system is None or not count:
-        return
-    with result.design.open(":memory:") as design:
-        result.system.sample(design, count, lambda _done, _total: None)
-        yield from _scanned(design)
-
-
-def _scanned(design: Any) -> Iterator[Any]:
-    start: dict[str, Any] = {}
-    while True:
-        answer = design.store.transport.call("Scan", {"TableName": design.store.table_name, **start})
-        yield from answer["Items"]
-        if "LastEvaluatedKey" not in answer:
-            return
-        start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+def _items(result: Found, given: Mapping[str, Any]) -> list[Any]:
+    found: list[Any] = []
+    with _with_items(result, given) as design:
+        start: dict[str, Any] = {}
+        while given["db"] is None or len(found) < _STORED_MAX:
+            answer = design.store.transport.call("Scan", {"TableName": design.store.table_name, **start})
+            found += answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return found
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    return found[:_STORED_MAX]
 
 
 def _write(exported: Exported, output: str | None) -> None:
-    from keyplan.cli.options import write_text
-
-    if output is None:
-        click.echo(exported.text, nl=False)
-        return
-    path = Path(output).expanduser()
-    # A Path raises when a name is too long.
-    if not exported.parts or not (output.endswith("/") or os.path.isdir(path)):  # noqa: PTH112
-        write_text(path, exported.text)
-        click.echo(f"Wrote {path}.")
-        return
+    from keyplan.cli.options import write_output, write_text
     from keyplan.errors import RequestError
 
+    path = Path(output or "").expanduser()
+    # A Path raises when a name is too long.
+    if output is None or not exported.parts or not (output.endswith("/") or os.path.isdir(path)):  # noqa: PTH112
+        write_output(exported.text, output)
+        return
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

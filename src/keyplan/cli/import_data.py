@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from keyplan.cli.options import db_option, echo_json, json_option, name_argument, printable, tells_errors
+from keyplan.cli.options import db_option, echo_json, json_option, name_argument, printable, reports_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,23 +49,23 @@ Exit status: 0 everything was imported, 3 something wasn't, 2 nothing could be r
 )
 @click.option("--dry-run", is_flag=True, help="Import into memory only, and print the report.")
 @json_option
-@tells_errors
+@reports_errors
 def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
     """Import PATH, a file or folder, into the system NAME.
 
     Errors are reported by file and line; everything else is imported.
     """
-    from keyplan.cli.designs import find, find_system
+    from keyplan.cli.designs import find
     from keyplan.cli.show import progress
 
-    system = find_system(name, "a loader")
+    result = find(name)
+    system = result.system_with("a loader", name)
     source = _source(system, path)
     options: Any = {"columns": _columns(system, mapped)} if mapped else {}
-    result = find(name)
     place = MEMORY if dry_run else db
     with result.open(place) as design, progress("Loading") as bar:
         report = system.load(design, source, bar, **options)
-    _tell(report, None if dry_run else result.db(db), as_json=as_json)
+    _echo_report(report, None if dry_run else result.db(db), as_json=as_json)
     if report.errors:
         raise click.exceptions.Exit(SOME_LEFT_OUT)
 
@@ -98,16 +98,12 @@ def _columns(system: System, mapped: tuple[str, ...]) -> dict[str, str]:
     return {field.strip(): column.strip() for field, _, column in parts}
 
 
-def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
+def _echo_report(report: LoadReport, db: str | None, *, as_json: bool) -> None:
     """Print the report. ``db`` is None for a dry run."""
     if as_json:
         faults = [
-            {
-                name: value
-                for name, value in (("place", element.place), ("message", element.message), ("hint", element.hint))
-                if value
-            }
-            for element in report.errors
+            {name: value for name in ("place", "message", "hint") if (value := getattr(error, name))}
+            for error in report.errors
         ]
         shown = {"loaded": report.loaded, "counts": dict(report.counts), "errors": faults}
         echo_json({**shown, "more_faults": report.more_faults, "written": db is not None})

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from keyplan.cli.options import FAILED, printable, tells_errors
+from keyplan.cli.options import FAILED, printable, reports_errors
 
 
 @click.command(
@@ -25,7 +23,7 @@ Exit status: 0 the module is a design, 1 its keys can't work as the model has th
 )
 @click.argument("file", metavar="FILE")
 @click.option("-o", "--output", metavar="FILE", help="Write the module to FILE.  [default: standard output]")
-@tells_errors
+@reports_errors
 def command(file: str, output: str | None) -> None:
     """Generate a design module from the model in FILE: indexes, entities with their keys, and the access patterns of
     each key.
@@ -33,19 +31,15 @@ def command(file: str, output: str | None) -> None:
     Templates are inferred from the facets and the sample items. Guesses are marked in the module and reported on
     standard error, with the sample items that the design would read or store differently.
     """
-    from keyplan.cli.options import read_text, write_text
+    from keyplan.cli.options import echo_error, read_text, write_output
     from keyplan.formats.workbench.module import working_module
     from keyplan.formats.workbench.reading import read_model
 
     model = read_model(read_text(file), file)
     made, left_out, error = working_module(model)
-    if output is None:
-        click.echo(made.text, nl=False)
-    else:
-        write_text(Path(output).expanduser(), made.text)
-        click.echo(f"Wrote {output}: {', '.join(made.designs)}.")
+    write_output(made.text, output, f": {', '.join(made.designs)}")
     for note in (*made.notes, *left_out):
         click.echo(printable(note), err=True)
     if error is not None:
-        click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(str(error))}", err=True)
+        echo_error(error)
         raise click.exceptions.Exit(FAILED)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
-from keyplan.errors import RequestError
-
-if TYPE_CHECKING:
-    from keyplan.errors import KeyplanError
-from keyplan.errors import ErrorDetail, KeyplanError
+from keyplan.errors import DesignError, ErrorDetail, KeyplanError, RequestError
 
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
@@ -32,6 +28,9 @@ db_option = click.option(
     help="Store: a file, :memory:, or dynamodb://REGION/TABLE.  [default: <name>.db; env: KEYPLAN_DB]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print output and errors as JSON.")
+sample_option = click.option(
+    "--sample", type=click.IntRange(min=1), metavar="N", help="Write N main items of sample data if the table is empty."
+)
 
 _BIDIRECTIONAL = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNSHOWN = (*range(9), *range(11, 32), *range(0x7F, 0xA0), *range(0xD800, 0xE000), *_BIDIRECTIONAL)
@@ -53,36 +52,33 @@ def echo_json(value: Any, *, indent: int | None = None) -> None:
     click.echo(json_text(value, indent=indent).translate(_ESCAPED))
 
 
-def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
+def reports_errors(function: Callable[P, R]) -> Callable[P, R]:
     """Report Keyplan's errors on standard error, or as JSON on standard output with ``--json``.
 
     The exit status is 2 for invalid input, and 1 if the store or a condition rejected the request.
     """
 
     @functools.wraps(function)
-    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+    def reported(*args: P.args, **kwargs: P.kwargs) -> R:
         from pydantic import ValidationError
 
-        from keyplan.errors import DesignError, KeyplanError, RequestError
-        from keyplan.formatting.results import known_error
+        from keyplan.formatting.results import error_json, known_error
 
         try:
             return function(*args, **kwargs)
         except (KeyplanError, ValidationError) as error:
             known = known_error(error)
-            _tell(known, as_json=bool(kwargs.get("as_json")))
+            if kwargs.get("as_json"):
+                echo_json(error_json(known))
+            else:
+                echo_error(known)
             wrong = isinstance(known, RequestError | DesignError)
             raise click.exceptions.Exit(WRONG_INPUT if wrong else FAILED) from None
 
-    return told
+    return reported
 
 
-def _tell(error: KeyplanError, *, as_json: bool) -> None:
-    from keyplan.formatting.results import error_json
-
-    if as_json:
-        echo_json(error_json(error))
-        return
+def echo_error(error: KeyplanError) -> None:
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(str(error))}", err=True)
 
 
@@ -100,6 +96,15 @@ def write_text(where: Path, text: str) -> None:
         where.write_bytes(text.encode())
     except OSError as error:
         raise RequestError(f"{where} can't be written: {error.strerror or error}", hint="choose another path") from None
+
+
+def write_output(text: str, output: str | None, about: str = "") -> None:
+    """Write to a file, and report it; without one, print."""
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    write_text(Path(output).expanduser(), text)
+    click.echo(f"Wrote {output}{about}.")
 
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from keyplan.cli.options import echo_json, json_option, name_argument, printable, tells_errors
+from keyplan.cli.options import echo_json, json_option, name_argument, printable, reports_errors
 
 if TYPE_CHECKING:
     from keyplan.planner import Plan, PlannedKey
@@ -32,7 +32,7 @@ Examples:
 @click.option("--attributes", is_flag=True, help="Use multi-attribute index keys instead of concatenated strings.")
 @click.option("--write", is_flag=True, help="Write the best plan's declarations into the module, and show the diff.")
 @json_option
-@tells_errors
+@reports_errors
 def command(
     name: str, traffic: str | None, *, ignore_existing: bool, attributes: bool, write: bool, as_json: bool
 ) -> None:

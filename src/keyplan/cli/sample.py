@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from keyplan.cli.options import db_option, name_argument, tells_errors
+from keyplan.cli.options import db_option, name_argument, reports_errors
 
 
 @click.command(
@@ -27,14 +27,14 @@ Examples:
     help="Number of main items.  [default: depends on the system]",
 )
 @db_option
-@tells_errors
+@reports_errors
 def command(name: str, count: int | None, db: str | None) -> None:
     """Write the sample data of the system NAME. The same options write the same data, dated relative to now."""
-    from keyplan.cli.designs import find, find_system
+    from keyplan.cli.designs import find
     from keyplan.cli.show import progress
 
-    system = find_system(name, "a sample")
     result = find(name)
+    system = result.system_with("a sample", name)
     with result.open(db) as design, progress("Sampling") as report:
         written = system.sample(design, count or system.sample_count, report)
     click.echo(f"Wrote {written} sample items to {result.db(db)}.")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from keyplan.cli.listening import HOST, listen, missing, need_server, run_server, write_sample
-from keyplan.cli.options import db_option, name_argument, tells_errors
+from keyplan.cli.options import db_option, name_argument, reports_errors, sample_option
 from keyplan.cli.secret import secret_of
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ Examples:
     show_default=True,
     help="Port to listen on; 0 picks a free port.",
 )
-@click.option(
-    "--sample", type=click.IntRange(min=1), metavar="N", help="Write N main items of sample data if the table is empty."
-)
+@sample_option
 @click.option(
     "--origin",
     metavar="URL",
@@ -62,7 +60,7 @@ Examples:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="TOML file with a site's settings: title, colors, navigation.",
 )
-@tells_errors
+@reports_errors
 def command(
     name: str,
     db: str | None,
@@ -80,9 +78,7 @@ def command(
     from keyplan.cli.designs import find
 
     need_server()
-    os.umask(
-        0o077
-    )  # the store holds password hashes: only its owner may read it, its -wal and -shm files, secrets and uploads
+    os.umask(0o077)  # the store holds password hashes: only its owner may read its files, secrets and uploads
     result = find(name)
     maker = None if result.system is None else result.system.site
     public = None if origin is None else _origin(origin, maker)
@@ -98,7 +94,7 @@ def command(
         application, lines = _application(maker, design, secret, public, settings)
         if public is None:  # the studio is for local users only
             application, lines = _with_studio(design, application, lines, port)
-        _tell(result, design, port, lines, site=maker is not None)
+        _echo_addresses(result, design, port, lines, site=maker is not None)
         run_server(application, listener, behind_proxy=public is not None)
     click.echo("Stopped.", err=True)
 
@@ -151,17 +147,16 @@ def _application(
     return Beside(api, site.application), site.told
 
 
-def _tell(result: Found, design: Design, port: int, told: Sequence[str], *, site: bool) -> None:
+def _echo_addresses(result: Found, design: Design, port: int, lines: Sequence[str], *, site: bool) -> None:
     compiled = design.compiled
     address = f"http://{HOST}:{port}"
-    click.echo(
-        f"{result.design.__name__} on {design.store.url}: {len(compiled.reads)} reads, {len(compiled.writes)} writes"
-    )
+    counts = f"{len(compiled.reads)} reads, {len(compiled.writes)} writes"
+    click.echo(f"{result.design.__name__} on {design.store.url}: {counts}")
     click.echo(f"  {'site' if site else 'page'}     {address}/")
     if site:
         click.echo(f"  API page {address}/docs")
     click.echo(f"  API      {address}/api/{next(iter(compiled.patterns), '')}")
     click.echo(f"  OpenAPI  {address}/openapi.json")
-    for line in told:
+    for line in lines:
         click.echo(line)
     click.echo("Ctrl-C stops it.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from keyplan.cli.listening import HOST, listen, missing, run_server, write_sample
-from keyplan.cli.options import db_option, tells_errors
+from keyplan.cli.options import db_option, reports_errors, sample_option
 
 if TYPE_CHECKING:
     from keyplan.analysis.traffic.traffic_file import Traffic
@@ -40,9 +40,7 @@ Examples:
 @click.argument("name", metavar="[DESIGN|URL]", required=False)
 @db_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: a free port]")
-@click.option(
-    "--sample", type=click.IntRange(min=1), metavar="N", help="Write N main items of sample data if the table is empty."
-)
+@sample_option
 @click.option(
     "--allow-writes/--read-only",
     "writable",
@@ -60,7 +58,7 @@ Examples:
     default=None,
     help="Open the address in a browser.  [default: at a terminal with a display]",
 )
-@tells_errors
+@reports_errors
 def command(
     name: str | None,
     db: str | None,

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from keyplan.cli.options import name_argument, tells_errors
+from keyplan.cli.options import name_argument, reports_errors
 
 
 @click.command(
@@ -21,18 +19,13 @@ Examples:
 )
 @name_argument
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: standard output]")
-@tells_errors
+@reports_errors
 def command(name: str, output: str | None) -> None:
     """Print a traffic file template for a design: each access pattern, entity and field that its cost depends on, with
     units and assumed values. All lines are commented out; uncomment what you know.
     """
     from keyplan.analysis.cost.traffic_template import skeleton
     from keyplan.cli.designs import find
-    from keyplan.cli.options import write_text
+    from keyplan.cli.options import write_output
 
-    text = skeleton(find(name).design)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_text(Path(output).expanduser(), text)
-        click.echo(f"Wrote {output}.")
+    write_output(skeleton(find(name).design), output)
