@@ -196,15 +196,16 @@ def _writes(result: Found) -> dict[str, tuple[str, ...]]:
 
 def _items(result: Found, given: Mapping[str, Any]) -> list[Any]:
     found: list[Any] = []
+    most = None if given["db"] is None else _STORED_MAX
     with _with_items(result, given) as design:
-        start: dict[str, Any] = {}
-        while given["db"] is None or len(found) < _STORED_MAX:
-            answer = design.store.transport.call("Scan", {"TableName": design.store.table_name, **start})
+        request = {"TableName": design.store.table_name}
+        while most is None or len(found) < most:
+            answer = design.store.transport.call("Scan", request)
             found += answer["Items"]
             if "LastEvaluatedKey" not in answer:
-                return found
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-    return found[:_STORED_MAX]
+                break
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+    return found[:most]
 
 
 def _write(exported: Exported, output: str | None) -> None:
