@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -27,7 +27,9 @@ from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.example_values import choices_of, limits
 from keyplan.model.declared.fields import kind_of, ulid
+from keyplan.model.declared.indexes import KeyAttribute
 from keyplan.model.declared.pattern_load import Load
+from keyplan.model.stored.key_templates import Template
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey
@@ -55,6 +57,11 @@ def length_max(annotation: Any) -> int | None:
     """The maximum length of a type in characters, bytes or elements, if it has one."""
     number: int | None = limits(annotation, "length")[1]
     return number
+
+
+def fields_in(part: Iterable[tuple[KeyAttribute, Template]]) -> list[str]:
+    """The fields in a partition key, a sort key, or both, in order."""
+    return list(dict.fromkeys(name for _, template in part for name in template.fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +249,7 @@ class Subject:
 
     def partition_values(self, entity: CompiledEntity, key: CompiledKey) -> dict[str, tuple[Any, ...] | None]:
         """The fields in a partition key, with the possible values of each by ``when=``, type or patterns. None: any."""
-        names = dict.fromkeys(name for _, template in key.partition for name in template.fields)
-        return {name: self._values_in(entity, key, name) for name in names}
+        return {name: self._values_in(entity, key, name) for name in fields_in(key.partition)}
 
     def _values_in(self, entity: CompiledEntity, key: CompiledKey, name: str) -> tuple[Any, ...] | None:
         if name in key.when:
@@ -260,7 +266,9 @@ class Subject:
         info = entity.cls.model_fields.get(name)
         if info is None:
             return False
-        return kind_of(info.annotation) is UUID or info.default_factory is ulid or _is_uuid(info.default_factory)
+        made_by = getattr(info.default_factory, "__name__", "")
+        uuid = made_by in {"uuid1", "uuid4", "uuid6", "uuid7"} or kind_of(info.annotation) is UUID
+        return uuid or info.default_factory is ulid
 
     def only_time(self, entity: CompiledEntity, name: str) -> bool:
         """Whether a field is a time or a day, by type or name, or is computed from such fields alone."""
@@ -279,15 +287,9 @@ class Subject:
         keyed = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
         given = self.stored(entity).fields
         for stored_field in entity.fields.values():
-            if (
-                stored_field.computed
-                or stored_field.name in keyed
-                or kind_of(stored_field.annotation) not in {str, bytes}
-            ):
-                continue
-            if given.get(stored_field.name, 0) >= 1024 or (
-                stored_field.name in TEXT_FIELDS and length_max(stored_field.annotation) is None
-            ):
+            name, annotation = stored_field.name, stored_field.annotation
+            large = given.get(name, 0) >= 1024 or (name in TEXT_FIELDS and length_max(annotation) is None)
+            if large and name not in keyed and not stored_field.computed and kind_of(annotation) in {str, bytes}:
                 yield stored_field
 
     def bytes_of(self, query: Query) -> int | None:
@@ -300,10 +302,6 @@ class Subject:
             return None
         index = query.plan.index
         return sizes.item_bytes if index is None else sizes.entries.get(index.name, sizes.item_bytes)
-
-
-def _is_uuid(factory: Any) -> bool:
-    return getattr(factory, "__name__", "") in {"uuid1", "uuid4", "uuid6", "uuid7"}
 
 
 def counted(value: float, what: str) -> str:

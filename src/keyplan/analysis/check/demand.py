@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Demand, Demands, Subject, counted, numbers_in
+from keyplan.analysis.check.check_subject import Demand, Demands, Subject, counted, fields_in, numbers_in
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.cost.read_facts import Facts
 from keyplan.analysis.cost.unit_counts import TABLE, Line, Request, total_units
@@ -205,7 +205,7 @@ def _share(
     touch, load = group[0], subject.load(pattern)
     if isinstance(load.hottest, dict):
         return load.hottest.get(f"{touch.entity.name}.{touch.key.name}")
-    names = {name for _, template in touch.key.partition for name in template.fields}
+    names = set(fields_in(touch.key.partition))
     made = touch.line.direction == "write" and not any(each.updates for each in group)
     given = names & pattern.signature.by_name.keys() or any(
         touch.entity.cls in entities_in(each.annotation) for each in pattern.signature.parameters
@@ -217,6 +217,6 @@ def _share(
 
 def _chosen(pattern: ReadPattern | WritePattern, touch: _Touched) -> dict[str, int]:
     """The bounded numbers in a partition key that the call of a write chooses, with their numbers of values."""
-    names = {name for _, template in touch.key.partition for name in template.fields} - pattern.signature.by_name.keys()
+    names = set(fields_in(touch.key.partition)) - pattern.signature.by_name.keys()
     result = {name: numbers_in(touch.entity.fields[name].annotation) for name in sorted(names)}
     return {name: many for name, many in result.items() if many is not None and touch.line.direction == "write"}

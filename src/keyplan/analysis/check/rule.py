@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 
-__all__ = ["Find", "Remark", "Rule", "Severity", "Subject"]
+__all__ = ["Remark", "Remarks", "Rule", "Severity", "Subject"]
 
-Find: TypeAlias = Callable[[Subject], Iterable[Remark]]
+Remarks: TypeAlias = Iterator[Remark]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Rule:
 
     code: str
     severity: Severity
-    find: Find
+    find: Callable[[Subject], Remarks]
     module: str
     doc: str | None
 

@@ -19,15 +19,13 @@ Source: "Condition expressions" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     yield from _decided_by_number(subject)
     yield from _unexpected(subject)
     for written, action, entity in subject.actions:
@@ -44,7 +42,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _unexpected(subject: Subject) -> Iterator[Remark]:
+def _unexpected(subject: Subject) -> Remarks:
     """Amounts that can fall below zero, and states that are set from any other, without a condition."""
     for written, action, entity in subject.actions:
         if action.kind != "Update" or action.conditional or entity.version is not None:
@@ -71,7 +69,7 @@ def _unexpected(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def _decided_by_number(subject: Subject) -> Iterator[Remark]:
+def _decided_by_number(subject: Subject) -> Remarks:
     for written in subject.writes:
         expecting = (action.conditional or (action.entity and action.entity.version) for action in written.actions)
         if not written.code.counted or not written.actions or any(expecting):

@@ -11,16 +11,14 @@ Source: "DynamoDB on-demand capacity mode"; "Understanding DynamoDB warm through
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.demand import demands
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 AT_ONCE = {"read": 12_000, "write": 4_000}
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     if subject.traffic.table.billing != "on-demand":
         return
     for (place, kind), parts in demands(subject).totals.items():

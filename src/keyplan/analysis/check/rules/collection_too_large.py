@@ -10,15 +10,13 @@ Source: "Item collections in Local Secondary Indexes" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 COLLECTION_BYTES_MAX = 10 * 1024**3
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     local = [index.name for index in subject.design.table.indexes if index.local]
     for entity in subject.design.entities.values() if local else ():
         count = subject.stored(entity).per_partition_max

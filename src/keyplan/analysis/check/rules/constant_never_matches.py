@@ -10,24 +10,21 @@ Use a value of the field's type.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
 from typing import Any
 
 from keyplan.analysis.check.check_subject import values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.plans import entities_read
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for pattern in subject.design.reads.values():
         entities = dict.fromkeys(entities_read(pattern.plan))
         for name, value in pattern.constants.items():
-            owners = [compiled_entity for compiled_entity in entities if name in compiled_entity.fields]
-            wrong = [
-                element for element in values_asked(value) if not any(_can_be(owner, name, element) for owner in owners)
-            ]
+            owners = [entity for entity in entities if name in entity.fields]
+            wrong = [each for each in values_asked(value) if not any(_can_be(owner, name, each) for owner in owners)]
             if owners and wrong:
                 yield Remark(
                     pattern.place,

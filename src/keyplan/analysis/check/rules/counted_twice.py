@@ -15,9 +15,7 @@ API Reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 ROUGH = frozenset(
     {"clicks", "downloads", "hits", "impressions", "likes", "plays", "reads", "shares", "views", "visits"}
@@ -25,7 +23,7 @@ ROUGH = frozenset(
 """Names of numbers that can be off by a few."""
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         alone = [element for element in written.actions if not element.batched]
         if len(alone) != 1 or written.operation != "UpdateItem":
@@ -34,13 +32,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
         names = sorted(
             name for name, change in action.changes.items() if change in {"Add", "Append"} and name not in ROUGH
         )
-        if names and action.entity is not None and not action.conditional and action.entity.version is None:
-            if action.once:
-                continue
+        safe = action.once or action.conditional
+        if names and action.entity is not None and not safe and action.entity.version is None:
             entity = action.entity.name
-            field = (
-                "" if action.entity.tokens is not None else f"give {entity} a field applied: IdempotencyTokens, and "
-            )
+            field = "" if action.entity.tokens else f"give {entity} a field applied: IdempotencyTokens, and "
             yield Remark(
                 written.pattern.place,
                 f"its single request adds to {entity}.{' and '.join(names)}: "

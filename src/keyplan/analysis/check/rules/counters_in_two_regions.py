@@ -11,12 +11,10 @@ Source: "How DynamoDB global tables work" in the Developer Guide, conflict resol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     if not table.replicas or table.strong_across_regions:
         return

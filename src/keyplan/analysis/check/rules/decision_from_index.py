@@ -11,15 +11,13 @@ Source: "DynamoDB read consistency" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.analysis import WriteAnalysis
 from keyplan.analysis.write_analysis.code import Ask
 from keyplan.model.compiled.plans import QueryPlan, plans_in
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         for ask in written.asks:
             index = _global_index(subject, ask)
@@ -41,9 +39,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
 def _global_index(subject: Subject, ask: Ask) -> str | None:
     pattern = subject.design.reads.get(ask.name)
     plans = () if pattern is None else plans_in(pattern.plan)
-    return next(
-        (plan.index.name for plan in plans if isinstance(plan, QueryPlan) and plan.index and not plan.index.local), None
-    )
+    indexes = (plan.index for plan in plans if isinstance(plan, QueryPlan))
+    return next((index.name for index in indexes if index is not None and not index.local), None)
 
 
 def _decides(written: WriteAnalysis, read: str) -> bool:

@@ -13,16 +13,12 @@ Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
-        indexes = [
-            key.index.name for key in entity.index_keys if key.index is not None and key.index.projection == "ALL"
-        ]
+        indexes = [key.place for key in entity.index_keys if key.index is not None and key.index.projection == "ALL"]
         documents = {document.name for document in subject.documents(entity)}
         sizes = subject.sizes(entity)
         if not indexes or not documents:

@@ -10,20 +10,18 @@ Follow the hint of each finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.errors import DesignError
 
 
-def remarks(error: DesignError) -> Iterator[Remark]:
+def remarks(error: DesignError) -> Remarks:
     if not error.errors:
         yield Remark(error.place or "", error.message, error.hint or "fix it")
     for fault in error.errors:
         yield Remark(fault.place, fault.message, fault.hint or "fix it")
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     del subject  # a compiled design has no such errors
     return iter(())
 

@@ -10,15 +10,14 @@ Source: "General guidelines for secondary indexes in DynamoDB" in the Developer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.stored.key_templates import DELIMITER
 from keyplan.model.stored.stored_keys import CompiledKey
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for pair in combinations(entity.keys, 2):
             shorter, longer = sorted(pair, key=lambda key: (sum(map(len, _sort(key))), key.index is not None))

@@ -16,14 +16,12 @@ Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import is_secret
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     yield from _claims(subject)
     for written in subject.writes:
         looked_at = {name for element in written.actions for name in (*element.checked, *element.expects)}
@@ -48,7 +46,7 @@ def _must_be_new(action: Action) -> bool:
     return action.kind == "Create" or (action.kind == "Put" and "attribute_not_exists" in action.expects)
 
 
-def _claims(subject: Subject) -> Iterator[Remark]:
+def _claims(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for claim in entity.claims if entity.ttl is not None else ():
             names = " and ".join(sorted(claim.fields))

@@ -14,18 +14,16 @@ Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.plans import Plan, entities_read, plans_in
-from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
 KEPT = frozenset({"audit", "consent", "invoice", "journal", "ledger", "receipt"})
 """Words in the names of entities whose items must be kept."""
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         if entity.ttl is None:
             continue
@@ -37,11 +35,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 "remove the Ttl field, or archive the items with a stream before they expire",
                 severity=Severity.INFO,
             )
-        readers = [
-            pattern.name
-            for pattern in subject.design.reads.values()
-            if entity in entities_read(pattern.plan) and not _filtered(pattern.plan, entity)
-        ]
+        reads = [each for each in subject.design.reads.values() if entity in entities_read(each.plan)]
+        readers = [read.name for read in reads if not _filtered(read.plan, entity.ttl.attribute)]
         if readers:
             yield Remark(
                 f"{entity.name}.{entity.ttl.name}",
@@ -57,9 +52,7 @@ def _condition(ttl: StoredField) -> str:
     return f"attribute_not_exists({ttl.name}) OR {later}" if ttl.optional else later
 
 
-def _filtered(plan: Plan, entity: CompiledEntity) -> bool:
-    assert entity.ttl is not None  # noqa: S101 - asked by the caller
-    attribute = entity.ttl.attribute
+def _filtered(plan: Plan, attribute: str) -> bool:
     result = (getattr(element, "filter", None) for element in plans_in(plan))
     return any(value is not None and attribute in value.names.values() for value in result)
 

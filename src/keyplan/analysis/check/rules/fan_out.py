@@ -12,17 +12,15 @@ Source: "Best practices for managing many-to-many relationships" in the Develope
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import junction_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.model.compiled.plans import QueryPlan, ThroughPlan
 
 PARTITIONS_MAX = 100
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for pattern in subject.design.reads.values():
         if not isinstance(pattern.plan, ThroughPlan) or not pattern.shape.many:
             continue

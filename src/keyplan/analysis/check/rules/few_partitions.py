@@ -15,10 +15,8 @@ uniformity.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 
@@ -38,13 +36,12 @@ def _is_few(entity: CompiledEntity, name: str) -> bool:
     return kind_of(annotation) is str and values_of(annotation) is None and name.rpartition("_")[2] in FEW_BY_NAME
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
-        values = subject.partition_values(entity, key)
-        count = subject.partitions(entity, key)
-        if key.shards > 1:
+        values, count = subject.partition_values(entity, key), subject.partitions(entity, key)
+        if not values or key.shards > 1:
             continue
-        if values and values.keys() <= {name for name in values if _is_few(entity, name)} and key.index is not None:
+        if key.index is not None and all(_is_few(entity, name) for name in values):
             yield Remark(
                 f"{entity.name}.{key.name}",
                 f"the name of {', '.join(values)} suggests few values, some much more frequent than others, with a hot "
@@ -53,11 +50,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 severity=Severity.INFO,
             )
             continue
-        if not values or count is None or count >= FEW:
+        if count is None or count >= FEW:
             continue
-        parts = [
-            f"{name} ({', '.join(map(str, result or ()))}: {len(result or ())})" for name, result in values.items()
-        ]
+        parts = [f"{name} ({', '.join(map(str, each or ()))}: {len(each or ())})" for name, each in values.items()]
         several = "s" if count > 1 else ""
         yield Remark(
             f"{entity.name}.{key.name}",

@@ -11,15 +11,13 @@ Source: "Filter expressions for the query operation" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 KEPT_ERROR = 0.1
 KEPT_WARNING = 0.5
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     seen: set[str] = set()
     for query in subject.queries:
         pattern, plan = query.pattern, query.plan

@@ -12,12 +12,10 @@ Source: "Best practices for designing and using partition keys effectively" in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
         fixed = not any(template.variables for _, template in key.partition)
         single = key.index is None and not any(template.variables for _, template in key.sort)

@@ -14,9 +14,7 @@ Source: "Constraints in Amazon DynamoDB" in the Developer Guide, item size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.dynamodb.values import item_size
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -26,14 +24,13 @@ TOKEN_LETTERS = 26
 WRITE_UNIT_BYTES = 1024
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         tokens = entity.tokens
         if tokens is None or entity.ttl is not None or _are_taken_out(subject, entity, tokens.name):
             continue
-        own = dict.fromkeys(
-            written.pattern.name for written, action, owner in subject.actions if action.once and owner is entity
-        )
+        users = (written.pattern.name for written, each, owner in subject.actions if each.once and owner is entity)
+        own = dict.fromkeys(users)
         if not own:
             continue
         each = item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS, "y" * TOKEN_LETTERS]}})

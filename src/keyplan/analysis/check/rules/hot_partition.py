@@ -14,38 +14,33 @@ Source: "Best practices for designing and using partition keys effectively" in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import HEADROOM, Demand, busiest_partitions
 from keyplan.analysis.check.demand import demands
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for partition in busiest_partitions(demands(subject)):
         limit, kind, total, worst = partition.limit, partition.kind, partition.per_second, partition.worst
         if total <= limit / 2:
             continue
         lines = [demand.line for demand in partition.demands]
         if len(lines) > 1:
-            lines.append(
-                f"{' + '.join(number(demand.per_second) for demand in partition.demands)} = {number(total)} units/s"
-            )
+            parts = " + ".join(number(demand.per_second) for demand in partition.demands)
+            lines.append(f"{parts} = {number(total)} units/s")
         lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
-        shards = worst.key.shards
-        parts = partition.shards_needed
-        if kind == "write" and parts > shards:
+        shards, needed = worst.key.shards, partition.shards_needed
+        if kind == "write" and needed > shards:
             over = f" × {shards} shards" if shards > 1 else ""
-            lines.append(
-                f"shards needed: {number(total)}{over} ÷ ({limit:,} × {HEADROOM}), rounded up = {number(parts)}"
-            )
+            how = f"{number(total)}{over} ÷ ({limit:,} × {HEADROOM})"
+            lines.append(f"shards needed: {how}, rounded up = {number(needed)}")
         templates = ", ".join(partition.templates)
         yield Remark(
             f"{worst.entity.name}.{worst.key.name}",
             f"the busiest partition of {partition.place} ({templates}) needs {number(total)} {kind} units "
             f"per second, of at most {limit:,}",
-            _hint(worst, kind, parts),
+            _hint(worst, kind, needed),
             tuple(lines),
             Severity.ERROR if total > limit else Severity.WARNING,
         )

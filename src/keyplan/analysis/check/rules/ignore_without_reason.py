@@ -8,12 +8,10 @@ Add the reason: ``ignore={"KP201 Message.primary": "about 20 messages a day"}``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for text, reason in subject.design.ignore.items():
         if not reason.strip():
             yield Remark(

@@ -16,12 +16,12 @@ Source: "Naming rules and data types" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.plans import entities_read
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -31,12 +31,9 @@ TYPED = frozenset({"email", "mail", "username", "login", "handle", "nickname"})
 _MIXED = ("Aa", "Aa@Example.com", "Aa-Bb")
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
-        names = {
-            name for key in (*entity.claims, *entity.keys) for _, template in key.attributes for name in template.fields
-        }
-        for name in sorted(names):
+        for name in sorted({name for key in (*entity.claims, *entity.keys) for name in fields_in(key.attributes)}):
             stored = entity.fields[name]
             if stored.computed or kind_of(stored.annotation) is not str:
                 continue
@@ -60,7 +57,7 @@ def _folds(annotation: Any) -> bool | None:
     return None
 
 
-def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Remark]:
+def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
     for written in subject.writes:
         if name in written.code.folded and entity in written.entities:
             yield Remark(
@@ -71,7 +68,7 @@ def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Re
             return
 
 
-def _unfolded(entity: CompiledEntity, name: str) -> Iterator[Remark]:
+def _unfolded(entity: CompiledEntity, name: str) -> Remarks:
     """A unique value that people type, and that nothing lower-cases."""
     if name.rpartition("_")[2] in TYPED and any(name in claim.fields for claim in entity.claims):
         yield Remark(
@@ -82,7 +79,7 @@ def _unfolded(entity: CompiledEntity, name: str) -> Iterator[Remark]:
         )
 
 
-def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Remark]:
+def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
     for pattern in subject.design.reads.values():
         parameter = pattern.signature.by_name.get(name)
         if parameter is None or entity not in entities_read(pattern.plan) or kind_of(parameter.annotation) is not str:

@@ -9,17 +9,16 @@ Use one spelling, and declare the field as a ``Literal`` or an ``Enum``, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from keyplan.analysis.check.check_subject import values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.plans import entities_read
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for name in entity.fields:
             texts = _texts(subject, entity, name)

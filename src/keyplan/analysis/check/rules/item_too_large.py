@@ -13,11 +13,10 @@ Source: "Constraints in Amazon DynamoDB"; "Best practices for storing large item
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import get_args
 
 from keyplan.analysis.check.check_subject import length_max
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX, KIB_BYTES
 from keyplan.model.compiled.constants import domain_of
 from keyplan.model.declared.fields import kind_of
@@ -27,7 +26,7 @@ from keyplan.model.stored.stored_fields import StoredField
 LARGE_BYTES = 100 * KIB_BYTES
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for field in subject.documents(entity):
             if length_max(field.annotation) is None:
@@ -50,7 +49,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     yield from _growing(subject)
 
 
-def _bound_too_high(subject: Subject) -> Iterator[Remark]:
+def _bound_too_high(subject: Subject) -> Remarks:
     """Fields whose max_length exceeds the size of an item: a character or an element has at least one byte."""
     for entity in subject.design.entities.values():
         for field in entity.fields.values():
@@ -64,7 +63,7 @@ def _bound_too_high(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def _growing(subject: Subject) -> Iterator[Remark]:
+def _growing(subject: Subject) -> Remarks:
     for written, action, entity in subject.actions:
         further = {name for name, change in action.changes.items() if change in {"Append", "SetAdd"}}
         keyed = {name for name in action.keyed & entity.fields.keys() if _takes_any_key(entity.fields[name])}

@@ -10,15 +10,13 @@ Source: "Read and write operations" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import WRITE_UNIT_BYTES
 
 ABOVE = 0.05
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         sizes = subject.sizes(entity)
         if sizes is None or (subject.stored(entity).item_bytes is None and sizes.open_fields):

@@ -12,10 +12,8 @@ Source: "Constraints in Amazon DynamoDB" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import length_max, values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.key_formats import IntegerFormat, PartsFormat, TextFormat
@@ -26,7 +24,7 @@ CHARACTER_BYTES_MAX = 4
 INTEGER_BYTES_MAX = 39
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for key in (*entity.keys, *entity.claims):
             for templates, limit in ((key.partition, PARTITION_KEY_BYTES_MAX), (key.sort, SORT_KEY_BYTES_MAX)):

@@ -11,11 +11,11 @@ Compute the date from the timestamp (``@computed_field`` with ``self.at.date()``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.sources import unwrapped
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -24,7 +24,7 @@ _NAIVE = frozenset({"date", "datetime", "dt", "isoformat", "now", "strftime", "t
 """The only names in a function that reads the date or time without a time zone."""
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for name in sorted(_days(entity)):
             info = entity.cls.model_fields.get(name)
@@ -57,12 +57,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _days(entity: CompiledEntity) -> set[str]:
     """The stored fields in an entity's keys that can contain a date."""
-    placed = {name for key in entity.keys for _, template in key.attributes for name in template.fields}
-    return {
-        name
-        for name in placed & entity.cls.model_fields.keys()
-        if kind_of(entity.fields[name].annotation) in {date, str}
-    }
+    placed = {name for key in entity.keys for name in fields_in(key.attributes)}
+    stored = placed & entity.cls.model_fields.keys()
+    return {name for name in stored if kind_of(entity.fields[name].annotation) in {date, str}}
 
 
 def _is_local(factory: Any) -> bool:

@@ -11,17 +11,13 @@ Source: "Local Secondary Indexes" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for index in subject.design.table.indexes:
         if index.local:
-            strong = [
-                query.pattern.name for query in subject.queries if query.plan.index is index and query.plan.consistent
-            ]
+            strong = any(query.plan.index is index and query.plan.consistent for query in subject.queries)
             why = "" if strong else ", and no pattern reads it consistently"
             yield Remark(
                 index.name,

@@ -10,23 +10,20 @@ Source: "DynamoDB item sizes and formats" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 SHARE = 0.3
 COUNT_MIN = 1_000_000
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         count, sizes = subject.stored(entity).count, subject.sizes(entity)
         if sizes is None or count is None or count < COUNT_MIN:
             continue
-        names = [field.attribute for field in sizes.fields] + [
-            attribute.name for attribute, _ in entity.primary.attributes
-        ]
+        keys = [attribute.name for attribute, _ in entity.primary.attributes]
+        names = [field.attribute for field in sizes.fields] + keys
         total = sum(len(name.encode()) for name in names)
         if total > SHARE * sizes.item_bytes:
             yield Remark(

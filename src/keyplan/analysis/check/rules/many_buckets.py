@@ -13,9 +13,7 @@ Source: "Best practices for handling time series data in DynamoDB" in the Develo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.traffic.item_counts import Finds
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.model.declared.declaration_errors import Problem
@@ -24,7 +22,7 @@ USUAL_MAX = 100
 _IN_A_YEAR = {"day": 365, "hour": 8_760, "minute": 525_600, "second": 31_536_000}
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     finds = Finds(subject.traffic)
     for pattern in subject.design.reads.values():
         buckets = pattern.buckets

@@ -14,9 +14,8 @@ Source: "Overloading Global Secondary Indexes in DynamoDB" in the Developer Guid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import GLOBAL_INDEXES_MAX
 from keyplan.model.declared.indexes import Index
 
@@ -25,7 +24,7 @@ INDEXES_MIN = 5
 Types = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     indexes = [index for index in subject.design.table.indexes if not index.local]
     if len(indexes) < INDEXES_MIN:
         return

@@ -10,15 +10,13 @@ change all their keys together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.declared.indexes import KeyAttribute
 from keyplan.model.stored.key_templates import Literal_, Template
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     entities = list(subject.design.entities.values())
     if len({entity.primary.partition[0][1].source for entity in entities}) < 2:
         return  # the table has one item collection
@@ -26,13 +24,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         (attribute, template), *_ = entity.primary.partition
         if attribute.type != "S" or _says_what_it_is(template) or _is_a_field(entity, attribute):
             continue
-        together = [
-            compiled_entity
-            for compiled_entity in entities
-            if compiled_entity.primary.partition[0][1].source == template.source
-        ]
+        together = [each for each in entities if each.primary.partition[0][1].source == template.source]
         word = min(together, key=lambda entity: len(entity.key_fields)).name.upper()
-        others = [compiled_entity.name for compiled_entity in together if compiled_entity is not entity]
+        others = [each.name for each in together if each is not entity]
         also = f" here and in {' and '.join(others)}, which share its partitions" if others else ""
         yield Remark(
             f"{entity.name}.{entity.primary.name}",

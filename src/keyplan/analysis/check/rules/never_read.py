@@ -15,13 +15,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.plans import entities_read
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.keys import Key
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     read = {entity.name for pattern in subject.design.reads.values() for entity in entities_read(pattern.plan)}
     asked = {
         entity.name for _, action, entity in subject.actions if action.kind in {"Create", "Check"} or action.conditional
@@ -32,7 +32,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     yield from _unnamed(subject)
 
 
-def _unnamed(subject: Subject) -> Iterator[Remark]:
+def _unnamed(subject: Subject) -> Remarks:
     """The entities in the module of the design that no design has, and no subclass extends."""
     owner = subject.owner
     if owner is None:

@@ -10,13 +10,11 @@ writes the items.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.plans import entities_read
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     writes = subject.writes
     made = [action for written in writes for action in written.actions if action.kind in {"Put", "Create"}]
     if not writes or not all(account.known for account in writes) or any(action.entity is None for action in made):

@@ -11,16 +11,15 @@ Source: "Best practices for using sort keys to organize data" in the Developer G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import UUID
 
 from keyplan.analysis.check.check_subject import Query, values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.plans import newest_by_default
 from keyplan.model.declared.fields import kind_of
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     seen: set[str] = set()
     for query in subject.queries:
         pattern = query.pattern

@@ -12,12 +12,10 @@ CKV_AWS_28.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     for off, what, then in (
         (table.point_in_time_recovery is False, "point-in-time recovery", "what is overwritten is gone"),

@@ -12,13 +12,11 @@ Source: BatchWriteItem and TransactWriteItems in the API Reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.analysis import WriteAnalysis
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         batched = dict.fromkeys(_names(written, "Put", batched=True))
         beside = dict.fromkeys(name for name in _names(written, batched=False) if name not in batched)

@@ -10,26 +10,20 @@ Source: "Take advantage of sparse indexes" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.check_subject import values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in, values_of
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.constants import values_asked
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
         # Keys that share an attribute share when=, so it must match the patterns of all of them
         names = {attribute.name for attribute, _ in key.partition}
-        sharing = [
-            compiled_key
-            for compiled_key in entity.index_keys
-            if names & {attribute.name for attribute, _ in compiled_key.attributes}
-        ]
-        readers = [query for compiled_key in sharing for query in subject.readers(compiled_key)]
+        sharing = [each for each in entity.index_keys if names & {attribute.name for attribute, _ in each.attributes}]
+        readers = [query for each in sharing for query in subject.readers(each)]
         if key.index is None or not subject.readers(key):
             continue
-        for name in dict.fromkeys(name for _, template in key.partition for name in template.fields):
+        for name in fields_in(key.partition):
             choices = values_of(entity.fields[name].annotation)
             if choices is None or name in key.when or not all(name in reader.pattern.constants for reader in readers):
                 continue

@@ -13,23 +13,20 @@ Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.check_subject import Query
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import Query, fields_in
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for query in subject.queries:
         if query.pattern.shape.kind is not ShapeKind.ONE or query.key.index is None or not query.match.full:
             continue
         entity = query.match.entity
-        names = [name for _, template in query.key.attributes for name in template.fields]
         if _is_unique(subject, query):
             continue
-        what = " and ".join(dict.fromkeys(names)) or "key"
+        what = " and ".join(fields_in(query.key.attributes)) or "key"
         yield Remark(
             query.pattern.place,
             f"it reads one {entity.name} by {what}, and {query.key.place} allows several with the same value",
@@ -40,14 +37,12 @@ def _find(subject: Subject) -> Iterator[Remark]:
 def _is_unique(subject: Subject, query: Query) -> bool:
     """Whether a key identifies one item: it contains the primary key's fields, a generated field, or a claim's."""
     entity = query.match.entity
-    names = {name for _, template in query.key.attributes for name in template.fields}
-    if names >= set(entity.key_fields) or any(
-        subject.generated(entity, name) or _own_id(entity, name) for name in names
+    names = set(fields_in(query.key.attributes))
+    if names.issuperset(entity.key_fields) or any(
+        names.issuperset(fields_in(each.attributes)) for each in entity.claims
     ):
         return True
-    return any(
-        {name for _, template in claim.attributes for name in template.fields} <= names for claim in entity.claims
-    )
+    return any(subject.generated(entity, name) or _own_id(entity, name) for name in names)
 
 
 def _own_id(entity: CompiledEntity, name: str) -> bool:

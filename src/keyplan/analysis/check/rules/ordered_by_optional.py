@@ -11,12 +11,10 @@ Source: "Take advantage of sparse indexes" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for query in subject.queries:
         for name in query.match.omits_without:
             yield Remark(

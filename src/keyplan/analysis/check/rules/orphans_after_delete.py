@@ -15,13 +15,12 @@ Source: "Working with item collections in DynamoDB" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     deletions = [(written, act) for written in subject.writes for act in written.actions if act.kind == "Delete"]
     if not all(written.known for written in subject.writes) or any(act.entity is None for _, act in deletions):
         return
@@ -48,7 +47,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 def _names_partition(entity: CompiledEntity) -> bool:
     """Whether an entity identifies the partition of its primary key, by its fields and its name."""
     partition = _partition(entity)
-    names = list(dict.fromkeys(name for _, template in entity.primary.partition for name in template.fields))
+    names = fields_in(entity.primary.partition)
     words = {word for source in partition for word in source.replace("_", "").lower().split("#")}
     stems = {name.removesuffix("_id").replace("_", "") for name in names[-1:]}
     return bool(names) and list(entity.key_fields) == names and entity.name.lower() in words | stems

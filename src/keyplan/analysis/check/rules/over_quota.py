@@ -10,17 +10,15 @@ Source: "Service, account, and table quotas in Amazon DynamoDB" in the Developer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.demand import demands
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 QUOTA_UNITS_MAX = 40_000
 _QUOTA = f"of {QUOTA_UNITS_MAX:,} that a table or an index takes"
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for (place, kind), parts in demands(subject).totals.items():
         total = sum(units for _, units in parts)
         if total > QUOTA_UNITS_MAX:

@@ -11,16 +11,14 @@ Source: CreateTable and Projection in the API Reference; "Service, account, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PROJECTED_NAMES_PER_TABLE_MAX
 from keyplan.model.declared.indexes import Index
 
 PROJECTED_NAMES_PER_INDEX_MAX = 20
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     table = subject.design.table
     included = [(index, index.projection) for index in table.indexes if isinstance(index.projection, tuple)]
     stored = {field.attribute for entity in subject.design.entities.values() for field in entity.fields.values()}

@@ -15,29 +15,24 @@ Source: PutItem in the API Reference.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
-        result = {
-            action.entity.name: action
-            for action in written.actions
-            if action.kind == "Put" and action.entity is not None and not action.conditional
-            and action.entity.version is None and _can_meet(subject, action.entity)
-        }  # fmt: skip
-        for name, action in result.items():
-            entity = subject.design.by_name[name]
+        puts = [each for each in written.actions if each.kind == "Put" and not each.conditional]
+        for entity, action in {each.entity: each for each in puts if each.entity is not None}.items():
+            if entity is None or entity.version is not None or not _can_meet(subject, entity):
+                continue
             batch = ", and a Batch can't have conditions" if action.batched else ""
             yield Remark(
                 written.pattern.place,
-                f"its Put silently replaces an existing {name} with the same "
+                f"its Put silently replaces an existing {entity.name} with the same "
                 f"{' and '.join(entity.key_fields) or 'key'}{batch}",
-                _advice(action, name),
+                _advice(action, entity.name),
             )
 
 

@@ -15,12 +15,12 @@ Source: "Using write sharding to distribute workloads evenly" in the Developer G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from pydantic_core import PydanticUndefined
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PARTITION_WRITE_UNITS_MAX
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.fields import kind_of
@@ -37,14 +37,16 @@ SELDOM = 0.01
 """The share of a partition's write units per second up to which a known rate isn't reported."""
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
-        ranked = _ranked_by(entity, key)
-        if ranked is None or key.shards > 1 or not _few(subject, entity, key):
+        ranked = next(iter(fields_in(key.sort)), None)
+        if ranked is None or kind_of(entity.fields[ranked].annotation) not in {int, float, Decimal}:
+            continue
+        if key.shards > 1 or not _few(subject, entity, key):
             continue
         changing = _changing(subject, entity, ranked)
         if changing:
-            groups = ", ".join(name for _, template in key.partition for name in template.fields)
+            groups = ", ".join(fields_in(key.partition))
             units = "2 write units or more" if key.index is not None else "1 write unit or more"
             yield Remark(
                 f"{entity.name}.{key.name}",
@@ -55,16 +57,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _ranked_by(entity: CompiledEntity, key: CompiledKey) -> str | None:
-    names = [name for _, template in key.sort for name in template.fields]
-    if not names or kind_of(entity.fields[names[0]].annotation) not in {int, float, Decimal}:
-        return None
-    return names[0]
-
-
 def _few(subject: Subject, entity: CompiledEntity, key: CompiledKey) -> bool:
     """Whether a partition key probably has few values. KP202 reports those that the type lists."""
-    names = {name for _, template in key.partition for name in template.fields}
+    names = fields_in(key.partition)
     if not names or subject.partitions(entity, key) is not None:
         return False
     return all(name.rpartition("_")[2] in GROUPS or _defaulted(entity, name) for name in names)
@@ -77,15 +72,12 @@ def _defaulted(entity: CompiledEntity, name: str) -> bool:
 
 def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str]:
     inputs = {ranked, *entity.inputs(ranked)}
-    return [
-        written.pattern.name
-        for written in subject.writes
-        if not _rare(subject, written.pattern)
-        and any(
-            action.entity is entity and action.kind == "Update" and inputs & action.changes.keys()
-            for action in written.actions
-        )
+    changing = [
+        written.pattern
+        for written, action, owner in subject.actions
+        if owner is entity and action.kind == "Update" and inputs & action.changes.keys()
     ]
+    return list(dict.fromkeys(pattern.name for pattern in changing if not _rare(subject, pattern)))
 
 
 def _rare(subject: Subject, pattern: WritePattern) -> bool:

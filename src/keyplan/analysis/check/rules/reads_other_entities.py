@@ -14,21 +14,19 @@ Source: Query in the API Reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.collisions import neighbours, start_of
 from keyplan.model.compiled.plans import QueryPlan
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     plans = {id(query.plan): query for query in subject.queries}
     for query in plans.values():
         for part in query.plan.parts:
             yield from _found(subject, query.pattern.place, part)
 
 
-def _found(subject: Subject, place: str, plan: QueryPlan) -> Iterator[Remark]:
+def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
     first, *others = plan.matches
     if not others and first.full:
         return

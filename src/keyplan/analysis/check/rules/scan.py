@@ -11,9 +11,8 @@ Source: "Best practices for querying and scanning data" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.capacity import read_units
 from keyplan.model.compiled.plans import ReadPattern, ScanPlan
@@ -22,7 +21,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for pattern in subject.design.reads.values():
         if not isinstance(pattern.plan, ScanPlan):
             continue
@@ -31,18 +30,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
             continue
         load = subject.load(pattern)
         lines: list[str] = []
-        counts = [(entity, subject.stored(entity).count) for entity in subject.design.entities.values()]
-        sizes = [
-            (count or 0) * (item_sizes.item_bytes if (item_sizes := subject.sizes(entity)) else 0)
-            for entity, count in counts
-        ]
-        if sum(sizes):
-            units = read_units(int(sum(sizes)), consistent=pattern.plan.consistent)
-            lines.append(f"{number(sum(sizes))} bytes stored ÷ 4,096 × 0.5 = {number(units)} read units a call")
+        counted = [(subject.stored(each).count or 0, subject.sizes(each)) for each in subject.design.entities.values()]
+        stored = sum(count * sizes.item_bytes for count, sizes in counted if sizes is not None)
+        if stored:
+            units = read_units(int(stored), consistent=pattern.plan.consistent)
+            lines.append(f"{number(stored)} bytes stored ÷ 4,096 × 0.5 = {number(units)} read units a call")
             if load.per_second:
-                lines.append(
-                    f"{number(load.per_second)} calls/s × {number(units)} = {number(units * load.per_second)} units/s"
-                )
+                total = number(units * load.per_second)
+                lines.append(f"{number(load.per_second)} calls/s × {number(units)} = {total} units/s")
         often = f", {number(load.per_second)} times per second" if load.per_second else ""
         yield Remark(
             pattern.place,
@@ -53,7 +48,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Iterator[Remark]:
+def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Remarks:
     """Reading a whole sparse index is cheap; an index that contains every item of an entity is a scan of it."""
     for entity in subject.design.entities.values():
         for key in entity.index_keys:
@@ -68,7 +63,7 @@ def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Iterator[Rem
 
 
 def _is_sparse(entity: CompiledEntity, key: CompiledKey) -> bool:
-    named = (entity.fields[name] for _, template in key.attributes for name in template.fields)
+    named = (entity.fields[name] for name in fields_in(key.attributes))
     return bool(key.when) or any(field.optional for field in named)
 
 

@@ -11,13 +11,11 @@ Source: BatchGetItem in the API Reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.signatures import ParameterKind
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         for name in dict.fromkeys(ask.name for ask in written.asks if ask.looped):
             line = next(ask.line for ask in written.asks if ask.name == name and ask.looped)

@@ -10,12 +10,10 @@ Do it before the call and pass the result as an argument, or do it after the cal
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         for what in written.code.outside:
             yield Remark(

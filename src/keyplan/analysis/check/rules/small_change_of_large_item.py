@@ -12,37 +12,33 @@ Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import counted
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.capacity import write_units
 from keyplan.dynamodb.limits import WRITE_UNIT_BYTES
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
-    for written in subject.writes:
-        for action in written.actions:
-            entity = action.entity
-            names = action.moving
-            if entity is None or action.kind != "Update" or not names:
-                continue
-            sizes, documents = subject.sizes(entity), [document.name for document in subject.documents(entity)]
-            if sizes is None or not documents or sizes.item_bytes <= WRITE_UNIT_BYTES or names & set(documents):
-                continue
-            units = write_units(sizes.item_bytes)
-            peak = subject.load(written.pattern).peak
-            lines = [f"{sizes.item_bytes:,} bytes ÷ {WRITE_UNIT_BYTES:,}, rounded up = {counted(units, 'write unit')}"]
-            if peak:
-                lines.append(f"{number(peak)} calls/s × {number(units)} = {number(peak * units)} write units/s")
-            yield Remark(
-                written.pattern.place,
-                f"each call changes {entity.name}.{' and '.join(sorted(names))} at the cost of "
-                f"{counted(units, 'write unit')}, because the item contains {' and '.join(documents)}",
-                "store the number in a separate item under the same partition key",
-                tuple(lines),
-            )
+def _find(subject: Subject) -> Remarks:
+    for written, action, entity in subject.actions:
+        names = action.moving
+        if action.kind != "Update" or not names:
+            continue
+        sizes, documents = subject.sizes(entity), [document.name for document in subject.documents(entity)]
+        if sizes is None or not documents or sizes.item_bytes <= WRITE_UNIT_BYTES or names & set(documents):
+            continue
+        units = write_units(sizes.item_bytes)
+        peak = subject.load(written.pattern).peak
+        lines = [f"{sizes.item_bytes:,} bytes ÷ {WRITE_UNIT_BYTES:,}, rounded up = {counted(units, 'write unit')}"]
+        if peak:
+            lines.append(f"{number(peak)} calls/s × {number(units)} = {number(peak * units)} write units/s")
+        yield Remark(
+            written.pattern.place,
+            f"each call changes {entity.name}.{' and '.join(sorted(names))} at the cost of "
+            f"{counted(units, 'write unit')}, because the item contains {' and '.join(documents)}",
+            "store the number in a separate item under the same partition key",
+            tuple(lines),
+        )
 
 
 RULE = Rule("KP508", Severity.WARNING, _find, __name__, __doc__)

@@ -11,16 +11,14 @@ Source: "Best practices for using sort keys to organize data" in the Developer G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import Query, values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.key_formats import TextFormat
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     seen: set[str] = set()
     for query in subject.queries:
         pattern = query.pattern
@@ -49,11 +47,8 @@ def _asked_order(query: Query) -> str | None:
 
 
 def _is_text(query: Query, name: str) -> bool:
-    return any(
-        variable.field == name and isinstance(variable.format, TextFormat)
-        for _, template in query.key.sort
-        for variable in template.variables
-    )
+    variables = (variable for _, template in query.key.sort for variable in template.variables)
+    return any(each.field == name and isinstance(each.format, TextFormat) for each in variables)
 
 
 RULE = Rule("KP215", Severity.WARNING, _find, __name__, __doc__)

@@ -12,19 +12,13 @@ Source: "Making retries safe with idempotent APIs" in the Amazon Builders' Libra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
-    for written in subject.writes:
-        for action in written.actions:
-            entity = action.entity
-            if not action.once or entity is None or not {*action.changes.values()} & {"Add", "Append"}:
-                continue
-            if not action.named_by <= {*entity.key_fields, "self"}:
-                continue
+def _find(subject: Subject) -> Remarks:
+    for written, action, entity in subject.actions:
+        changed = {*action.changes.values()} & {"Add", "Append"}
+        if action.once and changed and action.named_by <= {*entity.key_fields, "self"}:
             made = f"built only from {' and '.join(sorted(action.named_by))}" if action.named_by else "constant"
             yield Remark(
                 written.pattern.place,

@@ -15,19 +15,17 @@ Source: "Using IAM policy conditions for fine-grained access control" in the Dev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.check_subject import is_secret
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in, is_secret
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 TENANTS = ("tenant", "org", "organization", "organisation", "workspace")
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
         tenant = next((name for name in entity.fields if name.removesuffix("_id") in TENANTS), None)
-        names = {name for _, template in key.partition for name in template.fields}
+        names = fields_in(key.partition)
         if tenant is None or tenant in names:
             continue
         if any(_is_own(subject, entity, name) and not _is_of_tenant(subject, tenant, name) for name in names):

@@ -14,14 +14,13 @@ workloads evenly" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from keyplan.analysis.check.check_subject import fields_in
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
-
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
-        names = list(dict.fromkeys(name for _, template in key.partition for name in template.fields))
+        names = fields_in(key.partition)
         if names and key.shards == 1 and all(subject.only_time(entity, name) for name in names):
             yield Remark(
                 f"{entity.name}.{key.name}",

@@ -9,12 +9,10 @@ Add an id to the end of the sort key: ``{at}#{message_id}``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         fields = entity.key_fields
         if fields and all(subject.only_time(entity, name) for name in fields):

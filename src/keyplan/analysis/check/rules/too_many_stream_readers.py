@@ -10,12 +10,10 @@ Source: "Service, account, and table quotas in Amazon DynamoDB" in the Developer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     most = 1 if table.replicas else 2
     if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:

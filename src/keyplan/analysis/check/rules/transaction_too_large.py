@@ -11,15 +11,13 @@ Source: TransactWriteItems in the API Reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.write_analysis.analysis import WriteAnalysis
 from keyplan.dynamodb.limits import TRANSACT_ACTIONS_MAX, TRANSACT_BYTES_MAX
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         load = subject.load(written.pattern)
         if load.items is None:
@@ -44,11 +42,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _unbounded(written: WriteAnalysis) -> Iterator[Remark]:
-    sources = dict.fromkeys(
-        action.unbounded for action in written.actions if action.unbounded is not None and not action.batched
-    )
-    for source in sources:
+def _unbounded(written: WriteAnalysis) -> Remarks:
+    sources = (action.unbounded for action in written.actions if not action.batched)
+    for source in dict.fromkeys(filter(None, sources)):
         yield Remark(
             written.pattern.place,
             f"it yields an action for each element of {source}, which can have any number of elements",

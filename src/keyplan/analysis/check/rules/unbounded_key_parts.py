@@ -11,18 +11,16 @@ Source: "Constraints in Amazon DynamoDB" in the Developer Guide; TransactWriteIt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.check_subject import length_max
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in, length_max
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import TRANSACT_ACTIONS_MAX
 from keyplan.model.declared.fields import kind_of
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for key in (*entity.keys, *entity.claims):
-            for name in dict.fromkeys(name for _, template in key.attributes for name in template.fields):
+            for name in fields_in(key.attributes):
                 annotation = entity.fields[name].annotation
                 if kind_of(annotation) is not tuple or length_max(annotation) is not None:
                     continue

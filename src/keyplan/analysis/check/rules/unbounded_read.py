@@ -12,15 +12,13 @@ Source: "Paginating table query results" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from keyplan.analysis.check.check_subject import Query, bounded, ranged
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.limits import PAGE_BYTES_MAX
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     seen: set[str] = set()
     for query in subject.queries:
         pattern = query.pattern

@@ -13,13 +13,11 @@ Source: PutItem and DeleteItem in the API Reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         alone = [action for action in written.actions if not action.batched]
         if any(action.conditional or action.once or action.must_exist for action in alone):

@@ -10,18 +10,17 @@ Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of
 
 NAMES = frozenset({"ttl", "expires", "expires_at", "expires_on", "expire_at", "expiry", "expiration", "time_to_live"})
 KINDS = {int, float, Decimal, datetime, date, str}
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         if entity.ttl is not None:
             continue

@@ -13,10 +13,8 @@ Source: "Best practices for using sort keys to organize data" in the Developer G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.check_subject import length_max, values_of
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.check_subject import fields_in, length_max, values_of
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of, layers
 from keyplan.model.stored.stored_entity import CompiledEntity
 
@@ -35,11 +33,11 @@ MONEY = frozenset(
 ADDRESS = frozenset({"city", "country", "county", "postal_code", "postcode", "street", "zip", "zip_code"})
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         yield from _money(entity)
-        sorting = {name for key in entity.keys for _, template in key.sort for name in template.fields}
-        placed = {name for key in entity.keys for _, template in key.attributes for name in template.fields}
+        sorting = {name for key in entity.keys for name in fields_in(key.sort)}
+        placed = {name for key in entity.keys for name in fields_in(key.attributes)}
         for name in sorted(placed & entity.cls.model_fields.keys()):
             wanted = next((kind for kind, words in TYPES.items() if name.split("_")[-1] in words), None)
             if wanted == "Literal[...]" and not entity.cls.model_fields[name].is_required():
@@ -55,7 +53,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _money(entity: CompiledEntity) -> Iterator[Remark]:
+def _money(entity: CompiledEntity) -> Remarks:
     for name, stored in entity.fields.items():
         if kind_of(stored.annotation) is float and name.rpartition("_")[2] in MONEY and not stored.computed:
             yield Remark(

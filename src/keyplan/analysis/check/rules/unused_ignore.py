@@ -7,12 +7,10 @@ Remove the entry from ``ignore=``, or use the place in the finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for text in subject.design.ignore:
         if not any(subject.silences(text, code, place) for code, place in subject.found):
             yield Remark(

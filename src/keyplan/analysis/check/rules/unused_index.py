@@ -10,20 +10,16 @@ Source: "General guidelines for secondary indexes in DynamoDB" in the Developer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     read = {query.key.index.name for query in subject.queries if query.key.index is not None}
     for index in subject.design.table.indexes:
         if index.name in read:
             continue
-        standing = [
-            entity.name for entity, key in subject.keys if key.index is not None and key.index.name == index.name
-        ]
-        what = f"and every {' and '.join(standing)} is written to it" if standing else "and no entity has a key on it"
+        held = [entity.name for entity, key in subject.keys if key.index is not None and key.index.name == index.name]
+        what = f"and every {' and '.join(held)} is written to it" if held else "and no entity has a key on it"
         yield Remark(index.name, f"no pattern reads it, {what}", "remove it, or add an access pattern that reads it")
 
 

@@ -9,12 +9,10 @@ Source: "General guidelines for secondary indexes in DynamoDB" in the Developer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     read = {query.key.index.name for query in subject.queries if query.key.index is not None}
     for entity, key in subject.keys:
         if key.index is not None and key.index.name in read and not subject.readers(key):

@@ -10,17 +10,16 @@ Give the field the name of the key attribute, or an alias: ``Field(alias="create
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of
 
 _ENDING = re.compile(r"_(?:[ps]k|key|\d+)$")
 _KINDS: dict[str, set[Any]] = {"S": {str}, "N": {int, float}, "B": {bytes}}
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
         for attribute, template in key.attributes:
             if len(template.parts) != 1 or not template.variables:

@@ -11,16 +11,14 @@ Source: "Read and write operations" in the Developer Guide, write units of secon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.capacity import entry_units, write_units
 
 TIMES = 4
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         sizes = subject.sizes(entity)
         if sizes is None or not sizes.entries:

@@ -11,12 +11,10 @@ Correct the action.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 
 
-def _find(subject: Subject) -> Iterator[Remark]:
+def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         for fault in written.faults():
             yield Remark(written.pattern.place, fault.message, fault.hint or "correct the action", line=fault.line)
