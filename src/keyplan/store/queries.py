@@ -6,8 +6,9 @@ anything else is planned again, so that all errors come from one place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
+from operator import ge, gt, le, lt
 from typing import Any, Protocol
 
 from orjson import JSONDecodeError
@@ -29,7 +30,7 @@ from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
 from keyplan.store.requests.request_expressions import Answer, Request, wants_capacity
 from keyplan.store.simulation import Meter
-from keyplan.store.storage.key_layouts import Bound, Bounds, KeyText, Row
+from keyplan.store.storage.key_layouts import Bound, Bounds, KeyText, Row, raw_of
 from keyplan.store.tables.item_keys import MISMATCH, NO_SORT, check_not_empty, check_scalars
 from keyplan.store.tables.item_keys import projection_of as index_projection
 from keyplan.store.tables.table import Index, KeyAttribute, Table
@@ -131,7 +132,10 @@ def remember(target: Target, request: Mapping[str, Any], given: Placeholders, co
         return tuple((placeholder_of[id(value)], types[term.name]) for value in term.values)
 
     plan = Plan(
-        _partition_places(target.partition, condition, placeholder_of),
+        tuple(
+            (placeholder_of[id(value)], attribute.type)
+            for attribute, value in zip(target.partition, condition.partition, strict=True)
+        ),
         tuple(places(term)[0] for term in equal),
         last.operator if last is not None else None,
         places(last) if last is not None else (),
@@ -141,15 +145,6 @@ def remember(target: Target, request: Mapping[str, Any], given: Placeholders, co
     if len(plans) >= PLANS_MAX:
         plans.clear()
     plans[_plan_key(target, request)] = plan
-
-
-def _partition_places(
-    attributes: tuple[KeyAttribute, ...], condition: KeyCondition, placeholder_of: Mapping[int, str]
-) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (placeholder_of[id(value)], attribute.type)
-        for attribute, value in zip(attributes, condition.partition, strict=True)
-    )
 
 
 def bounds_of(condition: KeyCondition, *, forward: bool) -> Bounds:
@@ -194,6 +189,9 @@ def _after_prefix(prefix: KeyText) -> KeyText | None:
     return text[:-1] + chr(following)
 
 
+_COMPARISONS: dict[str, Callable[[bytes, bytes], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
+
+
 def contains(bounds: Bounds, rest: tuple[KeyText, ...]) -> bool:
     """Whether a position (without its partition attributes) is within the sort conditions."""
     if rest[: len(bounds.equal)] != bounds.equal:
@@ -204,14 +202,7 @@ def contains(bounds: Bounds, rest: tuple[KeyText, ...]) -> bool:
 
 def _holds(position: KeyText, bound: Bound) -> bool:
     operator, limit = bound
-    # The order of UTF-8 bytes, as in SQLite.
-    left = position.encode() if isinstance(position, str) else position
-    right = limit.encode() if isinstance(limit, str) else limit
-    if operator == ">":
-        return left > right
-    if operator == ">=":
-        return left >= right
-    return left < right if operator == "<" else left <= right
+    return _COMPARISONS[operator](raw_of(position), raw_of(limit))
 
 
 _INVALID_START = "The provided starting key is invalid"

@@ -38,7 +38,7 @@ from keyplan.dynamodb.service_errors import (
 )
 from keyplan.errors import DynamoDBError
 from keyplan.store.items.item_writes import Outcome, add_units
-from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, StaleTableError
+from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, StaleTableError, raw_of
 from keyplan.store.storage.sqlite import Snapshot, Storage
 from keyplan.store.storage.table_reads import StoredTable
 from keyplan.store.tables.item_keys import Key, entry_of
@@ -164,7 +164,7 @@ class _Resource:
 
     def _bucket_of(self, partition: Partition, now_s: float) -> Bucket:
         """The bucket of a key's partition. Additional partitions split the ranges of key hashes."""
-        raw = b"".join(part if isinstance(part, bytes) else part.encode() for part in partition)
+        raw = b"".join(map(raw_of, partition))
         count = max(1, math.ceil(self._main.rate / self._ceiling))
         number = zlib.crc32(raw) * count >> 32
         bucket = self._partitions.get(number)

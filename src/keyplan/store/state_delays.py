@@ -37,7 +37,6 @@ _JOINS = "Joins"
 _SOURCE = "Source"
 EXPIRY = "Expiry"
 """The member of the note with the end time and the attribute of a TTL change."""
-_IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
 _TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
 """Changes that make a whole table UPDATING, with the request members that cause them."""
@@ -314,12 +313,16 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
     return kept
 
 
+def _in_use(reason: str) -> ResourceInUseException:
+    return ResourceInUseException(f"Attempt to change a resource which is still in use: {reason}")
+
+
 def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> ResourceInUseException:
     states = states_of(definition, now_s)
     if states.restoring:
         return ResourceInUseException(f"Table is being used: {name}")
     if states.table == "CREATING":
-        return ResourceInUseException(f"{_IN_USE}Table is being created: {name}")
+        return _in_use(f"Table is being created: {name}")
     return ResourceInUseException(f"Table already exists: {name}")
 
 
@@ -333,7 +336,7 @@ def check_changeable(name: str, states: States) -> None:
 def check_expiring(name: str, states: States) -> None:
     """Reject changing the TTL of a table that is being restored, created or deleted."""
     if states.table == "CREATING" and not states.restoring:
-        raise ResourceInUseException(f"{_IN_USE}Table {name} is being created")
+        raise _in_use(f"Table {name} is being created")
     check_changeable(name, states)
 
 
@@ -349,7 +352,7 @@ def check_insights_change(states: States, index: str | None) -> None:
 def _check_there(name: str, states: States) -> None:
     if states.table in {"CREATING", "DELETING"}:
         verb = "created" if states.table == "CREATING" else "deleted"
-        raise ResourceInUseException(f"{_IN_USE}Table is being {verb}: {name}")
+        raise _in_use(f"Table is being {verb}: {name}")
 
 
 def check_backups(name: str, states: States) -> None:
@@ -365,15 +368,13 @@ def check_backups(name: str, states: States) -> None:
 def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
     _check_there(name, states)
     if states.indexes:
-        raise ResourceInUseException(
-            f"{_IN_USE}Cannot delete table while indexes are being created, updated, or deleted."
-        )
+        raise _in_use("Cannot delete table while indexes are being created, updated, or deleted.")
     if is_copied:
-        raise ResourceInUseException(f"{_IN_USE}Table is being backed up: {name}")
+        raise _in_use(f"Table is being backed up: {name}")
     if states.change == "stream":
-        raise ResourceInUseException(f"{_IN_USE}Cannot delete table while stream is being enabled/disabled.")
+        raise _in_use("Cannot delete table while stream is being enabled/disabled.")
     if states.change is not None or states.encryption or states.warming:
-        raise ResourceInUseException(f"{_IN_USE}Table: {name} is in the process of being updated.")
+        raise _in_use(f"Table: {name} is in the process of being updated.")
 
 
 def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
@@ -384,11 +385,11 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
     if any(request.get(member) is not None for member in _THROUGHPUT):
         _check_throughput_change(name, states, changed, request)
     if request.get("StreamSpecification") is not None and states.indexes:
-        raise ResourceInUseException(f"{_IN_USE}Can't change stream status when an index is being created")
+        raise _in_use("Can't change stream status when an index is being created")
     if request.get("OnDemandThroughput") is not None and changed:
         verb = "creation" if states.index(changed[0]).status == "CREATING" else "deletion"
-        raise ResourceInUseException(
-            f"{_IN_USE}OnDemandThroughput cannot be updated while index {verb} is in progress for indexes: "
+        raise _in_use(
+            f"OnDemandThroughput cannot be updated while index {verb} is in progress for indexes: "
             f"[{', '.join(changed)}]"
         )
     for update in _index_updates(request):
@@ -409,23 +410,19 @@ _BESIDE = {
 def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) -> None:
     for (member, change), rule in _BESIDE.items():
         if states.change == change and request.get(member) is not None:
-            raise ResourceInUseException(f"{_IN_USE}{rule}{name}{states.detail}")
+            raise _in_use(f"{rule}{name}{states.detail}")
     if request.get("SSESpecification") is not None and states.encryption:
-        raise ResourceInUseException(f"{_IN_USE}Server-Side Encryption is still being updated")
+        raise _in_use("Server-Side Encryption is still being updated")
     if request.get("OnDemandThroughput") is None:
         return
     if states.change == "throughput":
         if states.mode == "PROVISIONED":
             check_maximum(request["OnDemandThroughput"], "PROVISIONED", updates=True)
-        raise ResourceInUseException(
-            f"{_IN_USE}OnDemandThroughput cannot be updated while BillingMode update is in progress"
-        )
+        raise _in_use("OnDemandThroughput cannot be updated while BillingMode update is in progress")
     if states.change in {"stream", "class"}:
         what = "stream status" if states.change == "stream" else "TableClass"
         rest = f".{states.detail}" if states.change == "class" else ""
-        raise ResourceInUseException(
-            f"{_IN_USE}OnDemandThroughput cannot be updated while {what} update is in progress{rest}"
-        )
+        raise _in_use(f"OnDemandThroughput cannot be updated while {what} update is in progress{rest}")
 
 
 def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -439,12 +436,11 @@ def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any
 
 def _check_throughput_change(name: str, states: States, changed: list[str], request: Mapping[str, Any]) -> None:
     if states.change == "throughput" and not (_is_nothing(request) and states.mode == "PAY_PER_REQUEST"):
-        raise ResourceInUseException(f"{_IN_USE}Table IOPS are currently being updated. Table: {name}")
+        raise _in_use(f"Table IOPS are currently being updated. Table: {name}")
     deleted = [index for index in changed if states.index(index).status == "DELETING"]
     if deleted and not _is_nothing(request):
-        raise ResourceInUseException(
-            f"{_IN_USE}Can't change table IOPS when an index is being deleted. Table: {name} "
-            f"Indexes: [{', '.join(deleted)}]"
+        raise _in_use(
+            f"Can't change table IOPS when an index is being deleted. Table: {name} Indexes: [{', '.join(deleted)}]"
         )
 
 
@@ -458,25 +454,20 @@ def _check_index_change(name: str, states: States, update: Mapping[str, Any], ch
         state = states.index(settings["IndexName"])
         verbs = {"CREATING": "created", "UPDATING": "updated", "DELETING": "deleted"}
         if state.status in verbs:
-            raise ResourceInUseException(
-                f"{_IN_USE}Index is being {verbs[state.status]}. Table: {name} Index: {settings['IndexName']}"
-            )
+            raise _in_use(f"Index is being {verbs[state.status]}. Table: {name} Index: {settings['IndexName']}")
         return
-    if states.change == "throughput":
-        raise ResourceInUseException(
-            f"{_IN_USE}Can't create or delete indexes while table IOPS are being updated. Table: {name}"
-        )
-    if states.change == "stream":
-        raise ResourceInUseException(f"{_IN_USE}Can't create or delete an index when stream status is being updated.")
-    if states.change == "class":
-        raise ResourceInUseException(
-            f"{_IN_USE}Can't create or delete an index when a table class update is in progress."
-        )
+    beside = {
+        "throughput": f"indexes while table IOPS are being updated. Table: {name}",
+        "stream": "an index when stream status is being updated.",
+        "class": "an index when a table class update is in progress.",
+    }
+    if states.change in beside:
+        raise _in_use(f"Can't create or delete {beside[states.change]}")
     removed = (update.get("Delete") or {}).get("IndexName")
     if removed is not None and states.index(removed).status == "CREATING":
         if not states.index(removed).backfilling:
-            raise ResourceInUseException(
-                f"{_IN_USE}Index creation is in resource allocation phase. Retry deletion during backfilling phase or "
+            raise _in_use(
+                f"Index creation is in resource allocation phase. Retry deletion during backfilling phase or "
                 f"when the index is active. Table: {name} Index: {removed}"
             )
         return

@@ -26,7 +26,7 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
 )
 from keyplan.store.arns import stream_arn
-from keyplan.store.storage.key_layouts import KeyText, Row
+from keyplan.store.storage.key_layouts import KeyText, Row, raw_of
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.storage.stream_rows import HASHES, Changes, StoredShard, StoredStream
 
@@ -52,7 +52,7 @@ class ShardLife:
 
 
 def hash_of(partition: KeyText) -> int:
-    return zlib.crc32(partition if isinstance(partition, bytes) else partition.encode())
+    return zlib.crc32(raw_of(partition))
 
 
 def sequence_of(number: int) -> str:

@@ -27,10 +27,14 @@ Bound = tuple[str, KeyText]
 """One side of a range: ``(">", x)``, ``(">=", x)``, ``("<", x)`` or ``("<=", x)``."""
 
 
-def segment_of(partition: str | bytes, total: int) -> int:
+def raw_of(text: KeyText) -> bytes:
+    """The bytes of a key attribute, in whose order SQLite compares them."""
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def segment_of(partition: KeyText, total: int) -> int:
     """The segment of a parallel scan that a partition belongs to (by the first attribute of its key)."""
-    raw = partition if isinstance(partition, bytes) else partition.encode()
-    return zlib.crc32(raw) % total
+    return zlib.crc32(raw_of(partition)) % total
 
 
 class StaleTableError(Exception):
