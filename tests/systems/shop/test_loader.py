@@ -354,7 +354,7 @@ def test_unsupported_columns_of_shopify_are_reported(empty: Shop, tmp_path: Path
     assert [order.order_id for order in empty.pending_orders("clay-house")] == ["1002"]
     cancelled = empty.order_details("1003")
     assert cancelled is not None
-    assert (cancelled.order.status, [refund.status for refund in cancelled.refunds]) == ("cancelled", ["paid"])
+    assert (cancelled.order.status, cancelled.payments[0].status) == ("cancelled", "refunded")
 
 
 def test_the_command_maps_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

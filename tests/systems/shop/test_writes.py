@@ -188,13 +188,11 @@ def test_cancelling_restores_stock(shop: Shop) -> None:
 def test_payments_are_settled_by_status(shop: Shop) -> None:
     unpaid, paid = (shop.place_order("ada", name, {"tea": 1}) for name in ("a", "b"))
     shop.pay(paid.order_id, "pi_1", 450)
-    for order, status in ((unpaid, "void"), (paid, "refunded")):
+    for order, status in ((unpaid, "void"), (paid, "refund_due")):
         shop.cancel(order.order_id)
         details = shop.order_details(order.order_id)
         assert details is not None
         assert [payment.status for payment in details.payments] == [status]
-        refunds = [(refund.amount_cents, refund.status) for refund in details.refunds]
-        assert refunds == ([] if order is unpaid else [(450, "due")])
     assert pay_refunds(shop, OfflineProvider()) == 1
     assert pay_refunds(shop, OfflineProvider()) == 0
     assert_consistent(shop)

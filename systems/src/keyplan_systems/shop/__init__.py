@@ -16,7 +16,6 @@ from keyplan_systems.shop.entities import (
     Product,
     ProductDetails,
     Reading,
-    Refund,
     Related,
     User,
 )
@@ -36,7 +35,6 @@ __all__ = [
     "Product",
     "ProductDetails",
     "Reading",
-    "Refund",
     "Related",
     "Shop",
     "User",

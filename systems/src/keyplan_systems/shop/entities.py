@@ -16,8 +16,7 @@ GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 
 OrderStatus = Literal["pending", "paid", "shipped", "cancelled"]
-PaymentStatus = Literal["due", "paid", "void", "refunded"]
-RefundStatus = Literal["due", "paid"]
+PaymentStatus = Literal["due", "paid", "void", "refund_due", "refunded"]
 
 ALLOWED: dict[OrderStatus, frozenset[OrderStatus]] = {
     "pending": frozenset({"paid", "cancelled"}),
@@ -204,7 +203,7 @@ class OrderLine(Entity):
 
 class Payment(Entity):
     """An order's payment. It has the key of the order's header, so that the header can be read strongly consistent by
-    the order's id. One external payment pays one order. While it is due, it is in GSI2, where unpaid orders are found.
+    the order's id. One external payment pays one order. GSI2 lists the due payments and the due refunds.
     """
 
     order_id: Id
@@ -214,29 +213,20 @@ class Payment(Entity):
     amount_cents: Total
     status: PaymentStatus = "due"
     external_id: Id | None = None
+    """The payment provider's id of the payment."""
+    refund_id: Id | None = None
+    """The payment provider's id of the refund."""
 
     primary = Key("ORDER#{order_id}", "PAYMENT#{payment:04d}")
     by_order = Key("ORDER#{order_id}", "PAYMENT#{payment:04d}", index=GSI1)
-    unpaid = Key("PAYMENTS#DUE", "{ordered_at}#{order_id}", index=GSI2, when={"status": "due"}, shards=DUE_SHARDS)
+    open = Key(
+        "PAYMENTS#{status}",
+        "{ordered_at}#{order_id}",
+        index=GSI2,
+        when={"status": ["due", "refund_due"]},
+        shards=DUE_SHARDS,
+    )
     by_external_id = Unique("PAYMENT#{external_id}")
-
-
-class Refund(Entity):
-    """The refund of a cancelled order. It is in GSI2 until the payment provider has paid it, so that another process
-    finds it after a failure.
-    """
-
-    order_id: Id
-    payment_id: Id
-    """The payment provider's id of the payment."""
-    amount_cents: Annotated[int, Field(ge=1, le=LINES_MAX * 10_000 * 1_000_000_000)]
-    status: RefundStatus = "due"
-    external_id: Id | None = None
-    requested_at: datetime = Field(default_factory=now)
-
-    primary = Key("ORDER#{order_id}", "REFUND")
-    by_order = Key("ORDER#{order_id}", "REFUND", index=GSI1)
-    unpaid = Key("REFUNDS#DUE", "{requested_at}#{order_id}", index=GSI2, when={"status": "due"}, shards=DUE_SHARDS)
 
 
 class OrderToken(Entity):
@@ -266,12 +256,11 @@ class OrderToken(Entity):
 
 
 class OrderDetails(NamedTuple):
-    """An order with its lines, its payment and, if it was cancelled after the payment, its refund."""
+    """An order with its lines and its payment."""
 
     order: Order
     lines: list[OrderLine]
     payments: list[Payment]
-    refunds: list[Refund]
 
 
 class OrderEvent(Entity):

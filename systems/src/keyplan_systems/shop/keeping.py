@@ -38,13 +38,13 @@ def pay_refunds(shop: Shop, provider: Provider) -> int:
     """Let the provider pay the due refunds; returns their number. A declined one stays due and is logged."""
     paid = 0
     for page in pages_of(shop.unpaid_refunds):
-        for refund in page:
-            key = f"{refund.order_id}/refund"
+        for payment in page:
+            key = f"{payment.order_id}/refund"
             try:
-                given = provider.give_back(key, refund.payment_id, refund.amount_cents)
+                given = provider.give_back(key, payment.external_id or payment.order_id, payment.amount_cents)
             except Declined as error:
                 _LOG.warning("refund %s was declined: %s", key, error)
                 continue
-            shop.settle_refund(refund.order_id, given.external_id)
+            shop.settle_refund(payment.order_id, given.external_id)
             paid += 1
     return paid

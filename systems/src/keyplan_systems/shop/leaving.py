@@ -24,7 +24,7 @@ class ShopLeaving:
         self._shop = shop
 
     def export(self, user_id: str) -> dict[str, Any]:
-        """Profile, carts, and orders with lines, payments and refunds. Raises ItemNotFound."""
+        """Profile, carts, and orders with lines and payments. Raises ItemNotFound."""
         user = self._shop.user(user_id)
         if user is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place="account")
@@ -37,7 +37,6 @@ class ShopLeaving:
                 | {
                     "lines": [as_json(line) for line in each.lines],
                     "payments": [as_json(payment) for payment in each.payments],
-                    "refunds": [as_json(refund) for refund in each.refunds],
                 }
                 for each in details
                 if each is not None

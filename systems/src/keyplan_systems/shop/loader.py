@@ -38,7 +38,6 @@ from keyplan_systems.shop.entities import (
     Related,
     User,
 )
-from keyplan_systems.shop.orders import refund_of
 from keyplan_systems.shop.searching import rebuild
 from keyplan_systems.shop.shopify import ORDER_COLUMNS, PRODUCT_COLUMNS, orders_of, products_of
 from keyplan_systems.shop.tables import Row, Table
@@ -331,10 +330,8 @@ class _Loading:
             kind="placed",
             at=order.created_at,
         )
-        paid = {"status": "paid", "requested_at": order.created_at}
-        refunds = [] if (refund := refund_of(payment)) is None else [Create(refund.model_copy(update=paid))]
         try:
-            self.design.transact([Create(order), *map(Create, lines), Create(payment), *refunds, Put(event)])
+            self.design.transact([Create(order), *map(Create, lines), Create(payment), Put(event)])
         except WriteFailed:
             stored = self.design.get(Payment, order_id=order.order_id, payment=1, consistent=True)
             if stored is None:

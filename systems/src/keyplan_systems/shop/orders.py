@@ -27,7 +27,6 @@ from keyplan_systems.shop.entities import (
     PostalAddress,
     Product,
     Reading,
-    Refund,
     Total,
 )
 from keyplan_systems.shop.reads import Reads
@@ -39,7 +38,6 @@ class WholeOrder(NamedTuple):
     order: Order
     lines: list[OrderLine]
     payment: Payment
-    refund: Refund | None
 
 
 class OrderWrites(Reads):
@@ -129,7 +127,7 @@ class OrderWrites(Reads):
         Raises Refused for another amount, for an order that isn't pending, and for an external payment that paid
         another order; ItemNotFound.
         """
-        order, _, payment, _ = yield from self._whole(order_id, "Shop.pay")
+        order, _, payment = yield from self._whole(order_id, "Shop.pay")
         if amount_cents != order.total_cents:
             raise Refused(
                 f"the payment is {amount_cents} and the order's total {order.total_cents}, in minor units",
@@ -179,16 +177,15 @@ class OrderWrites(Reads):
             )
         return (yield from _cancelled(whole, "Shop.release"))
 
-    @write("W21", attempts=10)
-    def settle_refund(self, order_id: Id, external_id: Id) -> Writes[Refund]:
-        """Mark an order's refund as paid by the provider. Idempotent. Raises ItemNotFound."""
-        refund = (yield from self._whole(order_id, "Shop.settle_refund")).refund
-        if refund is None:
-            raise ItemNotFound(f"order {order_id} has no refund", place="Shop.settle_refund")
-        if refund.status == "paid":
-            return refund
-        yield Update(refund, status="paid", external_id=external_id).only_if(status="due")
-        return refund.model_copy(update={"status": "paid", "external_id": external_id})
+    @write("W21", attempts=10, example=Example().found(Payment, status="refund_due"))
+    def settle_refund(self, order_id: Id, refund_id: Id) -> Writes:
+        """Mark an order's payment as refunded by the provider. Idempotent. Raises Refused without a due refund."""
+        payment = (yield from self._whole(order_id, "Shop.settle_refund")).payment
+        if payment.status == "refunded":
+            return
+        if payment.status != "refund_due":
+            raise Refused(f"the payment of order {order_id} is {payment.status}", place="Shop.settle_refund")
+        yield Update(payment, status="refunded", refund_id=refund_id).only_if(status="refund_due")
 
     @write("W11")
     def record_events(self, events: list[OrderEvent]) -> Writes:
@@ -221,12 +218,7 @@ class OrderWrites(Reads):
             order = yield from self.order.read(payment.user_id, payment.ordered_at, order_id)
         if payment is None or order is None:
             raise ItemNotFound(f"there is no order {order_id!r}", place=place, hint="place it first: place_order")
-        return WholeOrder(
-            order,
-            [part for part in parts if isinstance(part, OrderLine)],
-            payment,
-            next((part for part in parts if isinstance(part, Refund)), None),
-        )
+        return WholeOrder(order, [part for part in parts if isinstance(part, OrderLine)], payment)
 
 
 def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes[Order]:
@@ -244,7 +236,7 @@ def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes
 
 
 def _cancelled(whole: WholeOrder, place: str) -> Writes[Order]:
-    """Cancel an order, with its stock, its payment and its refund."""
+    """Cancel an order, with its stock and its payment."""
     payment = whole.payment
     cancelled = yield from _moved(whole.order, "cancelled", place)
     back = Counter[str]()
@@ -252,27 +244,13 @@ def _cancelled(whole: WholeOrder, place: str) -> Writes[Order]:
         back[line.product_id] += line.quantity
     for product_id, quantity in back.items():
         yield Update(Product, product_id=product_id).set(stock=Add(quantity))
-    changed = payment.model_copy(update={"status": "void" if payment.status == "due" else "refunded"})
-    yield Update(payment, status=changed.status).only_if(status=payment.status)
-    refund = refund_of(changed)
-    if refund is not None:
-        yield Create(refund)
+    status = "void" if payment.status == "due" else "refund_due" if payment.amount_cents else "refunded"
+    yield Update(payment, status=status).only_if(status=payment.status)
     return cancelled
 
 
 def _event(order: Order, kind: str, at: datetime) -> OrderEvent:
     return OrderEvent(order_id=order.order_id, merchant_id=order.merchant_id, kind=kind, at=at)
-
-
-def refund_of(payment: Payment) -> Refund | None:
-    """The due refund of a payment with the status ``refunded``; None for others, and for an amount of zero."""
-    if payment.status != "refunded" or not payment.amount_cents:
-        return None
-    return Refund(
-        order_id=payment.order_id,
-        payment_id=payment.external_id or payment.order_id,
-        amount_cents=payment.amount_cents,
-    )
 
 
 def placed(

@@ -25,7 +25,6 @@ from keyplan_systems.shop.entities import (
     Payment,
     Product,
     Reading,
-    Refund,
     Related,
     User,
 )
@@ -44,9 +43,9 @@ class Reads:
         """A user's orders, newest first."""
         ...
 
-    @read("E3", items=LINES_MAX + 3)
+    @read("E3", items=LINES_MAX + 2)
     def order_details(self, order_id: str) -> OrderDetails | None:
-        """An order's header, lines, payment and refund, in one request."""
+        """An order's header, lines and payment, in one request."""
         ...
 
     @read("E4a", where={"status": "pending"})
@@ -110,8 +109,8 @@ class Reads:
         """Many products by their ids."""
         ...
 
-    @read("R3", items=LINES_MAX + 2)
-    def order_parts(self, order_id: str) -> list[OrderLine | Payment | Refund]:
+    @read("R3", items=LINES_MAX + 1)
+    def order_parts(self, order_id: str) -> list[OrderLine | Payment]:
         """The parts of an order except its header, from the table: strongly consistent in writes."""
         ...
 
@@ -172,9 +171,9 @@ class Reads:
         """The due payments, all or those of a time range, oldest first."""
         ...
 
-    @read("R11", where={"status": "due"})
-    def unpaid_refunds(self, limit: int = 100, cursor: Cursor | None = None) -> Page[Refund]:
-        """The due refunds, oldest first."""
+    @read("R11", where={"status": "refund_due"})
+    def unpaid_refunds(self, limit: int = 100, cursor: Cursor | None = None) -> Page[Payment]:
+        """The payments of cancelled orders that are to be refunded, oldest first."""
         ...
 
     @read("R9")

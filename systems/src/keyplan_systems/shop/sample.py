@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 
-from keyplan import Create, Entity, Put, now
+from keyplan import Create, Put, now
 from keyplan.systems import Progress
 from keyplan_systems.sampling import drawn, in_steps, not_there, zipf, zipf_sums
 from keyplan_systems.shop.catalogue import listing_of
@@ -30,11 +30,10 @@ from keyplan_systems.shop.entities import (
     PostalAddress,
     Product,
     Reading,
-    Refund,
     Related,
     User,
 )
-from keyplan_systems.shop.orders import placed, refund_of
+from keyplan_systems.shop.orders import placed
 from keyplan_systems.shop.searching import rebuild
 from keyplan_systems.site.searching import refill_beside
 
@@ -109,13 +108,7 @@ class WholeOrder:
     order: Order
     lines: list[OrderLine]
     payment: Payment
-    refund: Refund | None
     events: list[OrderEvent]
-
-    @property
-    def parts(self) -> list[Entity]:
-        """The items that are written before the header."""
-        return [*self.lines, *self.events, *([] if self.refund is None else [self.refund])]
 
 
 def sample(design: Shop, count: int, progress: Progress) -> int:
@@ -129,7 +122,7 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     def write(numbers: range) -> int:
         wholes = [whole_order(number, newest) for number in numbers]
         new = not_there(design, wholes, lambda whole: whole.order, "user_id", "created_at", "order_id")
-        design.batch(Put(item) for whole in new for item in whole.parts)
+        design.batch(Put(item) for whole in new for item in (*whole.lines, *whole.events))
         design.transact(Create(item) for whole in new for item in (whole.order, whole.payment))
         return len(new)
 
@@ -280,9 +273,7 @@ def whole_order(number: int, newest: datetime) -> WholeOrder:
     order = order.model_copy(update={"status": status, **shipped})
     external = None if payment_status in {"due", "void"} else f"pi_{number:06d}"
     payment = due.model_copy(update={"status": payment_status, "external_id": external})
-    paid_back = {"status": "paid", "external_id": f"re_{number:06d}", "requested_at": at}
-    refund = None if (made := refund_of(payment)) is None else made.model_copy(update=paid_back)
-    return WholeOrder(order, lines, payment, refund, list(_events(chance, order, payment)))
+    return WholeOrder(order, lines, payment, list(_events(chance, order, payment)))
 
 
 def _status(chance: random.Random, number: int) -> tuple[OrderStatus, PaymentStatus]:
