@@ -195,7 +195,8 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
         raise TrafficError(
             f"the traffic can't be used: {count} error{'s' if count > 1 else ''}", place=source, errors=faults
         )
-    given = _by_pattern(file.patterns, design)
+    ids = {pattern.id: name for name, pattern in design.patterns.items()}  # a file can also use pattern ids
+    given = {name if name in design.patterns else ids.get(name, name): load for name, load in file.patterns.items()}
     own = traffic_of(design)
     return Traffic(
         file.table,
@@ -228,79 +229,53 @@ _MEMBERS: dict[Any, tuple[str, ...]] = {
 
 def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
     """Patterns, entities, fields and regions that there are none of; patterns that are named twice."""
-    if not isinstance(data, Mapping):
-        return
     patterns = {name for design in designs for name in design.patterns}
     ids = {pattern.id: name for design in designs for name, pattern in design.patterns.items()}
-    seen: dict[str, str] = {}
-    for name in _keys(data.get("patterns")):
-        if name not in patterns and name not in ids:
-            yield ErrorDetail(f"patterns.{name}", "the design has no such pattern", _near(name, [*patterns, *ids]))
-            continue
-        other = seen.setdefault(ids.get(name, name), name)
-        if other != name:
-            yield ErrorDetail(f"patterns.{name}", f"it is the pattern {other}, which is set too", "keep one of the two")
-        yield from _unknown_keys(name, data["patterns"][name], designs)
-        yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
-        yield from _of_writes(name, data["patterns"][name], ids.get(name, name), designs)
     entities = {name: entity for design in designs for name, entity in design.by_name.items()}
-    for name in _keys(data.get("entities")):
-        if name not in entities:
-            yield ErrorDetail(f"entities.{name}", "the design has no such entity", _near(name, entities))
-            continue
-        stored = data["entities"][name]
-        for field_name in _keys(stored.get("fields") if isinstance(stored, Mapping) else None):
-            if field_name not in entities[name].fields:
-                place = f"entities.{name}.fields.{field_name}"
-                yield ErrorDetail(place, f"{name} has no such field", _near(field_name, entities[name].fields))
-        for field_name in _keys(stored.get("filled") if isinstance(stored, Mapping) else None):
-            place, entity = f"entities.{name}.filled.{field_name}", entities[name]
-            if field_name not in entity.fields:
-                yield ErrorDetail(place, f"{name} has no such field", _near(field_name, entity.fields))
-            elif (reason := unshared(entity, field_name)) is not None:
-                yield ErrorDetail(place, reason)
-    yield from _unknown_regions(data.get("table"))
+    every = [entity for design in designs for entity in design.entities.values()]
+    keys = [f"{entity.name}.{key.name}" for entity in every for key in (*entity.keys, *entity.claims)]
+    loads, stored = _part(data, "patterns"), _part(data, "entities")
+    yield from _unknown("patterns", loads, [*patterns, *ids], "the design has no such pattern")
+    seen: dict[str, str] = {}
+    for name in loads:
+        place, pattern = f"patterns.{name}", ids.get(name, name)
+        other = seen.setdefault(pattern, name)
+        if other != name:
+            yield ErrorDetail(place, f"it is the pattern {other}, which is set too", "keep one of the two")
+        yield from _unknown(f"{place}.hottest", _part(loads, name, "hottest"), keys, "the design has no such key")
+        same = [design.patterns[pattern] for design in designs if pattern in design.patterns]
+        known = {parameter for each in same for parameter in each.signature.by_name}
+        arguments = _part(loads, name, "arguments") if same else ()
+        yield from _unknown(f"{place}.arguments", arguments, known, f"{pattern} has no such parameter")
+        for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):
+            if member in _part(loads, name) and any(pattern in design.reads for design in designs):
+                yield ErrorDetail(f"{place}.{member}", f"{pattern} is a read, which {reason}", "set it for a write")
+    yield from _unknown("entities", stored, entities, "the design has no such entity")
+    for name, entity in entities.items():
+        for member in ("fields", "filled"):
+            given, place = _part(stored, name, member), f"entities.{name}.{member}"
+            yield from _unknown(place, given, entity.fields, f"{name} has no such field")
+            for field_name in given if member == "filled" else ():
+                why = unshared(entity, field_name) if field_name in entity.fields else None
+                if why is not None:
+                    yield ErrorDetail(f"{place}.{field_name}", why)
+    yield from _unknown_regions(_part(data, "table"))
 
 
-def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
-    """Keys in ``hottest`` that don't exist."""
-    known = [
-        f"{entity.name}.{key.name}"
-        for design in designs
-        for entity in design.entities.values()
-        for key in (*entity.keys, *entity.claims)
-    ]
-    for key in _keys(load.get("hottest")) if isinstance(load, Mapping) else []:
-        if key not in known:
-            yield ErrorDetail(f"patterns.{name}.hottest.{key}", "the design has no such key", _near(key, known))
+def _part(value: Any, *names: str) -> Mapping[str, Any]:
+    """A part of the file; empty if it is missing, or has no members."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
-def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
-    arguments = _keys(load.get("arguments")) if isinstance(load, Mapping) else []
-    known = {
-        parameter
-        for design in designs
-        if pattern in design.patterns
-        for parameter in design.patterns[pattern].signature.by_name
-    }
-    for argument in arguments:
-        if argument not in known:
-            yield ErrorDetail(
-                f"patterns.{name}.arguments.{argument}", f"{pattern} has no such parameter", _near(argument, known)
-            )
+def _unknown(place: str, names: Iterable[str], known: Iterable[str], message: str) -> Iterable[ErrorDetail]:
+    for name in map(str, names):
+        if name not in known:
+            yield ErrorDetail(f"{place}.{name}", message, _near(name, known))
 
 
-def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
-    if not any(pattern in design.reads for design in designs):
-        return
-    for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):
-        if member in _keys(load):
-            yield ErrorDetail(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "set it for a write")
-
-
-def _unknown_regions(table: Any) -> Iterable[ErrorDetail]:
-    if not isinstance(table, Mapping):
-        return
+def _unknown_regions(table: Mapping[str, Any]) -> Iterable[ErrorDetail]:
     replicas = table.get("replicas")
     named = {"table.region": table.get("region")}
     if isinstance(replicas, list | tuple):
@@ -318,21 +293,10 @@ def _contradictions(data: Any) -> Iterable[ErrorDetail]:
         ("patterns", "per_second", "peak_per_second", "the peak, {:g} per second, is below the average, {:g}"),
         ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
     ):
-        members = data.get(place) if isinstance(data, Mapping) else None
-        for name, given in members.items() if isinstance(members, Mapping) else ():
-            low, high = (given.get(text) if isinstance(given, Mapping) else None for text in (usual, most))
+        for name in _part(data, place):
+            low, high = map(_part(data, place, name).get, (usual, most))
             if isinstance(low, int | float) and isinstance(high, int | float) and high < low:
                 yield ErrorDetail(f"{place}.{name}.{most}", text.format(high, low))
-
-
-def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:
-    """The loads by pattern name: a file can also use pattern ids."""
-    ids = {pattern.id: name for name, pattern in design.patterns.items()}
-    return {name if name in design.patterns else ids.get(name, name): load for name, load in given.items()}
-
-
-def _keys(value: Any) -> list[str]:
-    return [str(name) for name in value] if isinstance(value, Mapping) else []
 
 
 def _near(name: str, names: Iterable[str]) -> str:
