@@ -57,17 +57,9 @@ def _finding(
     rule: Rule, remark: Remark, source: Source | None, reason: str | None, fallback: Source | None = None
 ) -> Finding:
     severity = rule.severity if remark.severity is None else remark.severity
-    return Finding(
-        code=rule.code,
-        rule=rule.name,
-        severity=severity,
-        place=remark.place,
-        message=remark.message,
-        hint=remark.hint,
-        arithmetic=remark.arithmetic,
-        source=source or fallback,
-        silenced=reason,
-    )
+    place, message, hint, arithmetic = remark.place, remark.message, remark.hint, remark.arithmetic
+    source = source or fallback
+    return Finding(rule.code, rule.name, severity, place, message, hint, arithmetic, source, reason)
 
 
 def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:

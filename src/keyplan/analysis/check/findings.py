@@ -81,9 +81,7 @@ class Report:
 
     def fails(self, at_least: Severity | None) -> bool:
         """Whether a finding that counts is at least so bad. None: nothing fails."""
-        return at_least is not None and any(
-            finding.counts and finding.severity >= at_least for finding in self.findings
-        )
+        return at_least is not None and any(finding.severity >= at_least for finding in self.counted())
 
     def counted(self) -> Iterable[Finding]:
         """The findings that are neither silenced nor in the baseline."""
@@ -120,16 +118,15 @@ def read_baseline(path: Path) -> Known:
     except (ValueError, RecursionError) as error:
         raise RequestError(f"it isn't JSON: {error}", place=str(path), hint=_HINT) from None
     entries = data.get("findings") if isinstance(data, dict) and data.get("keyplan_baseline") == VERSION else None
-    if not isinstance(entries, list) or not all(_is_entry(entry) for entry in entries):
+    members = ("design", "code", "place")
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in members) for entry in entries
+    ):
         raise RequestError("it isn't a baseline of keyplan check", place=str(path), hint=_HINT)
     return Counter((entry["design"], entry["code"], entry["place"]) for entry in entries)
 
 
 _HINT = "write a new one with --write-baseline"
-
-
-def _is_entry(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in ("design", "code", "place"))
 
 
 def compared(report: Report, known: Known) -> Report:
@@ -138,10 +135,8 @@ def compared(report: Report, known: Known) -> Report:
     findings: list[Finding] = []
     for finding in report.findings:
         key = (report.design, finding.code, finding.place)
-        if finding.silenced is None and left[key] > 0:
-            left[key] -= 1
-            findings.append(replace(finding, known=True))
-        else:
-            findings.append(finding)
+        known_before = finding.silenced is None and left[key] > 0
+        left[key] -= known_before
+        findings.append(replace(finding, known=known_before))
     unmet = tuple(f"{code} {place}" for (_, code, place), count in sorted(left.items()) if count > 0)
     return replace(report, findings=tuple(findings), unmet=unmet)

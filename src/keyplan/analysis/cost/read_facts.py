@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from keyplan.analysis.cost.read_requests import FoundItem, Group, Place, ReadRequests
-from keyplan.analysis.cost.unit_counts import Line, Request, mixed
+from keyplan.analysis.cost.unit_counts import Request, mixed
 from keyplan.analysis.traffic.item_counts import ITEMS_ASSUMED, Finds
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
@@ -427,5 +427,5 @@ def _held(plan: Plan, typical: Typical) -> bool:
 
 def _multiplied(request: Request, times: float) -> Request:
     why = f"× {times:g}, since only a part of the items is counted"
-    lines = (Line(line.direction, line.target, line.units * times, f"{line.why}; {why}") for line in request.lines)
+    lines = (replace(line, units=line.units * times, why=f"{line.why}; {why}") for line in request.lines)
     return Request(request.operation, tuple(lines))

@@ -211,20 +211,15 @@ def _failing(cost: WriteCost, share: float) -> WriteCost:
     """
     if not share or not cost.mutations:
         return cost
-    requests = [_failing_request(request, share) for request in cost.requests]
-    return replace(cost, requests=requests, fails=share)
-
-
-def _failing_request(request: Request, share: float) -> Request:
-    batch = request.operation == "BatchWriteItem"
     why = f"× {1 - share:g}, since {share:.4g} of the calls fail a condition"
-    lines = (
-        Line(line.direction, line.target, line.units * (1 - share), f"{line.why}; {why}")
-        if line.direction == "write" and (batch or line.target != TABLE)
-        else line
-        for line in request.lines
-    )
-    return Request(request.operation, tuple(lines))
+
+    def failing(request: Request, line: Line) -> Line:
+        if line.direction == "read" or (line.target == TABLE and request.operation != "BatchWriteItem"):
+            return line
+        return replace(line, units=line.units * (1 - share), why=f"{line.why}; {why}")
+
+    requests = [replace(each, lines=tuple(failing(each, line) for line in each.lines)) for each in cost.requests]
+    return replace(cost, requests=requests, fails=share)
 
 
 # What is stored

@@ -12,6 +12,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from keyplan.analysis.explain.symbolic_plans import Symbol, Symbols, symbolic_arguments
@@ -53,6 +54,7 @@ from keyplan.model.compiled.plans import (
 )
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.signatures import ParameterKind
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
 
@@ -205,16 +207,11 @@ def _write_proof(analysis: WriteAnalysis) -> str:
         parts.append(f"It first reads {listed(analysis.asked)}, strongly consistent if their keys allow it.")
     if kinds and analysis.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
         parts.append(f"Its one action ({kinds[0]}) is one conditional request.")
-    elif kinds and analysis.joined:
-        parts.append(
-            f"Its actions ({', '.join(kinds)}) go out in one TransactWriteItems with those of the writes that it is "
-            "joined with, all or nothing."
-        )
     elif kinds:
-        parts.append(
-            f"Its actions ({', '.join(kinds)}) go out together: one is one conditional request, several are one "
-            "TransactWriteItems, all or nothing."
-        )
+        together = "together: one is one conditional request, several are one TransactWriteItems"
+        if analysis.joined:
+            together = "in one TransactWriteItems with those of the writes that it is joined with"
+        parts.append(f"Its actions ({', '.join(kinds)}) go out {together}, all or nothing.")
     if "Batch" in analysis.kinds:
         goes = "goes out" if batch_alone else "follows"
         parts.append(f"Its Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
@@ -254,11 +251,7 @@ class Explanation:
     def as_json(self) -> dict[str, Any]:
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         requests = [{"operation": request.operation, "parameters": request.parameters} for request in self.requests]
-        return data | {
-            "asks": list(self.asks),
-            "requests": requests,
-            "others": [asdict(other) for other in self.others],
-        }
+        return data | {"asks": list(self.asks), "requests": requests, "others": [*map(asdict, self.others)]}
 
 
 def explain(
@@ -280,8 +273,8 @@ def explain(
 
 def explain_all(design: CompiledDesign | type[Any]) -> list[Explanation]:
     """All patterns of a design, in the order of its class: reads, then writes."""
-    compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)
-    return [explain(design, name) for name in compiled.patterns]
+    patterns = design.patterns if isinstance(design, CompiledDesign) else design.compiled.patterns
+    return [explain(design, name) for name in patterns]
 
 
 # Reads
@@ -300,7 +293,6 @@ class _Read:
         values = self.bound if self.bound is not None else symbolic_arguments(signature)
         asked = [self.symbols.shown(request) for request in self._requests(values)]
         plan = pattern.as_called(values).plan
-        limit = next((values[parameter.name] for parameter in signature.parameters if parameter is pattern.limit), None)
         return Explanation(
             id=pattern.id,
             pattern=pattern.name,
@@ -312,7 +304,7 @@ class _Read:
             key=" → ".join(key_names(pattern.plan)),
             key_condition=conditions(asked, plan),
             direction=direction(plan, either=self.bound is None),
-            limit=limit,
+            limit=self._limit(values),
             consistency="strong" if consistent(pattern.plan) else "eventual",
             filter=" AND ".join(filter_text(asked)) or None,
             requests=tuple(asked),
@@ -338,7 +330,7 @@ class _Read:
         asked = asked_of(asking, self._claimed(plan.junction if isinstance(plan, ThroughPlan) else plan))
         if isinstance(plan, QueryPlan | ScanPlan) and plan.completed:
             entity = plan.completed[0]
-            key = entity.item_key(entity.primary, {name: Symbol(f"{entity.name}.{name}") for name in entity.fields})
+            key = entity.item_key(entity.primary, _symbols(entity))
             asked += asked_of(batch_entities(target, entity, [key], consistent=False))
         if isinstance(plan, ThroughPlan):
             for way in plan.ways:
@@ -350,29 +342,24 @@ class _Read:
         if not isinstance(plan, ClaimPlan):
             return nothing
         entity = self.symbols.entity(plan.entity)
-        owner = entity.item_key(entity.primary, {name: Symbol(f"{entity.name}.{name}") for name in entity.fields})
+        owner = entity.item_key(entity.primary, _symbols(entity))
         answers = iter([{"Item": {"claim_of": {"M": owner}}}])
         return lambda _request: next(answers, {})
 
     def _beyond(self, plan: ThroughPlan, target: Target, values: dict[str, Any]) -> list[Request]:
         """The requests for one end that the junction could name."""
         junction = plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
-        link: Any = _Named(junction.name)
+        link: Any = SimpleNamespace(**_symbols(junction))
         known = end_values(plan, link, values)
-        limit = next(
-            (values[name.name] for name in self.pattern.signature.parameters if name is self.pattern.limit), None
-        )
-        return asked_of(_end(plan.end, target, known, limit, one=self.pattern.shape.kind is ShapeKind.ONE))
+        one = self.pattern.shape.kind is ShapeKind.ONE
+        return asked_of(_end(plan.end, target, known, self._limit(values), one=one))
+
+    def _limit(self, values: Mapping[str, Any]) -> int | None:
+        return None if self.pattern.limit is None else values[self.pattern.limit.name]
 
 
-class _Named:
-    """A junction item with the names of its fields."""
-
-    def __init__(self, entity: str) -> None:
-        self._entity = entity
-
-    def __getattr__(self, name: str) -> Symbol:
-        return Symbol(f"{self._entity}.{name}")
+def _symbols(entity: CompiledEntity) -> dict[str, Any]:
+    return {name: Symbol(f"{entity.name}.{name}") for name in entity.fields}
 
 
 def _end(

@@ -57,10 +57,7 @@ class Symbol(str):
 
 def symbolic_arguments(signature: Signature) -> dict[str, Any]:
     """A symbol for every parameter; the limit is its default, and there is no cursor."""
-    result: dict[str, Any] = {}
-    for parameter in signature.parameters:
-        result[parameter.name] = _symbolic(parameter)
-    return result
+    return {parameter.name: _symbolic(parameter) for parameter in signature.parameters}
 
 
 def _symbolic(parameter: Parameter) -> Any:
@@ -148,17 +145,14 @@ class Symbols:
             case ClaimPlan():
                 made = replace(plan, entity=self.entity(plan.entity), claim=self.key(plan.claim))
             case QueryPlan():
-                matches = tuple(self._match(match) for match in plan.matches)
-                completed = tuple(self.entity(entity) for entity in plan.completed)
-                apart = tuple(self.plan(part) for part in plan.apart)
-                made = replace(
-                    plan, matches=matches, filter=self._filter(plan.filter), completed=completed, apart=apart
-                )
+                matches, apart = tuple(map(self._match, plan.matches)), tuple(map(self.plan, plan.apart))
+                made = replace(plan, matches=matches, apart=apart, filter=self._filter(plan.filter))
+                made = replace(made, completed=tuple(map(self.entity, plan.completed)))
             case ThroughPlan():
-                also = tuple(self.plan(way) for way in plan.also)
+                also = tuple(map(self.plan, plan.also))
                 made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
             case ScanPlan():
-                completed = tuple(self.entity(entity) for entity in plan.completed)
+                completed = tuple(map(self.entity, plan.completed))
                 made = replace(plan, filter=self._filter(plan.filter), completed=completed)
         return cast("PlanT", made)
 
@@ -175,26 +169,20 @@ class Symbols:
         return replace(condition, parameters=parameters)
 
     def entity(self, entity: CompiledEntity) -> CompiledEntity:
-        compiled_entity = self._entities.get(id(entity))
-        if compiled_entity is None:
-            compiled_entity = copy(entity)
-            vars(compiled_entity).pop("keys", None)
-            compiled_entity.primary = self.key(entity.primary)
-            compiled_entity.index_keys = tuple(self.key(key) for key in entity.index_keys)
-            self._entities[id(entity)] = compiled_entity
-        return compiled_entity
+        made = self._entities.get(id(entity))
+        if made is None:
+            made = self._entities[id(entity)] = copy(entity)
+            vars(made).pop("keys", None)
+            made.primary = self.key(entity.primary)
+            made.index_keys = tuple(self.key(key) for key in entity.index_keys)
+        return made
 
     def key(self, key: CompiledKey) -> CompiledKey:
-        return _SymbolicKey(
-            key.name,
-            key.index,
-            tuple((attribute, self._template(template)) for attribute, template in key.partition),
-            tuple((attribute, self._template(template)) for attribute, template in key.sort),
-            key.when,
-            key.shards,
-            key.hash_input,
-            key.is_claim,
+        partition, sort = (
+            tuple((attribute, self._template(template)) for attribute, template in part)
+            for part in (key.partition, key.sort)
         )
+        return _SymbolicKey(key.name, key.index, partition, sort, key.when, key.shards, key.hash_input, key.is_claim)
 
     def _template(self, template: Template) -> Template:
         return replace(template, parts=tuple(self._part(template, number) for number in range(len(template.parts))))

@@ -83,7 +83,7 @@ def conditions(requests: Iterable[Request], plan: Plan) -> str:
     if isinstance(plan, ScanPlan):
         return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
     texts = dict.fromkeys(key_condition(request) for request in requests)
-    shards = _shards(plan)
+    shards = max(each.shards if isinstance(each, QueryPlan) else 1 for each in plans_in(plan))
     if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
     shown = list(texts)
@@ -91,10 +91,6 @@ def conditions(requests: Iterable[Request], plan: Plan) -> str:
         return " → ".join(shown)
     more = f" → and {len(shown) - CONDITIONS_MAX} more"
     return " → ".join(shown[:CONDITIONS_MAX]) + more
-
-
-def _shards(plan: Plan) -> int:
-    return max(element.shards if isinstance(element, QueryPlan) else 1 for element in plans_in(plan))
 
 
 def _every(text: str, shards: int) -> str:
@@ -112,9 +108,10 @@ def key_condition(request: Request) -> str:
         return _key_text(parameters["Key"])
     if "RequestItems" in parameters:
         keys = next(item["Keys"] for item in parameters["RequestItems"].values())
-        if len(keys) == 1 or _EACH.search(_key_text(keys[0])):
-            return _key_text(keys[0])
-        return f"{_key_text(keys[0])}, and {len(keys) - 1} {'key' if len(keys) == 2 else 'keys'} more"
+        first = _key_text(keys[0])
+        if len(keys) == 1 or _EACH.search(first):
+            return first
+        return f"{first}, and {len(keys) - 1} {'key' if len(keys) == 2 else 'keys'} more"
     clauses = _filled(parameters.get("KeyConditionExpression", ""), parameters)
     return re.sub(r" AND (?=\S+ [=<>]|begins_with|\S+ BETWEEN)", ", ", clauses)
 
@@ -197,13 +194,9 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
         text += f"; {', then '.join(apart)} are read by a query each, because other items can be between them"
     elif len(plan.matches) > 1:
         text += f"; {listed(match.entity.name for match in plan.matches)} are together in it"
-    if plan.filter is not None:
-        text += "; the filter then drops items, which are still read and charged"
-    omitted = dict.fromkeys(f"{match.entity.name}.{name}" for match in plan.matches for name in match.omits_without)
-    if omitted:
-        text += f"; items in which {listed(omitted)} is None are not in {key.place}, and are omitted"
-    if plan.completed:
-        text += f"; attributes that {key.place} lacks are read from the table by each entry's key, in batches of 100"
+    names = dict.fromkeys(f"{match.entity.name}.{name}" for match in plan.matches for name in match.omits_without)
+    omitted = f"; items in which {listed(names)} is None are not in {key.place}, and are omitted" if names else ""
+    text += _afterwards(plan, key.place, omitted)
     if pattern.shape.kind is ShapeKind.COUNT:
         total = pattern.options.total
         how = "the items are counted by their keys" if total is None else f"{total} is added up"
@@ -231,13 +224,14 @@ def _scan_proof(plan: ScanPlan) -> str:
         return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)} and charged"
     names = listed(entity.name for entity in plan.entities)
     text = f"The pattern reads all of {plan.index.name}: each {names} in it is read{_in_segments(plan)}"
-    text += ", and no other item"
-    if plan.filter is not None:
-        text += "; the filter then drops items, which are still read and charged"
+    return f"{text}, and no other item{_afterwards(plan, plan.index.name)}"
+
+
+def _afterwards(plan: QueryPlan | ScanPlan, place: str, omitted: str = "") -> str:
+    text = "; the filter then drops items, which are still read and charged" if plan.filter is not None else ""
+    text += omitted
     if plan.completed:
-        text += (
-            f"; attributes that {plan.index.name} lacks are read from the table by each entry's key, in batches of 100"
-        )
+        text += f"; attributes that {place} lacks are read from the table by each entry's key, in batches of 100"
     return text
 
 
