@@ -33,7 +33,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.systems import system, system_names
 from keyplan.testing.costs import Metered, metering
-from keyplan.testing.model import Missed, Model, watched
+from keyplan.testing.model import Model, watched
 from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Age, Call, Change, Erase, Step, Steps, Write
 from keyplan.testing.stored_world import identity_of, items_of, scan
@@ -165,7 +165,7 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
     actual = Actual(design)
     with recording(pattern, design.compiled.writes) as recorded, metering(design) as meter:
         try:
-            converse(watched(design.conversation(pattern.name, arguments), Missed()), design.store.transport)
+            converse(watched(design.conversation(pattern.name, arguments), []), design.store.transport)
         except (KeyplanError, TypeError, ValueError, ArithmeticError):
             recorded.steps = []
     if not recorded.steps:

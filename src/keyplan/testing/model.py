@@ -6,6 +6,7 @@ The outcome of each CRUD method is compared with the model. After a write patter
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -59,33 +60,26 @@ class Model:
             case Family():
                 self._write(step.instance, create=bool(step.entity.claims))
                 for changes in step.changes:
-                    member = self._changed(step.entity, step.instance, changes)
-                    if member is not None:
-                        self._write(member, create=bool(step.entity.claims))
-            case Copy():
-                pattern = self._pick(step.entity, step.pick, stale=False)
-                if pattern is not None:
-                    copied = self._changed(step.entity, pattern, step.changes)
-                    if copied is not None:
-                        self._write(copied, create=step.create)
-            case Change():
-                target = self._pick(step.entity, step.pick, stale=step.stale)
-                if target is not None:
-                    self._update(step.entity, target, step.changes)
-            case Erase():
-                target = self._pick(step.entity, step.pick, stale=step.stale)
-                if target is not None:
-                    self._delete(step.entity, target)
-            case Age():
-                target = self._pick(step.entity, step.pick, stale=False)
-                if target is not None:
-                    self._age(step.entity, target, step.fields)
-            case Foreign():
-                target = self._pick(step.entity, step.pick, stale=False)
-                if target is not None:
-                    self._write_foreign(step.entity, target, step.form)
+                    self._write_copy(step.entity, step.instance, changes, create=bool(step.entity.claims))
             case Call():
                 self._call(step)
+            case _:
+                target = self._pick(step.entity, step.pick, stale=isinstance(step, Change | Erase) and step.stale)
+                if target is not None:
+                    self._carry_out_on(target, step)
+
+    def _carry_out_on(self, target: Entity, step: Copy | Change | Erase | Age | Foreign) -> None:
+        match step:
+            case Copy():
+                self._write_copy(step.entity, target, step.changes, create=step.create)
+            case Change():
+                self._update(step.entity, target, step.changes)
+            case Erase():
+                self._delete(step.entity, target)
+            case Age():
+                self._age(step.entity, target, step.fields)
+            case Foreign():
+                self._write_foreign(step.entity, target, step.form)
 
     def check(self, world: World) -> None:
         """Raises AssertionError unless the store and the model have the same items."""
@@ -103,7 +97,14 @@ class Model:
             if identity not in self.items:
                 raise AssertionError(f"an unexpected item is stored: {instance!r}")
 
-    # Verbs
+    # Methods of the design
+
+    def _write_copy(
+        self, entity: CompiledEntity, instance: Entity, changes: Mapping[str, Any], *, create: bool
+    ) -> None:
+        copied = self._changed(entity, instance, changes)
+        if copied is not None:
+            self._write(copied, create=create)
 
     def _write(self, instance: Entity, *, create: bool) -> None:
         entity = self._compiled(instance)
@@ -115,7 +116,8 @@ class Model:
             if create and there is not None:
                 raise AssertionError(f"create overwrote an existing item: {there!r}")
             self._check_taken(entity, identity, instance)
-            self._check_same(entity, instance, written)
+            if _plain(entity, instance) != _plain(entity, written):
+                raise AssertionError(f"{instance!r} was written, and {written!r} returned")
             self._keep(identity, written)
             return
         if isinstance(error, ItemExists) and create and there is not None:
@@ -136,7 +138,8 @@ class Model:
         if error is None:
             if there is None:
                 raise AssertionError("update changed an item that doesn't exist")
-            if entity.version is not None and _version(entity, there) != _version(entity, target):
+            version = entity.version
+            if version is not None and getattr(there, version.name) != getattr(target, version.name):
                 raise AssertionError("update went through with a version that is out of date")
             after = self._changed(entity, there, changes)
             if after is None or _plain(entity, after) != _plain(entity, result):
@@ -196,15 +199,14 @@ class Model:
     def _call(self, step: Call) -> None:
         arguments = self._arguments(step)
         for _ in range(ARRANGED_MAX if step.arranged else 0):
-            missed = self._call_once(step, arguments)
-            if not self._arrange(missed):
+            if not self._arrange(self._call_once(step, arguments)):
                 return
         self._call_once(step, arguments)
 
-    def _call_once(self, step: Call, arguments: Mapping[str, Any]) -> Missed:
-        """Call a write. Returns what it needed if it failed."""
+    def _call_once(self, step: Call, arguments: Mapping[str, Any]) -> list[Item]:
+        """Call a write. Returns the keys of items that it needed if it failed."""
         text = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        missed = Missed()
+        missed: list[Item] = []
         error, _ = self._try(
             f"{step.pattern.name}({text})",
             lambda: converse(
@@ -218,12 +220,12 @@ class Model:
             raise AssertionError(f"{step.pattern.place} failed ({error}), but wrote something") from error
         self.before.extend(entity for identity, entity in self.items.items() if now.get(identity) != entity)
         self.items = now
-        return Missed() if error is None else missed
+        return [] if error is None else missed
 
-    def _arrange(self, missed: Missed) -> bool:
+    def _arrange(self, missed: Iterable[Item]) -> bool:
         """Create what a write needs, from spare instances. Returns whether anything was created."""
         known = len(self.items)
-        for key in missed.keys:
+        for key in missed:
             result = key_fields_of(self.design.compiled, key)
             spares = () if result is None else self.spares.get(result[0].cls, ())
             if result is None or not spares:
@@ -251,7 +253,7 @@ class Model:
         self.log.append(text)
         return None, result
 
-    # What an outcome means
+    # Checks of outcomes
 
     def _check_refusal(
         self, entity: CompiledEntity, identity: Identity, instance: Entity, error: KeyplanError, *, stale: bool = False
@@ -288,10 +290,6 @@ class Model:
                     if all(_is_one(variable, theirs[variable.field], mine[variable.field]) for variable in variables):
                         return other
         return None
-
-    def _check_same(self, entity: CompiledEntity, given: Entity, written: Entity) -> None:
-        if _plain(entity, given) != _plain(entity, written):
-            raise AssertionError(f"{given!r} was written, and {written!r} returned")
 
     # Parts
 
@@ -345,15 +343,11 @@ class Model:
         adapter = _adapter(annotation)
         result: list[Any] = []
         for instance in instances:
-            for element in (
-                instance,
-                getattr(instance, name, None) if name in self._compiled(instance).fields else None,
-            ):
-                try:
+            own = getattr(instance, name) if name in self._compiled(instance).fields else None
+            for element in (instance, own):
+                with suppress(ValidationError):
                     if element is not None:
                         result.append(adapter.validate_python(element, strict=True))
-                except ValidationError:
-                    continue
         return result
 
 
@@ -367,10 +361,6 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
 @lru_cache(maxsize=1024)
 def _known_adapter(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
-
-
-def _version(entity: CompiledEntity, instance: Entity) -> Any:
-    return None if entity.version is None else getattr(instance, entity.version.name)
 
 
 def _is_one(variable: Variable, value: Any, other: Any) -> bool:
@@ -403,23 +393,6 @@ def _applied(value: Any, change: Any) -> Any:
 _KEYED = ("Update", "Delete", "ConditionCheck")
 
 
-class Missed:
-    """The primary keys in a conversation's requests: of missing items, and of failed writes."""
-
-    def __init__(self) -> None:
-        self.keys: list[Item] = []
-
-    def answered(self, step: Request | list[Request], answer: Any) -> None:
-        requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)
-        for request, response in zip(requests, answers, strict=True):
-            if request.operation == "GetItem" and "Item" not in response:
-                self.keys.append(request.parameters["Key"])
-
-    def failed(self, step: Request | list[Request]) -> None:
-        for request in [step] if isinstance(step, Request) else step:
-            self.keys.extend(_written_keys(request))
-
-
 def _written_keys(request: Request) -> Iterator[Item]:
     parameters = request.parameters
     if request.operation in {"UpdateItem", "DeleteItem"}:
@@ -430,14 +403,19 @@ def _written_keys(request: Request) -> Iterator[Item]:
                 yield action[kind]["Key"]
 
 
-def watched(conversation: Conversation[Any], missed: Missed) -> Conversation[Any]:
-    """The conversation with its missing keys recorded, without pauses: no other process writes here."""
+def watched(conversation: Conversation[Any], missed: list[Item]) -> Conversation[Any]:
+    """The conversation, without pauses: no other process writes here. ``missed`` receives the primary keys of missing
+    items, and those of rejected writes, whose items may be missing.
+    """
 
     def observe(step: Request | list[Request], answer: Any, error: Exception | None) -> None:
-        if error is None:
-            missed.answered(step, answer)
-        else:
-            missed.failed(step)
+        requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)
+        if error is not None:
+            missed.extend(key for request in requests for key in _written_keys(request))
+            return
+        for request, response in zip(requests, answers, strict=True):
+            if request.operation == "GetItem" and "Item" not in response:
+                missed.append(request.parameters["Key"])
 
     return relay(conversation, observe, pauses=False)
 

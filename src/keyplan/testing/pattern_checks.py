@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -24,7 +25,6 @@ from keyplan.model.compiled.plans import (
 )
 from keyplan.model.compiled.return_types import Member, ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind
-from keyplan.model.compiled.time_bucket_keys import Buckets
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional
 from keyplan.model.declared.parameters import Page, Range
@@ -112,15 +112,12 @@ class Checker:
         asked = dict(arguments)
         if self.limit and choice.random() < 0.7:
             asked[self.limit] = choice.randint(1, LIMIT_SMALL)
-        if self.pattern.shape.kind is ShapeKind.ITERATOR:
-            got: Any = list(self.design.stream(self.pattern.name, (), asked))
-        else:
-            try:
-                got = self.design.run_read(self.pattern.name, (), asked)
-            except ItemNotFound:
-                if self.pattern.shape.optional:
-                    raise _WrongError("raised ItemNotFound, though None is one of its answers") from None
-                got = None
+        try:
+            got = read_result(self.design, self.pattern, asked)
+        except ItemNotFound:
+            if self.pattern.shape.optional:
+                raise _WrongError("raised ItemNotFound, though None is one of its results") from None
+            got = None
         return [(asked, got)], got
 
     def _pages(
@@ -130,14 +127,14 @@ class Checker:
         entities: list[Entity] = []
         cursor: str | None = None
         while len(calls) < PAGES_MAX:
-            asked = dict(arguments)
-            asked[self.limit or "limit"] = choice.randint(1, LIMIT_SMALL)
+            limit = choice.randint(1, LIMIT_SMALL)
+            asked = {**arguments, self.limit or "limit": limit}
             if cursor is not None and self.cursor:
                 asked[self.cursor] = cursor
             page: Page[Any] = self.design.run_read(self.pattern.name, (), asked)
             calls.append((asked, page))
-            if len(page.items) > asked[self.limit or "limit"]:
-                raise _WrongError(f"a page of {len(page.items)} items, with limit={asked[self.limit or 'limit']}")
+            if len(page.items) > limit:
+                raise _WrongError(f"a page of {len(page.items)} items, with limit={limit}")
             if not page.items and (page.cursor is not None or cursor is not None):
                 raise _WrongError("an empty page: a cursor was given, though nothing followed")
             entities.extend(page.items)
@@ -151,20 +148,18 @@ class Checker:
     def _judge(self, groups: Groups, got: Any, asked: Mapping[str, Any]) -> None:
         shape = self.pattern.shape
         if shape.told:
-            self._judge_told(groups, got)
+            self._judge_value(groups, got)
         elif shape.kind is ShapeKind.ONE:
             self._judge_one(groups, got)
         elif shape.kind is ShapeKind.COLLECTION:
             self._judge_collection(groups, got)
         else:
-            limit = asked.get(self.limit) if self.limit and shape.kind is not ShapeKind.PAGE else None
-            if self.limit and not self.cursor and shape.kind is ShapeKind.PAGE:
-                limit = asked[self.limit]
-            if self.limit and limit is None and shape.kind is not ShapeKind.PAGE:
-                limit = self.pattern.signature.by_name[self.limit].default
+            limit = None
+            if self.limit and (shape.kind is not ShapeKind.PAGE or not self.cursor):
+                limit = asked.get(self.limit, self.pattern.signature.by_name[self.limit].default)
             _check_run(groups, got, limit)
 
-    def _judge_told(self, groups: Groups, got: Any) -> None:
+    def _judge_value(self, groups: Groups, got: Any) -> None:
         result = {id(entity): entity for group in groups for entity in group}
         total = self.pattern.options.total
         there = len(result) if total is None else sum(getattr(entity, total) or 0 for entity in result.values())
@@ -207,6 +202,13 @@ class Checker:
         return AssertionError(f"{head}\n  expected:\n{expected}\n  got:\n{answer}\n  requests:\n{requests}")
 
 
+def read_result(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Any:
+    """The result of a read; for an iterator, all its items as a list. Raises ItemNotFound."""
+    if pattern.shape.kind is ShapeKind.ITERATOR:
+        return list(design.stream(pattern.name, (), arguments))
+    return design.run_read(pattern.name, (), arguments)
+
+
 class _WrongError(Exception):
     """A result that differs from the oracle's."""
 
@@ -239,20 +241,16 @@ def _lines(items: list[Any]) -> str:
 def _count(got: Any) -> int:
     if got is None:
         return 0
-    if isinstance(got, int):
-        return got
-    if isinstance(got, list):
-        return len(got)
-    if isinstance(got, tuple):
+    if isinstance(got, list | tuple):
         return sum(_count(value) for value in got)
-    return 1
+    return got if isinstance(got, int) else 1
 
 
 FROM_ITEMS = 4
 MIXED = 2
 BOUNDS_BOTH = (("ge", "le"), ("gt", "lt"), ("ge", "lt"), ("gt", "le"))
 BOUNDS = (*BOUNDS_BOTH, ("ge",), ("gt",), ("le",), ("lt",))
-BUCKETS_ASKED = 30
+BUCKETS_MAX = 30
 """Maximum number of time buckets in a range."""
 _COMPARISON = re.compile(
     r"(?P<name>#\w+) (?:[=<>]+|IN|BETWEEN) \(?(?P<value>:\w+)|(?P<first>:\w+) (?:[=<>]+|BETWEEN) (?P<other>#\w+)"
@@ -274,7 +272,7 @@ def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
             return (*links, *entities_of_plan(plan.end))
 
 
-class Asker:
+class ArgumentGenerator:
     """Generates arguments for one read."""
 
     def __init__(self, pattern: ReadPattern) -> None:
@@ -295,7 +293,7 @@ class Asker:
             self._plain.discard(self._buckets.field)  # its range has both bounds
         self._fields = dict(_compared(pattern.plan))
 
-    def questions(self, world: World, number: int) -> Iterator[dict[str, Any]]:
+    def generate(self, world: World, number: int) -> Iterator[dict[str, Any]]:
         """Arguments for a few calls, without limit and cursor."""
         rows = world.of(*self.entities)
         if not self.parameters:
@@ -322,7 +320,7 @@ class Asker:
         return result
 
     def _argument(self, parameter: Parameter, rows: Sequence[Row], source: Row | None, choice: Random) -> Any:
-        values = self._values(parameter, rows)
+        values = [value for value in (self._own(parameter, row) for row in rows) if value is not None]
         own = self._own(parameter, source)
 
         def value() -> Any:
@@ -354,30 +352,18 @@ class Asker:
         if len(names) == 2 and _after(*bounds) and choice.random() < 0.9:
             bounds.reverse()
         if buckets is not None:
-            bounds[1] = min(bounds[1], _some_buckets_after(bounds[0], buckets))
+            with suppress(OverflowError):
+                bounds[1] = min(bounds[1], bounds[0] + BUCKETS_MAX * buckets.step)
         return Range(**dict(zip(names, bounds, strict=True)))
 
-    def _values(self, parameter: Parameter, rows: Sequence[Row]) -> list[Any]:
-        result = (self._own(parameter, row) for row in rows)
-        return [value for value in result if value is not None]
-
     def _own(self, parameter: Parameter, row: Row | None) -> Any:
-        if row is None:
-            return None
-        value = row.values.get(self._fields.get(parameter.name, parameter.name))
+        value = None if row is None else row.values.get(self._fields.get(parameter.name, parameter.name))
         if value is None:
             return None
         try:
             return self._adapters[parameter.name].validate_python(value, strict=True)
         except ValidationError:
             return None
-
-
-def _some_buckets_after(value: Any, buckets: Buckets) -> Any:
-    try:
-        return value + BUCKETS_ASKED * buckets.step
-    except OverflowError:
-        return value
 
 
 def _compared(plan: Plan) -> Iterator[tuple[str, str]]:

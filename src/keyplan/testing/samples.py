@@ -72,7 +72,7 @@ def strategy_for(
     type accepts, and that aren't samples anyway, are drawn half of the time.
     """
     kind = kind_of(annotation)
-    strategy = next((own[value] for value in (annotation, kind) if _hashable(value) and value in own), None)
+    strategy = next((own[key] for value in (annotation, kind) for key in own if key == value), None)
     if strategy is not None:
         return st.none() | strategy if is_optional(annotation) else strategy
     ready = samples(annotation)
@@ -98,11 +98,8 @@ def pattern_of(annotation: Any) -> str | None:
     return None
 
 
-class _Invalid:
-    """Replaces a value that its type rejects."""
-
-
-_INVALID = _Invalid()
+_INVALID = object()
+"""Replaces a value that its type rejects."""
 
 
 def _is_valid(value: Any) -> bool:
@@ -126,14 +123,6 @@ def _valid(annotation: Any, candidates: Iterable[Any]) -> list[Any]:
     validated = _validator(annotation)
     result = {repr(value): value for value in map(validated, candidates) if value is not _INVALID}
     return list(result.values())
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _marks(annotation: Any) -> Iterable[Any]:

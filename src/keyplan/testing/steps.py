@@ -126,7 +126,8 @@ class Steps:
         self.design = design
         self.own = own
         self._constants = _constants(design, owner)
-        self._entities = {entity.cls: self._entity(entity) for entity in design.entities.values()}
+        self.entities = {entity.cls: self._entity(entity) for entity in design.entities.values()}
+        """The strategy of each entity's instances."""
 
     def strategy(self) -> SearchStrategy[list[Step]]:
         kinds: list[SearchStrategy[Any]] = []
@@ -160,10 +161,6 @@ class Steps:
         )
         return st.tuples(self.strategy(), calls).map(lambda both: [*both[0], *both[1]])
 
-    @property
-    def entities(self) -> Mapping[type[Entity], SearchStrategy[Entity]]:
-        return self._entities
-
     def _entity(self, entity: CompiledEntity) -> SearchStrategy[Entity]:
         if entity.cls in self.own:
             return self.own[entity.cls]
@@ -184,13 +181,13 @@ class Steps:
         return strategy
 
     def _write(self, entity: CompiledEntity) -> SearchStrategy[Step]:
-        return st.builds(Write, self._entities[entity.cls], st.booleans())
+        return st.builds(Write, self.entities[entity.cls], st.booleans())
 
     def _family(self, entity: CompiledEntity) -> SearchStrategy[Step]:
         named = [field for field in _plain(entity) if field.name in entity.key_fields]
         changes = self._some(entity, [*named, *named, *_plain(entity)], plain=True)
         several = st.lists(changes, min_size=1, max_size=FAMILY_MAX)
-        return st.builds(Family, st.just(entity), self._entities[entity.cls], several)
+        return st.builds(Family, st.just(entity), self.entities[entity.cls], several)
 
     def _copy(self, entity: CompiledEntity) -> SearchStrategy[Step]:
         return st.builds(Copy, st.just(entity), PICK, self._some(entity, _plain(entity), plain=True), st.booleans())
@@ -237,9 +234,9 @@ class Steps:
     def _argument(self, parameter: Parameter) -> SearchStrategy[Any]:
         if parameter.name in self.own:
             return self.own[parameter.name]
-        classes = [entity_class for entity_class in entities_in(parameter.annotation) if entity_class in self._entities]
+        classes = [entity_class for entity_class in entities_in(parameter.annotation) if entity_class in self.entities]
         if classes:
-            strategy = st.one_of([self._entities[class_] for class_ in classes])
+            strategy = st.one_of([self.entities[class_] for class_ in classes])
             kind = kind_of(parameter.annotation)
             if kind in {list, tuple}:
                 return st.lists(strategy, max_size=3).map(kind)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -35,12 +36,12 @@ class _Gate(InProcess):
     def __init__(self, engine: Engine) -> None:
         super().__init__(self._pass, engine.close)
         self.engine = engine
+        self.refusals: list[_Refusals] = []
         self._lock = threading.Lock()
-        self._refusals: list[_Refusals] = []
 
     def _pass(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         with self._lock:
-            refused = next((refusal for refusal in self._refusals if refusal.takes(operation)), None)
+            refused = next((refusal for refusal in self.refusals if refusal.takes(operation)), None)
             if refused is not None:
                 refused.left -= 1
         if refused is not None:
@@ -50,23 +51,13 @@ class _Gate(InProcess):
             )
         return self.engine.call(operation, parameters)
 
-    @contextmanager
-    def refusing(self, refusals: _Refusals) -> Generator[_Refusals]:
-        with self._lock:
-            self._refusals.append(refusals)
-        try:
-            yield refusals
-        finally:
-            with self._lock:
-                self._refusals.remove(refusals)
 
-
+@dataclass(eq=False)
 class _Refusals:
     """How many requests of which operations are still throttled."""
 
-    def __init__(self, left: int, operations: frozenset[str]) -> None:
-        self.left = left
-        self.operations = operations
+    left: int
+    operations: frozenset[str]
 
     def takes(self, operation: str) -> bool:
         return self.left > 0 and (not self.operations or operation in self.operations)
@@ -105,8 +96,12 @@ def throttled(
     unknown = sorted(wanted - OPERATIONS.keys())
     if unknown:
         raise RequestError(f"DynamoDB has no operation {', '.join(unknown)}", place="throttled")
-    with _gate(design).refusing(_Refusals(times, wanted)) as refusals:
+    gate, refusals = _gate(design), _Refusals(times, wanted)
+    gate.refusals.append(refusals)
+    try:
         yield lambda: times - refusals.left
+    finally:
+        gate.refusals.remove(refusals)
 
 
 def expire_items(design: Design) -> int:

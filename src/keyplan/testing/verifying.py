@@ -31,7 +31,7 @@ from keyplan.planner import Plan, Verified, applied, compared
 from keyplan.session.design import Design
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle, filtered_attributes
-from keyplan.testing.pattern_checks import Asker, Checker, entities_of_plan
+from keyplan.testing.pattern_checks import ArgumentGenerator, Checker, entities_of_plan, read_result
 from keyplan.testing.report import PatternReport, Report, RunningCounts
 from keyplan.testing.steps import Step, Steps, smallest
 from keyplan.testing.stored_world import Item, Row, World, check_invariants, record, scan
@@ -129,11 +129,10 @@ def _check_writes(design: type[Design]) -> None:
     """Raises AssertionError if an action of a write can never work."""
     faults = WriteAnalyzer(design.compiled, design).faults()
     if faults:
-        places = {name: design.compiled.writes[name].place for name in faults}
         lines = [
-            f"  - {places[name]}: {fault.message} ({fault.hint})"
-            for name, body_faults in faults.items()
-            for fault in body_faults
+            f"  - {design.compiled.writes[name].place}: {fault.message} ({fault.hint})"
+            for name, own in faults.items()
+            for fault in own
         ]
         raise AssertionError("\n".join([f"{design.__name__}: writes that can never work:", *lines]))
 
@@ -159,19 +158,20 @@ class _Verifier:
         self.design = design
         self.open = open_design
         self.progress = progress
-        self.asked: Collection[str] = design.compiled.reads
+        self.called: Collection[str] = design.compiled.reads
         self.until: str | None = None
         """The write that needs further stores."""
         self.whole = 0
         self.tally = RunningCounts()
         self.steps = Steps(design.compiled, own, design)
         self.spares: dict[type[Entity], list[Entity]] = {}
-        self.askers = {name: Asker(read) for name, read in design.compiled.reads.items()}
-        self.oracles: dict[str, Oracle] = {}
-        for name, read in design.compiled.reads.items():
-            method = getattr(design, name)
-            if isinstance(method, ReadMethod):
-                self.oracles[name] = Oracle(read, method.options)
+        self.arguments = {name: ArgumentGenerator(read) for name, read in design.compiled.reads.items()}
+        methods = {name: getattr(design, name) for name in design.compiled.reads}
+        self.oracles = {
+            name: Oracle(design.compiled.reads[name], method.options)
+            for name, method in methods.items()
+            if isinstance(method, ReadMethod)
+        }
 
     def look(self, stores: int, seed: int) -> Report:
         self.spares = self._spare_instances(seed)
@@ -181,9 +181,9 @@ class _Verifier:
             for entities in groups:
                 classes = {entity.cls for entity in entities}
                 reads = self.design.compiled.reads.items()
-                self.asked = {name for name, pattern in reads if classes.intersection(_asked_of(pattern))}
+                self.called = {name for name, pattern in reads if classes.intersection(_entities_of(pattern))}
                 self._search(self.steps.families(entities), stores, seed, runner)
-        return self._reported(seed)
+        return self._report(seed)
 
     def run(self, stores: int, seed: int) -> Report:
         self.spares = self._spare_instances(seed)
@@ -192,7 +192,14 @@ class _Verifier:
             for name in self.design.compiled.writes:
                 if not self.tally.answered(name):
                     self._search(self.steps.calls(name), FURTHER_STORES, seed, runner, until=name)
-        return self._report(seed)
+        report = self._report(seed)
+        if report.unanswered:
+            names = ", ".join(report.unanswered)
+            raise AssertionError(
+                f"{report.design}: no generated store had a result of {names} (for a write: a success), so nothing is "
+                f"proved of them; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
+            )
+        return report
 
     def _search(
         self,
@@ -238,14 +245,11 @@ class _Verifier:
             try:
                 self._store(design, model, steps, number, runner)
             except AssertionError as error:
-                filled = (
-                    "\n".join(f"  {at}. {line}" for at, line in enumerate(model.log, 1)) or "  (nothing was written)"
-                )
-                assertion_error = AssertionError(
-                    f"{self.design.__name__}: {error}\n\nthe store was filled by:\n{filled}"
-                )
-                assertion_error.__cause__ = error.__cause__
-                return assertion_error
+                lines = "\n".join(f"  {at}. {line}" for at, line in enumerate(model.log, 1))
+                filled = f"the store was filled by:\n{lines or '  (nothing was written)'}"
+                failure = AssertionError(f"{self.design.__name__}: {error}\n\n{filled}")
+                failure.__cause__ = error.__cause__
+                return failure
         return None
 
     def _store(self, design: Design, model: Model, steps: list[Step], number: int, runner: asyncio.Runner) -> None:
@@ -264,9 +268,9 @@ class _Verifier:
         if self.until is not None and not self.tally.answered(self.until):
             return  # similar stores were checked already
         calls: list[tuple[str, dict[str, Any], Any]] = []
-        for name, oracle in ((name, element) for name, element in self.oracles.items() if name in self.asked):
+        for name, oracle in ((name, element) for name, element in self.oracles.items() if name in self.called):
             checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
-            for position, arguments in enumerate(self.askers[name].questions(world, number)):
+            for position, arguments in enumerate(self.arguments[name].generate(world, number)):
                 choice = random.Random(f"{number}/{name}/{position}/limits")  # noqa: S311 - a repeatable choice
                 calls.extend((name, *call) for call in checker.check(world, arguments, choice))
         if number % SPOILED == 0:
@@ -274,7 +278,7 @@ class _Verifier:
         few = random.Random(number).sample(calls, min(AWAITED, len(calls)))  # noqa: S311 - a repeatable choice
         runner.run(_compare_async(design, few))
 
-    def _reported(self, seed: int) -> Report:
+    def _report(self, seed: int) -> Report:
         compiled = self.design.compiled
         patterns = tuple(
             PatternReport(pattern.id, name, "read" if name in compiled.reads else "write", *self.tally.of(name))
@@ -282,18 +286,8 @@ class _Verifier:
         )
         return Report(compiled.name, self.tally.stores, self.tally.items, self.tally.items_max, seed, patterns)
 
-    def _report(self, seed: int) -> Report:
-        report = self._reported(seed)
-        if report.unanswered:
-            names = ", ".join(report.unanswered)
-            raise AssertionError(
-                f"{report.design}: no generated store had a result of {names} (for a write: a success), so nothing is "
-                f"proved of them; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
-            )
-        return report
 
-
-def _asked_of(read: ReadPattern) -> list[type[Entity]]:
+def _entities_of(read: ReadPattern) -> list[type[Entity]]:
     return [value.cls for value in entities_of_plan(read.plan)]
 
 
@@ -301,7 +295,7 @@ def _related(compiled: CompiledDesign) -> Iterator[list[CompiledEntity]]:
     """The entities in groups; those of one read are in one group."""
     groups = {cls: {cls} for cls in compiled.entities}
     for read in compiled.reads.values():
-        together = set[type[Entity]]().union(*(groups[cls] for cls in _asked_of(read)))
+        together = set[type[Entity]]().union(*(groups[cls] for cls in _entities_of(read)))
         groups |= dict.fromkeys(together, together)
     entities: list[CompiledEntity] = []
     for group in {id(element): element for element in groups.values()}.values():
@@ -397,7 +391,9 @@ def check_invalid_item(
     for name, arguments, before in choice.sample(calls, min(CALLS, len(calls))):
         pattern = design.compiled.reads[name]
         try:
-            got = _answer(design, pattern, arguments)
+            got = read_result(design, pattern, arguments)
+        except ItemNotFound:
+            got = None
         except InvalidItemError as error:
             if next(iter(next(iter(key.values())).values())) not in str(error):
                 raise AssertionError(f"{pattern.place}({arguments}): {error!r} doesn't name the item {key}") from error
@@ -428,15 +424,6 @@ def _invalid(design: Design, world: World, choice: Random) -> tuple[Row, Item] |
                 except InvalidItemError:
                     return row, item
     return None
-
-
-def _answer(design: Design, pattern: ReadPattern, arguments: dict[str, Any]) -> Any:
-    try:
-        if pattern.shape.kind is ShapeKind.ITERATOR:
-            return list(design.stream(pattern.name, (), arguments))
-        return design.run_read(pattern.name, (), arguments)
-    except ItemNotFound:
-        return None
 
 
 def _with(got: Any, row: Row, pattern: ReadPattern) -> Any:
