@@ -11,7 +11,7 @@ import click
 from keyplan.cli.options import echo_json, json_option, name_argument, printable, reports_errors
 
 if TYPE_CHECKING:
-    from keyplan.planner import Plan, PlannedKey
+    from keyplan.planner import Plan
 
 
 @click.command(
@@ -56,7 +56,7 @@ def command(
     plans, words, stopped = _verified(plans)
     best = plans[0]
     changed = rewritten(best) if write and not stopped else None
-    spare = [] if ignore_existing or _new_keys(best) else spare_indexes(design)
+    spare = [] if ignore_existing or any(key.new for key in best.keys) else spare_indexes(design)
     if as_json:
         echo_json({**comparison(plans), "spare_indexes": spare})
     else:
@@ -76,7 +76,6 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     no plan remains.
     """
     from keyplan.cli.show import progress
-    from keyplan.errors import DesignError, ErrorDetail
 
     if plans[0].stopped:
         return plans, ["Stopped: this is the best plan so far, and it isn't verified. Nothing is written."], True
@@ -86,14 +85,6 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
         return plans, [f"Not verified: {error.name} is missing: pip install 'keyplan[testing]'"], False
     with progress("Verifying") as report:
         outcome = verified(plans, progress=report)
-    if not outcome.plans:
-        faults = [ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
-        raise DesignError(
-            "every plan returns a wrong result for generated items",
-            place=plans[0].design.__name__,
-            errors=faults,
-            hint="check the computed fields and serializers of these values",
-        )
     words = [f"A plan is omitted, since it returns a wrong result:\n{text}" for _, text in outcome.refused]
     if outcome.stopped:
         words.append("Stopped: not every plan is verified. Nothing is written.")
@@ -107,10 +98,6 @@ def _traffic(path: str | None, design: Any) -> Any:
     from keyplan.planner import provisional_design
 
     return read_traffic(Path(path), provisional_design(design))
-
-
-def _new_keys(plan: Plan) -> bool:
-    return any(key.new for key in plan.keys)
 
 
 def _show(plans: list[Plan], spare: list[str]) -> None:
@@ -127,14 +114,14 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
     for key in best.keys:
         partition, sort = (", ".join(part) for part in key.templates)
         mark = "[green]+[/green] " if key.new else "  "
-        row = (key.where, partition, sort, _purpose(key))
+        shards = f"; spread over {key.shards} shards" if key.shards > 1 else ""
+        row = (key.where, partition, sort, f"{key.sentence}{shards}")
         keys.add_row(mark + escape(key.place), *map(escape, row))
     out.print(keys)
     for index in best.indexes:
         if index.projection != "ALL":
-            held = (
-                "the keys alone" if isinstance(index.projection, str) else f"the keys and {', '.join(index.projection)}"
-            )
+            included = () if isinstance(index.projection, str) else index.projection
+            held = f"the keys and {', '.join(included)}" if included else "the keys alone"
             out.print(f"{escape(index.name)} projects {escape(held)}: its reads need nothing else, and it costs less.")
     out.print()
     patterns = Table("access pattern", "operation", "key", "why it works", box=None, pad_edge=False)
@@ -156,7 +143,3 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         out.print(f"  {escape(other.differs_from(best) or 'without ' + best.differs_from(other))}")
     for name in spare:
         out.print(f"{escape(name)} isn't needed: every access pattern works without it, in the same order.")
-
-
-def _purpose(key: PlannedKey) -> str:
-    return key.sentence + (f"; spread over {key.shards} shards" if key.shards > 1 else "")

@@ -19,7 +19,7 @@ from hypothesis.strategies import SearchStrategy
 from pydantic_core import SchemaError
 
 from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
-from keyplan.errors import InvalidItemError, ItemNotFound, is_interrupt
+from keyplan.errors import DesignError, ErrorDetail, InvalidItemError, ItemNotFound, is_interrupt
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.return_types import ShapeKind
@@ -343,7 +343,7 @@ class Outcome:
 
 
 def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress | None = None) -> Outcome:
-    """Verify plans, and drop those that return a wrong result."""
+    """Verify plans, and drop those that return a wrong result. Raises DesignError if none remains."""
     passed: list[Plan] = []
     refused: list[tuple[Plan, str]] = []
     try:
@@ -366,6 +366,13 @@ def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress 
             raise
         rest = plans[len(passed) + len(refused) :]
         return Outcome(compared([*passed, *rest]), refused, stopped=True)
+    if not passed:
+        raise DesignError(
+            "every plan returns a wrong result for generated items",
+            place=plans[0].design.__name__,
+            errors=[ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(refused, 1)],
+            hint="check the computed fields and serializers of these values",
+        )
     return Outcome(compared(passed), refused)
 
 
