@@ -310,19 +310,14 @@ class FilePool:
     def _close(self, connection: apsw.Connection) -> None:
         """Close a connection. The last one copies the WAL into the file, unless another process replaced it."""
         self._open_ones.discard(connection)
-        guard = None if self._open_ones else self._guard
-        if guard is not None:
-            self._guard = None
-            with guard.released():
-                self._close_alone(connection)
-        else:
-            self._close_alone(connection)
-
-    def _close_alone(self, connection: apsw.Connection) -> None:
-        for path, inode in ((self._wal, self._wal_inode), (self._shared, self._shared_inode)):
-            if _inode(path) not in (None, inode):
-                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        connection.close(True)
+        guard = None
+        if not self._open_ones:
+            guard, self._guard = self._guard, None
+        with nullcontext() if guard is None else guard.released():
+            for path, inode in ((self._wal, self._wal_inode), (self._shared, self._shared_inode)):
+                if _inode(path) not in (None, inode):
+                    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            connection.close(True)
 
     def _check_path(self, path: Path, *, create: bool) -> None:
         if not self.place:

@@ -13,7 +13,6 @@ import os
 import secrets
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
@@ -34,14 +33,6 @@ class S3Error(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A written object: the MD5 of its bytes in base64, and its ETag."""
-
-    md5: str
-    etag: str
 
 
 class Bucket:
@@ -85,25 +76,19 @@ class Bucket:
         return path.open("rb")
 
     @contextmanager
-    def writing(self, key: str, written: list[Written], *, packed: bool) -> Generator[IO[bytes]]:
-        """A file to write an object. On close, it appears under its key and is appended to ``written``."""
+    def writing(self, key: str) -> Generator[DigestingFile]:
+        """A file to write an object. It appears under its key when it is complete."""
         path = self._place(key)
         if path is None:
             raise S3Error("S3AccessDenied", f"A key can't lead out of its bucket: {key}")
         try:
             with self._partial() as partial, partial.open("wb") as raw:
-                digesting = _Digesting(raw)
-                if packed:
-                    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=digesting, mtime=0) as packing:
-                        yield cast("IO[bytes]", packing)
-                else:
-                    yield cast("IO[bytes]", digesting)
+                yield DigestingFile(raw)
                 raw.close()
                 path.parent.mkdir(parents=True, exist_ok=True)
                 partial.replace(path)
         except OSError as error:
             raise S3Error("S3AccessDenied", f"The object {key} can't be written: {error.strerror or error}") from error
-        written.append(digesting.written())
 
     @contextmanager
     def _partial(self) -> Generator[Path]:
@@ -121,12 +106,10 @@ class Bucket:
         finally:
             path.unlink(missing_ok=True)
 
-    def put(self, key: str, body: bytes) -> Written:
+    def put(self, key: str, body: bytes) -> None:
         """Write a whole object. Raises S3Error for an invalid key."""
-        written: list[Written] = []
-        with self.writing(key, written, packed=False) as file:
+        with self.writing(key) as file:
             file.write(body)
-        return written[0]
 
     def _place(self, key: str) -> Path | None:
         parts = key.split("/")
@@ -145,8 +128,8 @@ class Bucket:
             return False
 
 
-class _Digesting:
-    """Forwards writes and computes digests."""
+class DigestingFile:
+    """Forwards writes and computes the MD5."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -159,11 +142,15 @@ class _Digesting:
     def flush(self) -> None:
         self._file.flush()
 
-    def written(self) -> Written:
-        """The written object. The ETag is that of a single-part upload, as the service creates."""
-        digest = self._digest.digest()
-        parts = hashlib.md5(digest, usedforsecurity=False).hexdigest()
-        return Written(base64.b64encode(digest).decode(), f"{parts}-1")
+    @property
+    def md5(self) -> str:
+        """The MD5 in base64."""
+        return base64.b64encode(self._digest.digest()).decode()
+
+    @property
+    def etag(self) -> str:
+        """The ETag of a single-part upload, as the service creates."""
+        return f"{hashlib.md5(self._digest.digest(), usedforsecurity=False).hexdigest()}-1"
 
 
 def md5_of(body: bytes) -> str:

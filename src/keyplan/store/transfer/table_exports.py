@@ -6,11 +6,11 @@ count and checksums of each, and a summary. Items are written while they are rea
 
 from __future__ import annotations
 
+import gzip
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple, cast
 
 import orjson
 
@@ -20,7 +20,7 @@ from keyplan.store.items.stored_items import decode
 from keyplan.store.storage.key_layouts import StaleTableError
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.tables.table import Table
-from keyplan.store.transfer.bucket_folder import Bucket, S3Error, Written, md5_of
+from keyplan.store.transfer.bucket_folder import Bucket, S3Error, md5_of
 from keyplan.store.transfer.item_formats import Format, write_record
 from keyplan.store.transfer.transfer_jobs import end_job, find_job
 
@@ -66,7 +66,7 @@ def _written(database: Database, number: str, table_name: str, span: Span, shown
     bucket.put(f"{place}/_started", b"")
     data = f"{place}/data" if span.from_us is None else f"{root}/data"
 
-    def work(reader: Reader) -> list[_File]:
+    def work(reader: Reader) -> tuple[list[dict[str, Any]], int]:
         table = database.fresh(reader).get(table_name)
         if table is None or table.stored.layout.id != job["TableNumber"]:
             raise S3Error("TableNotFound", f"The table {table_name} was deleted before it was exported")
@@ -74,10 +74,10 @@ def _written(database: Database, number: str, table_name: str, span: Span, shown
         return _write_files(bucket, data, records, description["ExportFormat"])
 
     try:
-        files = database.storage.read(work)
+        files, size_bytes = database.storage.read(work)
     except StaleTableError:
         raise S3Error("InternalServerError", "The table was changed while it was exported. Try again.") from None
-    return _write_manifests(database, bucket, place, description, files)
+    return _write_manifests(database, bucket, place, description, files, size_bytes)
 
 
 def _full(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Mapping[str, Any]]:
@@ -102,52 +102,43 @@ def _changes(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator
         yield record
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    key: str
-    count: int
-    size_bytes: int
-    written: Written
-
-
-def _write_files(bucket: Bucket, place: str, records: Iterator[Mapping[str, Any]], format_: Format) -> list[_File]:
-    """Write records to files with a maximum number of records; at least one file."""
-    files: list[_File] = []
+def _write_files(
+    bucket: Bucket, place: str, records: Iterator[Mapping[str, Any]], format_: Format
+) -> tuple[list[dict[str, Any]], int]:
+    """Write records to at least one file; returns the files for the manifest, and the size of all lines."""
+    files: list[dict[str, Any]] = []
+    size_bytes = 0
     ending = "ion.gz" if format_ == "ION" else "json.gz"
     pending = next(records, None)
     while pending is not None or not files:
         key = f"{place}/{secrets.token_hex(13)}.{ending}"
-        written: list[Written] = []
-        count = size_bytes = 0
-        with bucket.writing(key, written, packed=True) as file:
+        count = 0
+        with (
+            bucket.writing(key) as packed,
+            gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=cast("IO[bytes]", packed), mtime=0) as file,
+        ):
             while pending is not None and count < ITEMS_OF_FILE:
                 line = write_record(pending, format_)
                 file.write(line)
                 count += 1
                 size_bytes += len(line)
                 pending = next(records, None)
-        files.append(_File(key, count, size_bytes, written[0]))
-    return files
+        files.append({"itemCount": count, "md5Checksum": packed.md5, "etag": packed.etag, "dataFileS3Key": key})
+    return files, size_bytes
 
 
 def _write_manifests(
-    database: Database, bucket: Bucket, place: str, description: Mapping[str, Any], files: list[_File]
+    database: Database,
+    bucket: Bucket,
+    place: str,
+    description: Mapping[str, Any],
+    files: list[dict[str, Any]],
+    size_bytes: int,
 ) -> dict[str, Any]:
-    lines = b"".join(
-        orjson.dumps(
-            {
-                "itemCount": file.count,
-                "md5Checksum": file.written.md5,
-                "etag": file.written.etag,
-                "dataFileS3Key": file.key,
-            }
-        )
-        + b"\n"
-        for file in files
-    )
+    lines = b"".join(orjson.dumps(file) + b"\n" for file in files)
     bucket.put(f"{place}/manifest-files.json", lines)
     bucket.put(f"{place}/manifest-files.checksum", md5_of(lines).encode())
-    count, size_bytes = sum(file.count for file in files), sum(file.size_bytes for file in files)
+    count = sum(file["itemCount"] for file in files)
     is_full = description.get("ExportType", FULL) == FULL
     incremental = description.get("IncrementalExportSpecification") or {}
     moments = (
