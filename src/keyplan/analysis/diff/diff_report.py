@@ -81,22 +81,15 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     place = f"{new.name}.table"
     before, after = old.table, new.table
     if before.name != after.name:
-        yield breaking(
-            "table-renamed",
-            place,
-            f"the name was {before.name}, and is {after.name}",
-            "the design opens another table, which doesn't contain the items",
-            f"pass the old name when you open the design, dynamodb://REGION/{before.name}, or copy the items",
-        )
+        what = f"the name was {before.name}, and is {after.name}"
+        effect = "the design opens another table, which doesn't contain the items"
+        action = f"pass the old name when you open the design, dynamodb://REGION/{before.name}, or copy the items"
+        yield breaking("table-renamed", place, what, effect, action)
     keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
     if keys[0] != keys[1]:
-        yield breaking(
-            "table-key-changed",
-            place,
-            f"the key was {_attributes(keys[0])}, and is {_attributes(keys[1])}",
-            "a table's key can't be changed",
-            NEW_TABLE,
-        )
+        what = f"the key was {_attributes(keys[0])}, and is {_attributes(keys[1])}"
+        effect = "a table's key can't be changed"
+        yield breaking("table-key-changed", place, what, effect, NEW_TABLE)
     yield from _expiry(place, old.ttl_attribute, new.ttl_attribute)
     yield from _indexes(old, new)
 
@@ -105,29 +98,20 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
     if before == after:
         return
     if before is None:
-        yield safe(
-            "expiry-added",
-            place,
-            f"items expire by {after}",
-            "existing items lack the attribute, and don't expire",
-            "keyplan create enables time to live",
-        )
+        what = f"items expire by {after}"
+        effect = "existing items lack the attribute, and don't expire"
+        action = "keyplan create enables time to live"
+        yield safe("expiry-added", place, what, effect, action)
     elif after is None:
-        yield migration(
-            "expiry-removed",
-            place,
-            f"items no longer expire by {before}",
-            "existing items with the attribute still expire while time to live is enabled",
-            "disable time to live with UpdateTimeToLive",
-        )
+        what = f"items no longer expire by {before}"
+        effect = "existing items with the attribute still expire while time to live is enabled"
+        action = "disable time to live with UpdateTimeToLive"
+        yield migration("expiry-removed", place, what, effect, action)
     else:
-        yield migration(
-            "expiry-changed",
-            place,
-            f"items expired by {before}, and expire by {after}",
-            f"existing items only have {before}, and never expire",
-            f"disable time to live, enable it by {after} an hour later, and write {after} to the items",
-        )
+        what = f"items expired by {before}, and expire by {after}"
+        effect = f"existing items only have {before}, and never expire"
+        action = f"disable time to live, enable it by {after} an hour later, and write {after} to the items"
+        yield migration("expiry-changed", place, what, effect, action)
 
 
 def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
@@ -138,16 +122,12 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
         place = f"{new.name}.{name}"
         if name not in after:
             patterns = ", ".join(served[name])
-            yield Change(
-                Severity.BREAKING if index.local else Severity.SAFE,
-                "index-removed",
-                place,
-                f"the {_kind(index)} is removed",
-                f"old code queries it for {patterns}" if patterns else "no access pattern used it",
-                NEW_TABLE
-                if index.local
-                else "delete the index after the new code is deployed everywhere; until then, its writes are billed",
-            )
+            severity = Severity.BREAKING if index.local else Severity.SAFE
+            what = f"the {_kind(index)} is removed"
+            effect = f"old code queries it for {patterns}" if patterns else "no access pattern used it"
+            action = "delete the index after the new code is deployed everywhere; until then, its writes are billed"
+            action = NEW_TABLE if index.local else action
+            yield Change(severity, "index-removed", place, what, effect, action)
         elif _schema(index) != _schema(after[name]):
             yield _altered(place, index, after[name])
     for name, index in after.items():
@@ -161,13 +141,10 @@ def _added(place: str, index: Index) -> Change:
         effect = "a local index can only be created with its table"
         action = f"declare it as a global index; or {NEW_TABLE}"
         return breaking("index-added", place, f"a local index on {attributes}", effect, action)
-    return migration(
-        "index-added",
-        place,
-        f"a global index on {attributes}",
-        "reads by it fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes",
-        "keyplan create adds it; deploy the code when it is ACTIVE",
-    )
+    what = f"a global index on {attributes}"
+    effect = "reads by it fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes"
+    action = "keyplan create adds it; deploy the code when it is ACTIVE"
+    return migration("index-added", place, what, effect, action)
 
 
 def _altered(place: str, before: Index, after: Index) -> Change:

@@ -48,13 +48,10 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
             yield safe("entity-renamed", place, f"the name was {twin.name}", "items are unaffected")
         pairs.append((twin, entity))
     for entity in left.values():
-        yield migration(
-            "entity-removed",
-            f"{new.name}.{entity.name}",
-            f"the entity with the key {_texts(entity.primary)} is removed",
-            "its items stay in the table and its indexes, unread, and are billed",
-            f"read each {entity.name} with the old design and delete it: `old.delete(item)`",
-        )
+        what = f"the entity with the key {_texts(entity.primary)} is removed"
+        effect = "its items stay in the table and its indexes, unread, and are billed"
+        action = f"read each {entity.name} with the old design and delete it: `old.delete(item)`"
+        yield migration("entity-removed", f"{new.name}.{entity.name}", what, effect, action)
     for before, after in pairs:
         place = f"{new.name}.{after.name}"
         yield from _keys(place, before, after)
@@ -72,33 +69,24 @@ def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> Com
 def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     names = _old_names(before, after)
     if _is_elsewhere(before.primary, after.primary, names):
-        yield breaking(
-            "primary-key-changed",
-            f"{place}.{after.primary.name}",
-            f"the key {_was_and_is(before.primary, after.primary)}",
-            "existing items have the old key: they aren't found, and writing one creates another item",
-            f"before the new code reads, {copied(after, is_moved=True)}",
-        )
+        what = f"the key {_was_and_is(before.primary, after.primary)}"
+        effect = "existing items have the old key: they aren't found, and writing one creates another item"
+        action = f"before the new code reads, {copied(after, is_moved=True)}"
+        yield breaking("primary-key-changed", f"{place}.{after.primary.name}", what, effect, action)
     yield from _computed(place, before, after)
     for old, new in _pairs(before, after, names):
         if new is None and old is not None:
-            yield safe(
-                "key-removed",
-                f"{place}.{old.name}",
-                f"the key on {old.place} ({_texts(old)}) is removed",
-                f"existing items stay in {old.place} until they are put again; queries for other entities ignore them",
-            )
+            what = f"the key on {old.place} ({_texts(old)}) is removed"
+            effect = f"existing items stay in {old.place} until they are put again; queries of others ignore them"
+            yield safe("key-removed", f"{place}.{old.name}", what, effect)
         elif old is None and new is not None:
             yield _added(f"{place}.{new.name}", new, before, after)
         elif old is not None and new is not None and _is_elsewhere(old, new, names):
-            yield Change(
-                Severity.BREAKING if _moved_ranks(old, new) else Severity.MIGRATION,
-                "key-changed",
-                f"{place}.{new.name}",
-                f"the key on {new.place} {_was_and_is(old, new)}",
-                _left_behind(new.place, old, new, names),
-                _rewrite(after, new),
-            )
+            severity = Severity.BREAKING if _moved_ranks(old, new) else Severity.MIGRATION
+            what = f"the key on {new.place} {_was_and_is(old, new)}"
+            effect = _left_behind(new.place, old, new, names)
+            action = _rewrite(after, new)
+            yield Change(severity, "key-changed", f"{place}.{new.name}", what, effect, action)
 
 
 def _pairs(
@@ -160,13 +148,9 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
     if stored and not key.when and key.shards == 1:
         effect = "existing items have its attributes: DynamoDB adds them to the index"
         return safe("key-added", place, what, effect)
-    return migration(
-        "key-added",
-        place,
-        what,
-        f"existing items lack its attributes, so they aren't in {key.place}",
-        _rewrite(after, key),
-    )
+    effect = f"existing items lack its attributes, so they aren't in {key.place}"
+    action = _rewrite(after, key)
+    return migration("key-added", place, what, effect, action)
 
 
 def _is_stored(entity: CompiledEntity, attribute: KeyAttribute, template: Template) -> bool:
@@ -189,13 +173,10 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
             continue
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
-            yield migration(
-                "computed-field-changed",
-                f"{place}.{name}",
-                f"its code has changed; it is part of {', '.join(key.name for key in keys)}",
-                "if it returns another value, existing items aren't found by it",
-                f"if it returns another value, {_rewrite(after, keys[0])}",
-            )
+            what = f"its code has changed; it is part of {', '.join(key.name for key in keys)}"
+            effect = "if it returns another value, existing items aren't found by it"
+            action = f"if it returns another value, {_rewrite(after, keys[0])}"
+            yield migration("computed-field-changed", f"{place}.{name}", what, effect, action)
 
 
 def _code(entity: CompiledEntity, name: str) -> object:
@@ -205,32 +186,23 @@ def _code(entity: CompiledEntity, name: str) -> object:
 def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     old, new = before.version, after.version
     if old is not None and new is None:
-        yield migration(
-            "version-removed",
-            f"{place}.{old.name}",
-            f"{old.name} no longer counts writes",
-            "a write overwrites concurrent writes; old code doesn't detect the writes of new code",
-            "a write that depends on what it read needs only_if(...), and no old code may run beside the new",
-        )
+        what = f"{old.name} no longer counts writes"
+        effect = "a write overwrites concurrent writes; old code doesn't detect the writes of new code"
+        action = "a write that depends on what it read needs only_if(...), and no old code may run beside the new"
+        yield migration("version-removed", f"{place}.{old.name}", what, effect, action)
     elif new is not None and old is None:
-        yield safe(
-            "version-added",
-            f"{place}.{new.name}",
-            f"{new.name} counts writes",
-            "writes of old code aren't counted, and not detected, until the new code is deployed everywhere",
-        )
+        what = f"{new.name} counts writes"
+        effect = "writes of old code aren't counted, and not detected, until the new code is deployed everywhere"
+        yield safe("version-added", f"{place}.{new.name}", what, effect)
 
 
 def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
-        yield breaking(
-            "undeclared-dropped",
-            place,
-            'attributes that no field declares are no longer kept (extra="allow")',
-            "a put of an item that was read removes them",
-            'declare them as fields, or keep extra="allow"',
-        )
+        what = 'attributes that no field declares are no longer kept (extra="allow")'
+        effect = "a put of an item that was read removes them"
+        action = 'declare them as fields, or keep extra="allow"'
+        yield breaking("undeclared-dropped", place, what, effect, action)
     elif kept[1] and not kept[0]:
         what = 'attributes that no field declares are kept (extra="allow")'
         yield safe("undeclared-kept", place, what, "they are read and written with the item")
@@ -244,28 +216,19 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
     kept = {_shape(key, renamed) for key in after.claims}
     for name, claim in olds.items():
         if name not in news and _shape(claim) not in kept:
-            yield migration(
-                "claim-removed",
-                f"{place}.{name}",
-                f"{_texts(claim)} is no longer unique",
-                "two items can have the same value; claims stay in the table, also those of values that new code "
-                "changes or deletes, and old code still obeys them",
-                f"the claims under {_texts(claim)} can be deleted when the new code is deployed everywhere; keep the "
-                "Unique if the value must be unique",
-            )
+            what = f"{_texts(claim)} is no longer unique"
+            effect = "two items can have the same value; existing claims remain, and old code rejects their values"
+            action = f"delete the claims under {_texts(claim)} when the new code is deployed everywhere"
+            yield migration("claim-removed", f"{place}.{name}", what, effect, action)
     for name, claim in news.items():
         other = olds.get(name)
         if _shape(claim, renamed) in shapes and not (other is not None and _moved_ranks(other, claim)):
             continue
         text = _texts(claim)
         what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is {text}"
-        yield migration(
-            "claim-added" if other is None else "claim-changed",
-            f"{place}.{name}",
-            what,
-            "existing items have no claim: others can take their value, and reads by it don't find them",
-            f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value",
-        )
+        effect = "existing items have no claim: others can take their value, and reads by it don't find them"
+        action = f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value"
+        yield migration("claim-added" if other is None else "claim-changed", f"{place}.{name}", what, effect, action)
 
 
 def _claimed(entity: CompiledEntity, claim: CompiledKey) -> str:
@@ -357,20 +320,14 @@ def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
     for name, value in after.labels.items():
         if before.labels.get(name) != value:
             was = f"was {_label(name, before)}, and is" if name in before.labels else "is new:"
-            yield breaking(
-                "label-changed" if name in before.labels else "label-added",
-                place,
-                f"the discriminator {was} {_label(name, after)}",
-                "existing items lack it, and aren't found",
-                f"before the new code reads, {copied(after)}",
-            )
+            what = f"the discriminator {was} {_label(name, after)}"
+            effect = "existing items lack it, and aren't found"
+            action = f"before the new code reads, {copied(after)}"
+            yield breaking("label-changed" if name in before.labels else "label-added", place, what, effect, action)
     for name in before.labels.keys() - after.labels.keys():
-        yield safe(
-            "label-removed",
-            place,
-            f"the discriminator {_label(name, before)} is removed",
-            "existing items keep the attribute; new items lack it, and old code doesn't find them",
-        )
+        what = f"the discriminator {_label(name, before)} is removed"
+        effect = "existing items keep the attribute; new items lack it, and old code doesn't find them"
+        yield safe("label-removed", place, what, effect)
 
 
 def _label(name: str, entity: CompiledEntity) -> str:

@@ -65,25 +65,17 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
     kept = {new.attribute for new in news.values()}
     for name, field in olds.items():
         if name not in news and field.attribute not in kept:
-            yield safe(
-                "field-removed",
-                f"{place}.{name}",
-                f"the field of type {type_name(field.annotation)} is removed",
-                f"existing items keep the attribute {field.attribute}, unread, until they are put again",
-            )
+            what = f"the field of type {type_name(field.annotation)} is removed"
+            effect = f"existing items keep the attribute {field.attribute}, unread, until they are put again"
+            yield safe("field-removed", f"{place}.{name}", what, effect)
 
 
 def _added(place: str, field: StoredField, before: CompiledEntity, after: CompiledEntity) -> Change:
     what = f"a new field of type {type_name(field.annotation)}"
     if field.made_anew:
-        return migration(
-            "field-added",
-            place,
-            what,
-            "existing items have another default for each read, and changes of the stored value (Add, Append, SetAdd, "
-            "SetRemove) fail on them",
-            f"{_stored(field.name, after)}; or give it a fixed default",
-        )
+        effect = "existing items have another default for each read, and Add, Append, SetAdd and SetRemove fail on them"
+        action = f"{_stored(field.name, after)}; or give it a fixed default"
+        return migration("field-added", place, what, effect, action)
     if not after.cls.model_fields[field.name].is_required():
         kind = kind_of(field.annotation)
         if field.default is not None and isinstance(kind, type) and issubclass(kind, (dict, BaseModel)):
@@ -96,13 +88,10 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
     keys = _held_in_keys(field.name, before, after)
     if keys:
         return migration("field-added", place, what, _in_key(keys[0]), copied(after))
-    return breaking(
-        "field-required",
-        place,
-        f"{what}, without a default",
-        "existing items don't have it, and can't be read (InvalidItemError)",
-        "it needs a default, or a value in every item before the new code reads",
-    )
+    what = f"{what}, without a default"
+    effect = "existing items don't have it, and can't be read (InvalidItemError)"
+    action = "it needs a default, or a value in every item before the new code reads"
+    return breaking("field-required", place, what, effect, action)
 
 
 def _stored(name: str, entity: CompiledEntity) -> str:
@@ -145,13 +134,9 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str], afte
     if keys:
         return migration("attribute-renamed", place, what, _in_key(keys[0]), copied(after))
     reads = "can't be read" if new.required and not new.optional else "read as the default"
-    return breaking(
-        "attribute-renamed",
-        place,
-        what,
-        f"existing items have the old attribute, which isn't read: they {reads}",
-        f"keep the alias {old.attribute}; or before the new code reads, {copied(after)}",
-    )
+    effect = f"existing items have the old attribute, which isn't read: they {reads}"
+    action = f"keep the alias {old.attribute}; or before the new code reads, {copied(after)}"
+    return breaking("attribute-renamed", place, what, effect, action)
 
 
 def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
@@ -162,19 +147,13 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
         return
     breaks = any(was not in {name.rpartition(".")[2], stored} for name, was, stored in moved)
     what = "; ".join(f"{name} was stored as {was}, and is stored as {stored}" for name, was, stored in moved)
-    code = f"`design.update(item, {new.name}=item.{new.name})`"
-    yield Change(
-        Severity.BREAKING if breaks else Severity.MIGRATION,
-        "nested-alias-changed",
-        place,
-        what,
-        "existing items can't be read"
-        if breaks
-        else "existing items are read, but conditions, filters and updates of parts use the new name",
-        f"before the new code reads, {copied(after)}"
-        if breaks
-        else f"read each {after.name}, and write the field: {code}",
-    )
+    if breaks:
+        action = f"before the new code reads, {copied(after)}"
+        yield breaking("nested-alias-changed", place, what, "existing items can't be read", action)
+        return
+    effect = "existing items are read, but conditions, filters and updates of parts use the new name"
+    action = f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`"
+    yield migration("nested-alias-changed", place, what, effect, action)
 
 
 def _nested_names(annotation: Any) -> dict[str, str]:
@@ -199,21 +178,15 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
     if _form(before) == _form(now):
         return
     if before is not None and now is not None and before.write is not None and now.write is not None:
-        yield migration(
-            "stored-form-changed",
-            place,
-            "the functions that write and read it have changed",
-            "it is unknown whether they read existing values",
-            f"if they don't, {copied(after)}",
-        )
+        what = "the functions that write and read it have changed"
+        effect = "it is unknown whether they read existing values"
+        action = f"if they don't, {copied(after)}"
+        yield migration("stored-form-changed", place, what, effect, action)
         return
-    yield breaking(
-        "stored-form-changed",
-        place,
-        f"it was stored {_as(before)}, and is stored {_as(now)}",
-        "existing items have the old format, also in keys: they can't be read, or read as another value",
-        f"before the new code reads, {copied(after)}",
-    )
+    what = f"it was stored {_as(before)}, and is stored {_as(now)}"
+    effect = "existing items have the old format, also in keys: they can't be read, or read as another value"
+    action = f"before the new code reads, {copied(after)}"
+    yield breaking("stored-form-changed", place, what, effect, action)
 
 
 _TYPE_NAMES = {"S": "a string", "N": "a number", "B": "binary", "BOOL": "a Boolean", "L": "a list", "M": "a map"}
@@ -228,14 +201,13 @@ def _stored_type_changes(
     was, now = stored_field(before, old.name), stored_field(after, new.name)
     if was.tag is None or now.tag is None or was.tag == now.tag:
         return
-    yield migration(
-        "stored-type-changed",
-        place,
-        f"it was stored as {_TYPE_NAMES.get(was.tag, was.tag)}, and is stored as {_TYPE_NAMES.get(now.tag, now.tag)}",
-        "existing items are read, but have the old type: conditions, filters, indexes and time to live by the new type "
-        "don't match them, and Add, Append, SetAdd and SetRemove fail on them",
-        f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`",
+    what = f"it was stored as {_TYPE_NAMES.get(was.tag, was.tag)}, and is stored as {_TYPE_NAMES.get(now.tag, now.tag)}"
+    effect = (
+        "existing items are read, but conditions, filters, indexes and time to live don't match their old type, and "
+        "Add, Append, SetAdd and SetRemove fail on them"
     )
+    action = f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`"
+    yield migration("stored-type-changed", place, what, effect, action)
 
 
 _SPELLINGS = ("Ada", "ada@Example.COM", " Ada ", "ada  ", "ADA")
@@ -254,14 +226,11 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
         yield safe("spelling-changed", place, what, effect)
         return
     primary = after.primary in keys
-    yield Change(
-        Severity.BREAKING if primary else Severity.MIGRATION,
-        "spelling-changed",
-        place,
-        what,
-        f"existing items have the old form in {' and '.join(key.name for key in keys)}: the new form doesn't find them",
-        f"before the new code reads, {copied(after, is_moved=primary)}",
-    )
+    severity = Severity.BREAKING if primary else Severity.MIGRATION
+    names = " and ".join(key.name for key in keys)
+    effect = f"existing items have the old form in {names}: the new form doesn't find them"
+    action = f"before the new code reads, {copied(after, is_moved=primary)}"
+    yield Change(severity, "spelling-changed", place, what, effect, action)
 
 
 def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...]:
@@ -317,13 +286,10 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         effect = "items without a value read as the default"
         yield safe("type-narrowed", place, types, effect)
         return
-    yield breaking(
-        "type-narrowed",
-        place,
-        types if name != new_name else f"it accepts less than the {name} before",
-        f"existing items with values that are no longer valid can't be read: {'; '.join(narrower)}",
-        "keyplan drift --items with the new design counts them; they must be corrected before the new code reads",
-    )
+    what = types if name != new_name else f"it accepts less than the {name} before"
+    effect = f"existing items with values that are no longer valid can't be read: {'; '.join(narrower)}"
+    action = "keyplan drift --items with the new design counts them; they must be corrected before the new code reads"
+    yield breaking("type-narrowed", place, what, effect, action)
 
 
 _NOTHING = "nothing (None)"
@@ -400,11 +366,8 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
             yield ", ".join(repr(value) for value in old_values if value not in new_values)
     for sign, names in _LIMITS:
         old, new = (
-            max(
-                ((sign * schema[name], at) for at, name in enumerate(names) if schema.get(name) is not None),
-                default=None,
-            )
-            for schema in (before, now)
+            max([(sign * each[name], at) for at, name in enumerate(names) if each.get(name) is not None], default=None)
+            for each in (before, now)
         )
         if new is not None and (old is None or new > old):
             yield f"values beyond {names[new[1]]} {now[names[new[1]]]}"
@@ -451,23 +414,17 @@ def _default_changes(
         # A change to a type without None is reported with the type
         if was.is_required() or new.optional or old.optional or kind_of(new.annotation) in _SETS:
             return
-        yield safe(
-            "default-removed",
-            place,
-            "its default is removed",
-            "items written since the field was added have a value; older items can't be read",
-        )
+        what = "its default is removed"
+        effect = "items written since the field was added have a value; older items can't be read"
+        yield safe("default-removed", place, what, effect)
         return
     if new.made_anew:
         if old.made_anew:
             return
-        yield migration(
-            "default-changed",
-            place,
-            "a function computes its default for each read",
-            "items without a value get a different default at each read",
-            f"{_stored(new.name, after)}; or give it a fixed default",
-        )
+        what = "a function computes its default for each read"
+        effect = "items without a value get a different default at each read"
+        action = f"{_stored(new.name, after)}; or give it a fixed default"
+        yield migration("default-changed", place, what, effect, action)
         return
     default, other = plain(_read_as(old)), plain(_read_as(new))
     if default == other:
@@ -475,17 +432,15 @@ def _default_changes(
     kept_nothing = not old.keeps_null and (old.optional or kind_of(old.annotation) in _SETS)
     if not kept_nothing and old.required:
         return  # every item has a value
+    what = f"its default is {other!r}" if was.is_required() else f"its default was {default!r}, and is {other!r}"
+    effect = "only items older than the field read as the new default; all others have a value"
+    if not kept_nothing:
+        yield safe("default-changed", place, what, effect)
+        return
     nothing = "None" if old.optional else "empty"
-    yield Change(
-        Severity.MIGRATION if kept_nothing else Severity.SAFE,
-        "default-changed",
-        place,
-        f"its default is {other!r}" if was.is_required() else f"its default was {default!r}, and is {other!r}",
-        f"items in which it was {nothing} store nothing, and read as the new default"
-        if kept_nothing
-        else "only items older than the field read as the new default; all others have a value",
-        f"to keep {nothing}, before the new code reads, {copied(after)}" if kept_nothing else "",
-    )
+    effect = f"items in which it was {nothing} store nothing, and read as the new default"
+    action = f"to keep {nothing}, before the new code reads, {copied(after)}"
+    yield migration("default-changed", place, what, effect, action)
 
 
 def _read_as(field: StoredField) -> Any:

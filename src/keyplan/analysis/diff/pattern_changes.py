@@ -31,12 +31,9 @@ def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change
             yield api("pattern-renamed", place, f"the name was {before.name}", "callers must use the new name")
         yield from _changes(place, before, pattern)
     for name, pattern in left.items():
-        yield api(
-            "pattern-removed",
-            f"{new.name}.{name}",
-            f"{pattern.id}: {pattern.signature} is removed",
-            "callers fail",
-        )
+        what = f"{pattern.id}: {pattern.signature} is removed"
+        effect = "callers fail"
+        yield api("pattern-removed", f"{new.name}.{name}", what, effect)
 
 
 def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
@@ -79,32 +76,23 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         other_default = before.by_name[name].default if name in before.by_name else parameter.default
         optional = not parameter.required and other_default is not REQUIRED
         if optional and repr(plain(other_default)) != repr(plain(parameter.default)):
-            yield api(
-                "default-argument-changed",
-                place,
-                f"the default of {name} is {parameter.default!r}, and was {other_default!r}",
-                "calls without it get another result",
-            )
+            what = f"the default of {name} is {parameter.default!r}, and was {other_default!r}"
+            effect = "calls without it get another result"
+            yield api("default-argument-changed", place, what, effect)
     if more:
         yield safe("parameter-added", place, f"takes {', '.join(more)}", "it is optional")
 
 
 def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
     if uses_of(before) != uses_of(after):
-        yield safe(
-            "pattern-moved",
-            place,
-            f"it was served{_by(before)}, and is served{_by(after)}",
-            "existing cursors are rejected",
-        )
+        what = f"it was served{_by(before)}, and is served{_by(after)}"
+        effect = "existing cursors are rejected"
+        yield safe("pattern-moved", place, what, effect)
     order, new_order = _order(before), _order(after)
     if order != new_order and not after.shape.told:
-        yield api(
-            "order-changed",
-            place,
-            f"the result was in {order}, and is in {new_order}",
-            "callers get other items first; existing cursors are rejected",
-        )
+        what = f"the result was in {order}, and is in {new_order}"
+        effect = "callers get other items first; existing cursors are rejected"
+        yield api("order-changed", place, what, effect)
     yield from _bucketed(place, before, after)
     for code, described, text, effect in (
         ("filter-changed", _where, "the filter was {}, and is {}", "callers get other items"),
@@ -134,12 +122,9 @@ def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[C
         yield safe("buckets-changed", place, what, "any range is allowed")
         return
     now = f"a range of {new.field} is read {new.unit} by {new.unit}"
-    yield api(
-        "buckets-changed",
-        place,
-        now if old is None else f"{now}, and was {old.unit} by {old.unit}",
-        f"ranges need both bounds, over {BUCKETS_MAX:,} {new.unit}s at most",
-    )
+    what = now if old is None else f"{now}, and was {old.unit} by {old.unit}"
+    effect = f"ranges need both bounds, over {BUCKETS_MAX:,} {new.unit}s at most"
+    yield api("buckets-changed", place, what, effect)
 
 
 def _order(pattern: ReadPattern) -> str:

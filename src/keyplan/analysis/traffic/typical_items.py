@@ -71,13 +71,9 @@ class Typical:
         self.design = design
         self._filling: Filling = filling or {}
         self._mixtures: dict[frozenset[str], list[tuple[float, Typical]]] = {}
-        self._stored = stored or {}
-        self._ulids = {
-            name
-            for entity in design.entities.values()
-            for name, info in entity.cls.model_fields.items()
-            if info.default_factory is ulid
-        }
+        self._stored = {name: (stored or {}).get(name, StoredItems()) for name in design.by_name}
+        infos = (pair for cls in design.entities for pair in cls.model_fields.items())
+        self._ulids = {name for name, info in infos if info.default_factory is ulid}
         self._instances: dict[tuple[str, int], Entity] = {}
         self._sources: dict[str, dict[str, TypicalValue]] = {}
         self._sizes: dict[str, ItemSizes] = {}
@@ -100,13 +96,9 @@ class Typical:
         wanted = frozenset(names)
         result = self._mixtures.get(wanted)
         if result is None:
-            shares = [
-                ((name, field), share)
-                for name in sorted(wanted)
-                if name in self._stored
-                for field, share in self._stored[name].filled.items()
-                if (name, field) not in self._filling
-            ]
+            places = ((name, field) for name in sorted(wanted) for field in self._stored[name].filled)
+            open_ = [place for place in places if place not in self._filling]
+            shares = [((name, field), self._stored[name].filled[field]) for name, field in open_]
             result = [
                 (weight, Typical(self.design, self._stored, {**self._filling, **filling}) if filling else self)
                 for weight, filling in combinations(shares)
@@ -116,16 +108,14 @@ class Typical:
 
     def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
         """The same, with items of these entities as large as that."""
-        sized = {name: replace(self._stored.get(name, StoredItems()), item_bytes=item_bytes) for name in names}
+        sized = {name: replace(self._stored[name], item_bytes=item_bytes) for name in names}
         return Typical(self.design, {**self._stored, **sized}, self._filling)
 
     def item(self, instance: Entity) -> dict[str, dict[str, Any]]:
         """The item of an instance, of the size in the traffic file. Raises KeyplanError."""
         entity = self.design.entities[type(instance)]
         item = entity.to_item(instance)
-        stored = self._stored.get(entity.name)
-        if stored is None:
-            return item
+        stored = self._stored[entity.name]
         keys = {key_attribute.name for key in entity.keys for key_attribute, _ in key.attributes}
         for name, size in stored.fields.items():
             attribute = entity.fields[name].attribute
@@ -136,10 +126,9 @@ class Typical:
         return item
 
     def sizes(self, entity: CompiledEntity) -> ItemSizes:
-        item_sizes = self._sizes.get(entity.name)
-        if item_sizes is None:
-            item_sizes = self._sizes[entity.name] = self._measured(entity)
-        return item_sizes
+        if entity.name not in self._sizes:
+            self._sizes[entity.name] = self._measured(entity)
+        return self._sizes[entity.name]
 
     def entries(self, entity: CompiledEntity, known: Mapping[str, Any]) -> Mapping[str, int]:
         """The bytes of a typical item's entry in each index, with these values of its fields. Raises Problem."""
@@ -157,30 +146,25 @@ class Typical:
         instance = self.instance(entity)
         with _none_where_refused(entity):
             item = self.item(instance)
-        fields = tuple(
-            self._field_size(entity, field, item) for field in entity.fields.values() if field.attribute in item
-        )
+        there = (field for field in entity.fields.values() if field.attribute in item)
+        fields = tuple(self._field_size(entity, field, item) for field in there)
         size = values.item_size(item)
         of_fields = sum(field.size_bytes for field in fields)
         return ItemSizes(entity.name, size, fields, size - of_fields, entry_bytes(self.design.table, item))
 
     def _field_size(self, entity: CompiledEntity, field: StoredField, item: Mapping[str, Any]) -> FieldSize:
         size = values.item_size({field.attribute: item[field.attribute]})
-        stored = self._stored.get(entity.name)
-        if stored is not None and field.name in stored.fields:
+        stored = self._stored[entity.name]
+        if field.name in stored.fields:
             return FieldSize(field.name, field.attribute, size, GIVEN, exact=False)
         value = self._sources[entity.name].get(field.name, TypicalValue(None, TYPE, exact=True))
-        stretched = stored is not None and stored.item_bytes is not None and not value.exact
+        stretched = stored.item_bytes is not None and not value.exact
         return FieldSize(field.name, field.attribute, size, GIVEN if stretched else value.source, exact=value.exact)
 
     def _stretch(self, entity: CompiledEntity, item: dict[str, Any], keys: set[str], size_bytes: int) -> None:
         """Set the item's size to ``size_bytes`` with its longest string that is in no key."""
-        texts = [
-            field.attribute
-            for field in entity.fields.values()
-            if field.attribute in item and field.attribute not in keys and "S" in item[field.attribute]
-            and kind_of(field.annotation) is str
-        ]  # fmt: skip
+        strings = (field.attribute for field in entity.fields.values() if kind_of(field.annotation) is str)
+        texts = [name for name in strings if name not in keys and "S" in item.get(name, ())]
         if not texts:
             return
         longest = max(texts, key=lambda name: values.value_size(item[name]))
@@ -200,22 +184,16 @@ class Typical:
 
     def _field(self, entity: CompiledEntity, name: str, info: FieldInfo, serial: int) -> TypicalValue:
         annotation = entity.fields[name].annotation
-        stored = self._stored.get(entity.name)
-        given = stored.fields.get(name) if stored is not None else None
+        given = self._stored[entity.name].fields.get(name)
         kind = kind_of(annotation)
         there = self._filling.get((entity.name, name))
         decided = None if there is None else _decided(entity, name, info, there=there)
         if decided is not None:
             return decided
-        if (
-            there is None
-            and given is None
-            and info.default is None
-            and any(None in key.when.get(name, ()) for key in entity.index_keys)
-        ):
-            return TypicalValue(
-                None, DEFAULT, exact=True
-            )  # a sparse index contains the items without it, usually most of them
+        sparse = any(None in key.when.get(name, ()) for key in entity.index_keys)
+        if sparse and there is None and given is None and info.default is None:
+            # The index contains the items without the field, usually most of them
+            return TypicalValue(None, DEFAULT, exact=True)
         if given is not None and kind is str and not choices_of(annotation):
             return TypicalValue(text_of(max(given, 1), serial, name), GIVEN)
         if info.examples:

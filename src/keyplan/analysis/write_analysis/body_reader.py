@@ -14,10 +14,11 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import resolve_name
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from keyplan.analysis.write_analysis.code import Action, Ask, WrittenCode
 from keyplan.analysis.write_analysis.outside_calls import LOCAL, OPEN, Call, outside_calls
@@ -78,6 +79,10 @@ class Value:
     unbounded: str | None = None
     actions: tuple[Action, ...] = ()
     path: ast.expr | None = None
+
+
+_Named: TypeAlias = tuple[str | None, ast.expr, Value]
+"""An argument by its name; None for ``**arguments``."""
 
 
 def _union(values: Iterable[Value]) -> Value:
@@ -432,8 +437,6 @@ class _Scope:
                 grown = len(values) > 1 and any(value.read for value in unpacked)
                 value = _union([*values, *(self.value(key) for key in keys if key is not None)])
                 return replace(value, grown=grown, computed=value.computed or grown)
-            case ast.Subscript(value=inner, slice=key):
-                return _union([self.value(inner), self.value(key)])
             case ast.Lambda(body=body):
                 return replace(self.value(body), known=LOCAL)
             case _ if isinstance(node, _Comprehension):
@@ -576,9 +579,8 @@ class _Scope:
         """Evaluate a function of the author's with these arguments."""
         helper = getattr(helper, "__func__", helper)
         code = unwrapped(helper)
-        if code is None or not (
-            self.reader.is_followed(helper) or helper in {write.function for write in self.design.writes.values()}
-        ):
+        writes = {write.function for write in self.design.writes.values()}
+        if code is None or not (helper in writes or self.reader.is_followed(helper)):
             return None
         names = list(code.co_varnames[: code.co_argcount])
         if names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute):
@@ -595,13 +597,7 @@ class _Scope:
 
     # Actions
 
-    def _action(
-        self,
-        kind: str,
-        node: ast.Call,
-        positional: Sequence[Value],
-        named: Sequence[tuple[str | None, ast.expr, Value]],
-    ) -> Action:
+    def _action(self, kind: str, node: ast.Call, positional: Sequence[Value], named: Sequence[_Named]) -> Action:
         target = positional[0] if positional else Value()
         by_class = isinstance(target.known, type)
         cls = target.known if by_class else target.cls
@@ -634,7 +630,7 @@ class _Scope:
         same = (value for value in self.names.values() if entity is not None and value.cls is entity.cls)
         return frozenset(name for value in same for name in value.checked)
 
-    def _changed(self, action: Action, named: Iterable[tuple[str | None, ast.expr, Value]]) -> None:
+    def _changed(self, action: Action, named: Iterable[_Named]) -> None:
         for name, node, value in named:
             if name is None:
                 action.open = True
@@ -666,7 +662,7 @@ class _Scope:
         call: ast.Call,
         path: ast.expr | None,
         positional: Sequence[Value],
-        named: Sequence[tuple[str | None, ast.expr, Value]],
+        named: Sequence[_Named],
     ) -> None:
         """Apply a method of an action: further changes, or a condition."""
         if path is not None and method in _PART_CHANGES:
@@ -769,10 +765,8 @@ def _named(node: ast.expr) -> Iterator[str]:
 
 
 def _closure(function: Any) -> dict[str, Value]:
-    result: dict[str, Value] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        try:
+    result = {name: Value() for name in function.__code__.co_freevars}
+    for name, cell in zip(result, function.__closure__ or (), strict=False):
+        with suppress(ValueError):  # it isn't assigned yet
             result[name] = Value(cell.cell_contents)
-        except ValueError:  # it isn't assigned yet
-            result[name] = Value()
     return result
