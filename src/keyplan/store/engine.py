@@ -15,7 +15,7 @@ import orjson
 
 from keyplan.dynamodb.expressions import ExpressionFault, UpdateFault
 from keyplan.dynamodb.operations.registry import Operation, operation_in, unknown_operation
-from keyplan.dynamodb.operations.shape_errors import Wording, wording_for
+from keyplan.dynamodb.operations.shape_errors import wording_for
 from keyplan.dynamodb.service_errors import (
     CountFault,
     RequestFault,
@@ -307,11 +307,7 @@ def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
     wording = operation.wording
     if fault.message == TOO_DEEP and operation.depth_wording is not None:
         wording = operation.depth_wording
-    return ValidationException(worded(fault, wording_for(wording, params)))
-
-
-def worded(fault: ExpressionFault | ValueFault | RequestFault, wording: Wording) -> str:
-    """The error of an invalid request in the given wording."""
+    wording = wording_for(wording, params)
     if wording == "older":
-        return fault.older
-    return f"{ENVELOPE}{fault.message}" if wording == "enveloped" else fault.message
+        return ValidationException(fault.older)
+    return ValidationException(f"{ENVELOPE}{fault.message}" if wording == "enveloped" else fault.message)

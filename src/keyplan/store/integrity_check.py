@@ -38,19 +38,15 @@ class Finding:
 
 def check_file(path: str | PathLike[str]) -> list[Finding]:
     """Check the store in a file. No findings means that all is well. Raises StoreError."""
-    storage = _opened(fspath(path))
+    path = fspath(path)
+    folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
+    is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
+    is_read_only = os.access(path, os.R_OK) and not is_writable
+    storage = Storage.read_only(path) if is_read_only else Storage.file(path, create=False)
     try:
         return check_storage(storage)
     finally:
         storage.close()
-
-
-def _opened(path: str) -> Storage:
-    folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
-    is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
-    if is_writable or not os.access(path, os.R_OK):
-        return Storage.file(path, create=False)
-    return Storage.read_only(path)
 
 
 def check_storage(storage: Storage) -> list[Finding]:

@@ -51,10 +51,6 @@ class ShardLife:
     """If the open shards of a stream have this many records on average, each gets two children; None means never."""
 
 
-def hash_of(partition: KeyText) -> int:
-    return zlib.crc32(raw_of(partition))
-
-
 def sequence_of(number: int) -> str:
     """The sequence number of a record: at least 21 digits, as in the service."""
     return str(_BASE + number * _SPACING)
@@ -214,7 +210,7 @@ class Recorder:
         parts.append(b"}")
         now_s = self._clock()
         changes = writer.changes
-        number = changes.add(stream.id, hash_of(partition), now_s, event, size, b"".join(parts))
+        number = changes.add(stream.id, zlib.crc32(raw_of(partition)), now_s, event, size, b"".join(parts))
         due = self._due.get(stream.id)
         if due is None or now_s >= due.at_s or (due.at_number is not None and number >= due.at_number):
             self._turn(changes, stream.id, now_s, number)

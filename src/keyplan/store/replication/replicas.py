@@ -210,17 +210,14 @@ def _add(group: Group, database: Database, name: str, region: str, more: Mapping
 _STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
-def _new_group(own: str, more: Mapping[str, Any]) -> Replication:
-    group: Replication = {"Regions": [own], "Own": own}
-    if more:
-        group["Strong"] = True
-        if more.get("Witness"):
-            group["Witness"] = more["Witness"]
-    return group
-
-
 def _with_region(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Replication:
-    replication = replication_of(table) or _new_group(own, more)
+    replication = replication_of(table)
+    if replication is None:
+        replication = {"Regions": [own], "Own": own}
+        if more:
+            replication["Strong"] = True
+        if more.get("Witness"):
+            replication["Witness"] = more["Witness"]
     return {**replication, "Regions": [*replication["Regions"], region]}
 
 

@@ -127,7 +127,6 @@ class Change:
     key: KeyValues
     template: Template
     returning: Returning | None
-    parameters: int
 
     def written(
         self, database: Database, parameters: Sequence[AttributeValue], *, returns_item: bool
@@ -170,7 +169,7 @@ def change_of(text: str) -> Change | None:
         if key is None or not can_return:
             return None
         template = Template(changes=statement.changes if isinstance(statement, Update) else ())
-        return Change(statement.table[0], key, template, statement.returning, statement.parameters)
+        return Change(statement.table[0], key, template, statement.returning)
     except (ExpressionFault, ValueFault):
         return None
 

@@ -387,16 +387,12 @@ def _insert(database: Database, lowering: Lowering, insert: Insert) -> Write:
     item = lowering.item(insert.value)
     check_names(item)
     table = database.table(insert.table[0])
-    _check_types(table, item)
-    key = key_of_item(table, item)
-    return Write(table, key, put=prepare_put(table, item), inserts=True)
-
-
-def _check_types(table: Table, item: Mapping[str, AttributeValue]) -> None:
     for attribute in table.keys:
         value = item.get(attribute.name)
         if value is not None and attribute.type in value:
             check_not_empty(attribute, value)
+    key = key_of_item(table, item)
+    return Write(table, key, put=prepare_put(table, item), inserts=True)
 
 
 def _update(database: Database, lowering: Lowering, update: Update, *, returns_item: bool) -> Written:

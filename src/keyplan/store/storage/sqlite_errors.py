@@ -7,10 +7,6 @@ import apsw
 from keyplan.errors import StoreError
 
 
-def is_stale(error: apsw.Error) -> bool:
-    return isinstance(error, apsw.SQLError) and "no such table: items_" in str(error)
-
-
 def store_error(error: apsw.Error, place: str) -> StoreError:
     if isinstance(error, apsw.SQLError) and "no such table: keyplan_" in str(error):
         return StoreError(

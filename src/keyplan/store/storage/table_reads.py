@@ -36,7 +36,7 @@ class Medium:
         self.pool = pool
 
     def fault(self, error: apsw.Error) -> Exception:
-        if faults.is_stale(error):
+        if isinstance(error, apsw.SQLError) and "no such table: items_" in str(error):
             return StaleTableError(str(error))
         return faults.store_error(error, self.place)
 

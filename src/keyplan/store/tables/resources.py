@@ -59,17 +59,13 @@ def check_job_arn(arn: str, kind: str, title: str) -> None:
         raise ValidationException(f"Invalid {title} ARN")
 
 
-def stream_not_found(resource: Resource) -> ResourceNotFoundException:
-    return ResourceNotFoundException(
-        f"Requested resource not found: Stream: {resource.stream} not found for Table: {resource.table}"
-    )
-
-
 def check_stream(table: Table, resource: Resource) -> None:
     """Reject a stream that the table doesn't have. Raises ResourceNotFoundException."""
     latest = table.definition.get(STREAM) or {}
     if resource.stream is not None and resource.stream != latest.get("Label"):
-        raise stream_not_found(resource)
+        raise ResourceNotFoundException(
+            f"Requested resource not found: Stream: {resource.stream} not found for Table: {resource.table}"
+        )
 
 
 def policy_member(resource: Resource) -> str:

@@ -230,8 +230,19 @@ def _plain(name: str, value: dict[str, Any]) -> Any:
 def _csv_records(file: IO[bytes], how: Csv) -> Iterator[Fields]:
     csv.field_size_limit(max(csv.field_size_limit(), LINE_BYTES_MAX))
     text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+    header = how.header
+    lines = _RowLines(text)
     try:
-        yield from _csv_rows(text, how)
+        for row in csv.reader(lines, delimiter=how.delimiter, strict=True):
+            lines.row_length = 0
+            if not row:
+                continue
+            if header is None:
+                header = row
+            elif len(row) != len(header):
+                yield {"ErrorDetail": f"The row has {len(row)} columns, the header {len(header)}"}
+            else:
+                yield {"Item": {name: {how.types.get(name, "S"): cell} for name, cell in zip(header, row, strict=True)}}
     finally:
         text.detach()  # the caller closes the file
 
@@ -250,21 +261,6 @@ class _RowLines:
             if self.row_length >= LINE_BYTES_MAX:
                 raise UnreadableError(f"A row is longer than {LINE_BYTES_MAX} characters")
             yield line
-
-
-def _csv_rows(text: io.TextIOWrapper, how: Csv) -> Iterator[Fields]:
-    header = how.header
-    lines = _RowLines(text)
-    for row in csv.reader(lines, delimiter=how.delimiter, strict=True):
-        lines.row_length = 0
-        if not row:
-            continue
-        if header is None:
-            header = row
-        elif len(row) != len(header):
-            yield {"ErrorDetail": f"The row has {len(row)} columns, the header {len(header)}"}
-        else:
-            yield {"Item": {name: {how.types.get(name, "S"): cell} for name, cell in zip(header, row, strict=True)}}
 
 
 def write_record(fields: Mapping[str, Any], format_: Format) -> bytes:
