@@ -161,11 +161,8 @@ class WriteAnalysis:
             yield BodyFault(f"it calls self.{name}(...): {hint}", hint, line)
         for action in self.actions:
             if action.outside is not None:
-                yield BodyFault(
-                    f"{action.outside} isn't an entity of this design",
-                    "add it to Table(..., entities=[...])",
-                    action.line,
-                )
+                message = f"{action.outside} isn't an entity of this design"
+                yield BodyFault(message, "add it to Table(..., entities=[...])", action.line)
             if action.entity is None:
                 continue
             known = action.entity.fields.keys() | action.entity.cls.model_computed_fields.keys()
@@ -219,11 +216,9 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
         if entity is None or name not in entity.fields:
             continue
         if name in entity.key_fields:
-            yield BodyFault(
-                f"{entity.name}.{name}: a primary key can't be changed",
-                "create a new item and delete the old one, in one transaction",
-                action.line,
-            )
+            message = f"{entity.name}.{name}: a primary key can't be changed"
+            hint = "create a new item and delete the old one, in one transaction"
+            yield BodyFault(message, hint, action.line)
         elif not action.by_instance:
             known = {*entity.key_fields, *(text for text, change in action.changes.items() if change == "set")}
             made = {key for key in entity.index_keys if action.creates and (action.open or key.fields <= known)}

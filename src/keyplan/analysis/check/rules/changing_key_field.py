@@ -28,12 +28,10 @@ def _find(subject: Subject) -> Remarks:
         if keys:
             names = " and ".join(sorted(action.moving))
             places = ", ".join(key.place for key in keys)
-            yield Remark(
-                written.pattern.place,
-                f"each call changes {entity.name}.{names}, and moves the item in {places}",
-                "count in a separate item, and update the field in the key at a limited rate",
-                tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak)),
-            )
+            message = f"each call changes {entity.name}.{names}, and moves the item in {places}"
+            hint = "count in a separate item, and update the field in the key at a limited rate"
+            arithmetic = tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak))
+            yield Remark(written.pattern.place, message, hint, arithmetic)
 
 
 def _lines(subject: Subject, entity: str, keys: list[CompiledKey], peak: float | None) -> Iterator[str]:

@@ -34,12 +34,9 @@ def _find(subject: Subject) -> Remarks:
         names = sorted(_decided_by(entity, action))
         if names:
             fields = " and ".join(names)
-            yield Remark(
-                written.pattern.place,
-                f"it tests {entity.name}.{fields}, and then changes it without a condition",
-                f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if others write it",
-                line=action.line,
-            )
+            message = f"it tests {entity.name}.{fields}, and then changes it without a condition"
+            hint = f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if others write it"
+            yield Remark(written.pattern.place, message, hint, line=action.line)
 
 
 def _unexpected(subject: Subject) -> Remarks:
@@ -60,13 +57,9 @@ def _unexpected(subject: Subject) -> Remarks:
             states = values_of(entity.fields[name].annotation) if name in entity.fields else None
             named = name.rpartition("_")[2] in {"stage", "state", "status"}
             if named and states and len(states) > 2 and value in states and name not in action.checked:
-                yield Remark(
-                    written.pattern.place,
-                    f"it sets {entity.name}.{name} to {value!r} from any other state",
-                    f"add the expected state: .only_if({name}=...)",
-                    severity=Severity.INFO,
-                    line=action.line,
-                )
+                message = f"it sets {entity.name}.{name} to {value!r} from any other state"
+                hint = f"add the expected state: .only_if({name}=...)"
+                yield Remark(written.pattern.place, message, hint, severity=Severity.INFO, line=action.line)
 
 
 def _decided_by_number(subject: Subject) -> Remarks:

@@ -36,11 +36,9 @@ def _find(subject: Subject) -> Remarks:
         for name, values in key.when.items():
             wrong = [value for value in values if not _can_be(entity, name, value)]
             if wrong:
-                yield Remark(
-                    f"{entity.name}.{key.name}",
-                    f"when= requires {name} to be {', '.join(map(repr, wrong))}, a value that it can't have",
-                    _hint(entity, name),
-                )
+                message = f"when= requires {name} to be {', '.join(map(repr, wrong))}, a value that it can't have"
+                hint = _hint(entity, name)
+                yield Remark(f"{entity.name}.{key.name}", message, hint)
 
 
 def _can_be(entity: CompiledEntity, name: str, value: Any) -> bool:

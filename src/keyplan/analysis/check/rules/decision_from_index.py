@@ -23,11 +23,9 @@ def _find(subject: Subject) -> Remarks:
             index = _global_index(subject, ask)
             entity = subject.design.reads[ask.name].shape.entities[0].__name__ if index else ""
             if index is not None and _decides(written, ask.name):
-                yield Remark(
-                    written.pattern.place,
-                    f"its writes depend on {ask.name}, an eventually consistent read of {index}",
-                    "read by the primary key, or keep a counter in an item and check it with only_if",
-                )
+                message = f"its writes depend on {ask.name}, an eventually consistent read of {index}"
+                hint = "read by the primary key, or keep a counter in an item and check it with only_if"
+                yield Remark(written.pattern.place, message, hint)
             elif index is not None and _relies(written, entity):
                 yield Remark(
                     written.pattern.place,

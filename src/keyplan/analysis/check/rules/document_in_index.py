@@ -30,12 +30,9 @@ def _find(subject: Subject) -> Remarks:
             parts = " + ".join(f"{size.field} {size.size_bytes:,} bytes ({size.source})" for size in held)
             copied = f"× {len(indexes)} indexes = {total * len(indexes):,} bytes copied"
             lines.append(f"{parts}, of {sizes.item_bytes:,} bytes of the item; {copied}")
-        yield Remark(
-            entity.name,
-            f"{' and '.join(sorted(documents))} is stored again in {', '.join(indexes)}, and every list reads it",
-            "store it in a separate item under the same partition key, or project only what the lists show",
-            tuple(lines),
-        )
+        message = f"{' and '.join(sorted(documents))} is stored again in {', '.join(indexes)}, and every list reads it"
+        hint = "store it in a separate item under the same partition key, or project only what the lists show"
+        yield Remark(entity.name, message, hint, tuple(lines))
 
 
 RULE = Rule("KP503", Severity.WARNING, _find, __name__, __doc__)

@@ -27,11 +27,9 @@ def _find(subject: Subject) -> Remarks:
             covered = shorter.when == longer.when and shorter.shards == longer.shards and not together
             if same and covered and (spare is shorter or _sort(shorter) == _sort(longer)):
                 kept = longer if spare is shorter else shorter
-                yield Remark(
-                    f"{entity.name}.{spare.name}",
-                    f"{kept.name} in {kept.place} supports the same access patterns: {kept}",
-                    f"remove {spare.name}, and {spare.place} if it has no other keys",
-                )
+                message = f"{kept.name} in {kept.place} supports the same access patterns: {kept}"
+                hint = f"remove {spare.name}, and {spare.place} if it has no other keys"
+                yield Remark(f"{entity.name}.{spare.name}", message, hint)
 
 
 def _begins(longer: list[str], shorter: list[str]) -> bool:

@@ -29,12 +29,9 @@ def _find(subject: Subject) -> Remarks:
             continue
         kept = [word for word in re.findall("[A-Z][a-z]+", entity.name) if word.lower() in KEPT]
         if kept:
-            yield Remark(
-                f"{entity.name}.{entity.ttl.name}",
-                f"{entity.name} has a TTL, and its name suggests records that must be kept",
-                "remove the Ttl field, or archive the items with a stream before they expire",
-                severity=Severity.INFO,
-            )
+            message = f"{entity.name} has a TTL, and its name suggests records that must be kept"
+            hint = "remove the Ttl field, or archive the items with a stream before they expire"
+            yield Remark(f"{entity.name}.{entity.ttl.name}", message, hint, severity=Severity.INFO)
         reads = [each for each in subject.design.reads.values() if entity in entities_read(each.plan)]
         readers = [read.name for read in reads if not _filtered(read.plan, entity.ttl.attribute)]
         if readers:

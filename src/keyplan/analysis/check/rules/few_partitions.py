@@ -54,12 +54,10 @@ def _find(subject: Subject) -> Remarks:
             continue
         parts = [f"{name} ({', '.join(map(str, each or ()))}: {len(each or ())})" for name, each in values.items()]
         several = "s" if count > 1 else ""
-        yield Remark(
-            f"{entity.name}.{key.name}",
-            f"{key.place} has {count} partition{several} for all items of {entity.name}, by {', '.join(values)}",
-            "add a field with many values to the partition key, or set shards=",
-            (f"{' × '.join(parts)} = {count}, each with 1,000 write units/s and 3,000 read units/s",),
-        )
+        message = f"{key.place} has {count} partition{several} for all items of {entity.name}, by {', '.join(values)}"
+        hint = "add a field with many values to the partition key, or set shards="
+        arithmetic = (f"{' × '.join(parts)} = {count}, each with 1,000 write units/s and 3,000 read units/s",)
+        yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)
 
 
 RULE = Rule("KP202", Severity.WARNING, _find, __name__, __doc__)

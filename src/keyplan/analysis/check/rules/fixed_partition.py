@@ -21,12 +21,10 @@ def _find(subject: Subject) -> Remarks:
         single = key.index is None and not any(template.variables for _, template in key.sort)
         if fixed and not single and key.shards == 1:
             text = ", ".join(template.source for _, template in key.partition)
-            yield Remark(
-                f"{entity.name}.{key.name}",
-                f"every {entity.name} is in one partition of {key.place}, {text!r}",
-                "add a field with many values to the partition key, or set shards=",
-                ("1 partition × 1,000 write units/s and 3,000 read units/s, for any number of items",),
-            )
+            message = f"every {entity.name} is in one partition of {key.place}, {text!r}"
+            hint = "add a field with many values to the partition key, or set shards="
+            arithmetic = ("1 partition × 1,000 write units/s and 3,000 read units/s, for any number of items",)
+            yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)
 
 
 RULE = Rule("KP201", Severity.WARNING, _find, __name__, __doc__)

@@ -36,15 +36,13 @@ def _find(subject: Subject) -> Remarks:
         each = item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS, "y" * TOKEN_LETTERS]}})
         each -= item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS]}})
         a_unit = f"{WRITE_UNIT_BYTES:,} ÷ {each} = {WRITE_UNIT_BYTES // each} tokens add 1 write unit to each write"
-        yield Remark(
-            f"{entity.name}.{tokens.name}",
-            f"{' and '.join(own)} adds a token for each event, and no write removes any",
-            "remove old tokens with SetRemove, or create an item for each event",
-            (
-                f"a token of {TOKEN_LETTERS} characters = {each} bytes; {a_unit}",
-                f"{ITEM_BYTES_MAX:,} ÷ {each} = {ITEM_BYTES_MAX // each:,} tokens fill the item",
-            ),
+        message = f"{' and '.join(own)} adds a token for each event, and no write removes any"
+        hint = "remove old tokens with SetRemove, or create an item for each event"
+        arithmetic = (
+            f"a token of {TOKEN_LETTERS} characters = {each} bytes; {a_unit}",
+            f"{ITEM_BYTES_MAX:,} ÷ {each} = {ITEM_BYTES_MAX // each:,} tokens fill the item",
         )
+        yield Remark(f"{entity.name}.{tokens.name}", message, hint, arithmetic)
 
 
 def _are_taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:

@@ -14,11 +14,9 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for text, reason in subject.design.ignore.items():
         if not reason.strip():
-            yield Remark(
-                f"{subject.design.name}.ignore",
-                f"{text!r} has no reason",
-                "add the reason why the finding is acceptable",
-            )
+            message = f"{text!r} has no reason"
+            hint = "add the reason why the finding is acceptable"
+            yield Remark(f"{subject.design.name}.ignore", message, hint)
 
 
 RULE = Rule("KP902", Severity.WARNING, _find, __name__, __doc__)

@@ -60,11 +60,9 @@ def _folds(annotation: Any) -> bool | None:
 def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
     for written in subject.writes:
         if name in written.code.folded and entity in written.entities:
-            yield Remark(
-                f"{entity.name}.{name}",
-                f"{written.pattern.name} changes its case in code, and its type doesn't: others keep the case",
-                f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
-            )
+            message = f"{written.pattern.name} changes its case in code, and its type doesn't: others keep the case"
+            hint = f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]"
+            yield Remark(f"{entity.name}.{name}", message, hint)
             return
 
 
@@ -85,11 +83,9 @@ def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
         if parameter is None or entity not in entities_read(pattern.plan) or kind_of(parameter.annotation) is not str:
             continue
         if _folds(parameter.annotation) is False:
-            yield Remark(
-                pattern.place,
-                f"it queries {name} in any case, and {entity.name}.{name} is stored lower-cased: it finds nothing",
-                f"give the parameter the type of {entity.name}.{name}",
-            )
+            message = f"it queries {name} in any case, and {entity.name}.{name} is stored lower-cased: it finds nothing"
+            hint = f"give the parameter the type of {entity.name}.{name}"
+            yield Remark(pattern.place, message, hint)
 
 
 RULE = Rule("KP213", Severity.WARNING, _find, __name__, __doc__)

@@ -24,11 +24,9 @@ def _find(subject: Subject) -> Remarks:
             texts = _texts(subject, entity, name)
             styles = {_style(text) for text in texts} - {""}
             if len(styles) > 1:
-                yield Remark(
-                    f"{entity.name}.{name}",
-                    f"its values differ in letter case: {', '.join(sorted(texts))}",
-                    "use one spelling, and list the values in a Literal",
-                )
+                message = f"its values differ in letter case: {', '.join(sorted(texts))}"
+                hint = "use one spelling, and list the values in a Literal"
+                yield Remark(f"{entity.name}.{name}", message, hint)
 
 
 def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:

@@ -30,21 +30,17 @@ def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for field in subject.documents(entity):
             if length_max(field.annotation) is None:
-                yield Remark(
-                    f"{entity.name}.{field.name}",
-                    f"it has no maximum length, and an item over {ITEM_BYTES_MAX:,} bytes is rejected",
-                    "give it a max_length, or split longer values into several items",
-                    (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",),
-                )
+                message = f"it has no maximum length, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
+                hint = "give it a max_length, or split longer values into several items"
+                arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",)
+                yield Remark(f"{entity.name}.{field.name}", message, hint, arithmetic)
         size = subject.stored(entity).item_bytes
         if size is not None and size > LARGE_BYTES:
             units = -(-size // KIB_BYTES)
-            yield Remark(
-                entity.name,
-                f"its items are {size:,} bytes, of at most {ITEM_BYTES_MAX:,}",
-                "move the attributes that are rarely read, or often changed, to items of their own",
-                (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",),
-            )
+            message = f"its items are {size:,} bytes, of at most {ITEM_BYTES_MAX:,}"
+            hint = "move the attributes that are rarely read, or often changed, to items of their own"
+            arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",)
+            yield Remark(entity.name, message, hint, arithmetic)
     yield from _bound_too_high(subject)
     yield from _growing(subject)
 
@@ -55,12 +51,10 @@ def _bound_too_high(subject: Subject) -> Remarks:
         for field in entity.fields.values():
             most = length_max(field.annotation)
             if most is not None and most > ITEM_BYTES_MAX and not field.computed:
-                yield Remark(
-                    f"{entity.name}.{field.name}",
-                    f"its max_length is {most:,}, and an item over {ITEM_BYTES_MAX:,} bytes is rejected",
-                    "reduce its max_length, or split longer values into several items",
-                    (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",),
-                )
+                message = f"its max_length is {most:,}, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
+                hint = "reduce its max_length, or split longer values into several items"
+                arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",)
+                yield Remark(f"{entity.name}.{field.name}", message, hint, arithmetic)
 
 
 def _growing(subject: Subject) -> Remarks:
@@ -77,12 +71,10 @@ def _growing(subject: Subject) -> Remarks:
                 )
         tokens = entity.tokens
         if action.once and tokens is not None and not _taken_out(subject, entity, tokens.name):
-            yield Remark(
-                written.pattern.place,
-                f"each call adds a token to {entity.name}.{tokens.name}, and no write removes any",
-                f"remove old tokens with {tokens.name}=SetRemove({{token}}), or create an item for each event",
-                (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",),
-            )
+            message = f"each call adds a token to {entity.name}.{tokens.name}, and no write removes any"
+            hint = f"remove old tokens with {tokens.name}=SetRemove({{token}}), or create an item for each event"
+            arithmetic = (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",)
+            yield Remark(written.pattern.place, message, hint, arithmetic)
 
 
 def _takes_any_key(field: StoredField) -> bool:

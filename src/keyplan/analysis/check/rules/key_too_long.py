@@ -33,12 +33,10 @@ def _find(subject: Subject) -> Remarks:
                     if parts is None or attribute.type != "S" or sum(size for size, _ in parts) <= limit:
                         continue
                     total = sum(size for size, _ in parts)
-                    yield Remark(
-                        f"{entity.name}.{key.name}",
-                        f"{template} can be {total:,} bytes long, and {attribute.name} can have {limit:,}",
-                        "reduce the max_length of its fields, or remove them from the key",
-                        (f"{' + '.join(text for _, text in parts)} = {total:,} bytes, of {limit:,}",),
-                    )
+                    message = f"{template} can be {total:,} bytes long, and {attribute.name} can have {limit:,}"
+                    hint = "reduce the max_length of its fields, or remove them from the key"
+                    arithmetic = (f"{' + '.join(text for _, text in parts)} = {total:,} bytes, of {limit:,}",)
+                    yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)
 
 
 def _parts(entity: CompiledEntity, template: Template) -> list[tuple[int, str]] | None:

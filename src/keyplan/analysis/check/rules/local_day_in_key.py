@@ -29,11 +29,9 @@ def _find(subject: Subject) -> Remarks:
         for name in sorted(_days(entity)):
             info = entity.cls.model_fields.get(name)
             if info is not None and _is_local(info.default_factory):
-                yield Remark(
-                    f"{entity.name}.{name}",
-                    "it is part of a key, and its default is the local date of the computer",
-                    "compute it from a timestamp in UTC, or use now().date()",
-                )
+                message = "it is part of a key, and its default is the local date of the computer"
+                hint = "compute it from a timestamp in UTC, or use now().date()"
+                yield Remark(f"{entity.name}.{name}", message, hint)
     for written in subject.writes:
         code = unwrapped(written.pattern.function)
         names = set(code.co_names) if written.known and code is not None else set()

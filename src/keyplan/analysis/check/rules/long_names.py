@@ -26,15 +26,13 @@ def _find(subject: Subject) -> Remarks:
         names = [field.attribute for field in sizes.fields] + keys
         total = sum(len(name.encode()) for name in names)
         if total > SHARE * sizes.item_bytes:
-            yield Remark(
-                entity.name,
-                f"its attribute names are {total / sizes.item_bytes:.0%} of its items",
-                'give fields short aliases: Field(alias="ts")',
-                (
-                    f"{total:,} of {sizes.item_bytes:,} bytes = {total / sizes.item_bytes:.0%}",
-                    f"{total:,} bytes of names × {number(count)} items = {number(total * count / 1024**3)} GB",
-                ),
+            message = f"its attribute names are {total / sizes.item_bytes:.0%} of its items"
+            hint = 'give fields short aliases: Field(alias="ts")'
+            arithmetic = (
+                f"{total:,} of {sizes.item_bytes:,} bytes = {total / sizes.item_bytes:.0%}",
+                f"{total:,} bytes of names × {number(count)} items = {number(total * count / 1024**3)} GB",
             )
+            yield Remark(entity.name, message, hint, arithmetic)
 
 
 RULE = Rule("KP507", Severity.INFO, _find, __name__, __doc__)

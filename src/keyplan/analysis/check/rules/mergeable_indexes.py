@@ -36,15 +36,13 @@ def _find(subject: Subject) -> Remarks:
     total = sum(needed.values())
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
-        yield Remark(
-            subject.table_place,
-            f"it has {len(indexes)} global indexes of {GLOBAL_INDEXES_MAX}, and {total} are enough",
-            "let entities that have no index in common share one",
-            (
-                f"most index keys of one entity: {' + '.join(forms)} = {total}",
-                f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",
-            ),
+        message = f"it has {len(indexes)} global indexes of {GLOBAL_INDEXES_MAX}, and {total} are enough"
+        hint = "let entities that have no index in common share one"
+        arithmetic = (
+            f"most index keys of one entity: {' + '.join(forms)} = {total}",
+            f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",
         )
+        yield Remark(subject.table_place, message, hint, arithmetic)
 
 
 def _types(index: Index) -> Types:

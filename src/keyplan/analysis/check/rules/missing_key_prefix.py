@@ -28,11 +28,9 @@ def _find(subject: Subject) -> Remarks:
         word = min(together, key=lambda entity: len(entity.key_fields)).name.upper()
         others = [each.name for each in together if each is not entity]
         also = f" here and in {' and '.join(others)}, which share its partitions" if others else ""
-        yield Remark(
-            f"{entity.name}.{entity.primary.name}",
-            f"its partition key, {template.source!r}, has no entity prefix",
-            f'add a prefix: "{word}#{template.source}"{also}',
-        )
+        message = f"its partition key, {template.source!r}, has no entity prefix"
+        hint = f'add a prefix: "{word}#{template.source}"{also}'
+        yield Remark(f"{entity.name}.{entity.primary.name}", message, hint)
 
 
 def _says_what_it_is(template: Template) -> bool:

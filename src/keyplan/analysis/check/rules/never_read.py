@@ -49,12 +49,9 @@ def _unnamed(subject: Subject) -> Remarks:
             continue
         declared = any(isinstance(value, Key) and value.index is None for value in vars(cls).values())
         if declared and cls not in named and not cls.__subclasses__():
-            yield Remark(
-                cls.__name__,
-                "it is an entity in the design's module, and no access pattern names it",
-                "add an access pattern that reads it, or remove it",
-                severity=Severity.INFO,
-            )
+            message = "it is an entity in the design's module, and no access pattern names it"
+            hint = "add an access pattern that reads it, or remove it"
+            yield Remark(cls.__name__, message, hint, severity=Severity.INFO)
 
 
 def _subclasses(cls: type[Any]) -> Iterator[type[Any]]:

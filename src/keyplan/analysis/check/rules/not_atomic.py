@@ -31,11 +31,9 @@ def _find(subject: Subject) -> Remarks:
         if not batched or (len(batched) == 1 and not beside):
             continue
         what = f"{' and '.join(batched)} in a batch" + (f" after {' and '.join(beside)}" if beside else "")
-        yield Remark(
-            written.pattern.place,
-            f"it writes {what}: some can succeed and others fail",
-            "yield the actions without Batch, as one transaction",
-        )
+        message = f"it writes {what}: some can succeed and others fail"
+        hint = "yield the actions without Batch, as one transaction"
+        yield Remark(written.pattern.place, message, hint)
 
 
 def _moves(written: WriteAnalysis) -> bool:

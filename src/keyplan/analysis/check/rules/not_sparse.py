@@ -35,11 +35,9 @@ def _find(subject: Subject) -> Remarks:
 
 def _remark(place: str, index: str, name: str, asked: list[str], unread: list[str]) -> Remark:
     values = ", ".join(asked)
-    return Remark(
-        place,
-        f"patterns read only {name} = {values} in {index}; it also contains {', '.join(unread)}",
-        f"make the key sparse: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}",
-    )
+    message = f"patterns read only {name} = {values} in {index}; it also contains {', '.join(unread)}"
+    hint = f"make the key sparse: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}"
+    return Remark(place, message, hint)
 
 
 RULE = Rule("KP406", Severity.INFO, _find, __name__, __doc__)

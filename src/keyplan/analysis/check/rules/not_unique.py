@@ -27,11 +27,9 @@ def _find(subject: Subject) -> Remarks:
         if _is_unique(subject, query):
             continue
         what = " and ".join(fields_in(query.key.attributes)) or "key"
-        yield Remark(
-            query.pattern.place,
-            f"it reads one {entity.name} by {what}, and {query.key.place} allows several with the same value",
-            f'declare a claim: Unique("{entity.name.upper()}_{what.upper()}#{{{what}}}")',
-        )
+        message = f"it reads one {entity.name} by {what}, and {query.key.place} allows several with the same value"
+        hint = f'declare a claim: Unique("{entity.name.upper()}_{what.upper()}#{{{what}}}")'
+        yield Remark(query.pattern.place, message, hint)
 
 
 def _is_unique(subject: Subject, query: Query) -> bool:

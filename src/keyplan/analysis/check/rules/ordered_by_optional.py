@@ -17,11 +17,9 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for query in subject.queries:
         for name in query.match.omits_without:
-            yield Remark(
-                query.pattern.place,
-                f"it is ordered by {query.match.entity.name}.{name}, and omits items where that is None",
-                "give the field a default, or order by another field; ignore the finding if you want that",
-            )
+            message = f"it is ordered by {query.match.entity.name}.{name}, and omits items where that is None"
+            hint = "give the field a default, or order by another field; ignore the finding if you want that"
+            yield Remark(query.pattern.place, message, hint)
 
 
 RULE = Rule("KP407", Severity.INFO, _find, __name__, __doc__)

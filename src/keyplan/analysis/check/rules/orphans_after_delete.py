@@ -36,12 +36,9 @@ def _find(subject: Subject) -> Remarks:
             place = (written.pattern.place, child.name)
             if place not in reported:
                 reported.add(place)
-                yield Remark(
-                    written.pattern.place,
-                    f"it deletes {parent.name}, and its {child.name} items in the same partition remain",
-                    f"delete its {child.name} items too, or give {child.name} a Ttl field and set it",
-                    line=action.line,
-                )
+                message = f"it deletes {parent.name}, and its {child.name} items in the same partition remain"
+                hint = f"delete its {child.name} items too, or give {child.name} a Ttl field and set it"
+                yield Remark(written.pattern.place, message, hint, line=action.line)
 
 
 def _names_partition(entity: CompiledEntity) -> bool:

@@ -26,18 +26,13 @@ def _find(subject: Subject) -> Remarks:
         keys = _key_names(subject, index)
         for name in names:
             if name in keys:
-                yield Remark(
-                    index.name,
-                    f"it projects {name}, a key attribute, which is always projected: CreateTable rejects it",
-                    f"remove {name} from projection=",
-                )
+                message = f"it projects {name}, a key attribute, which is always projected: CreateTable rejects it"
+                hint = f"remove {name} from projection="
+                yield Remark(index.name, message, hint)
             elif name not in stored:
-                yield Remark(
-                    index.name,
-                    f"it projects {name}, which no entity stores",
-                    "use the stored name of the attribute: the field's alias, if it has one",
-                    severity=Severity.WARNING,
-                )
+                message = f"it projects {name}, which no entity stores"
+                hint = "use the stored name of the attribute: the field's alias, if it has one"
+                yield Remark(index.name, message, hint, severity=Severity.WARNING)
         if len(names) > PROJECTED_NAMES_PER_INDEX_MAX:
             yield Remark(
                 index.name,
@@ -46,12 +41,10 @@ def _find(subject: Subject) -> Remarks:
             )
     total = sum(len(names) for _, names in included)
     if total > PROJECTED_NAMES_PER_TABLE_MAX:
-        yield Remark(
-            subject.table_place,
-            f"its indexes project {total} named attributes, and a table can have {PROJECTED_NAMES_PER_TABLE_MAX}",
-            'name fewer attributes, or project "ALL"',
-            (f"{' + '.join(str(len(names)) for _, names in included)} = {total}",),
-        )
+        message = f"its indexes project {total} named attributes, and a table can have {PROJECTED_NAMES_PER_TABLE_MAX}"
+        hint = 'name fewer attributes, or project "ALL"'
+        arithmetic = (f"{' + '.join(str(len(names)) for _, names in included)} = {total}",)
+        yield Remark(subject.table_place, message, hint, arithmetic)
 
 
 def _key_names(subject: Subject, index: Index) -> set[str]:

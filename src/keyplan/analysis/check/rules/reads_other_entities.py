@@ -34,18 +34,14 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
     if names and not others:
         start = start_of(first)
         what = f"what begins with {start!r}" if start else "all"
-        yield Remark(
-            place,
-            f"it reads {what} of a partition in {plan.key.place}, including {names}, which it omits",
-            f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix of its own",
-        )
+        message = f"it reads {what} of a partition in {plan.key.place}, including {names}, which it omits"
+        hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix of its own"
+        yield Remark(place, message, hint)
     elif names:
         asked = " and ".join(match.entity.name for match in plan.matches)
-        yield Remark(
-            place,
-            f"one query reads {asked} in {plan.key.place}, and also {names} between them, which it omits",
-            "give these entities adjacent sort keys, or read each of them with an access pattern of its own",
-        )
+        message = f"one query reads {asked} in {plan.key.place}, and also {names} between them, which it omits"
+        hint = "give these entities adjacent sort keys, or read each of them with an access pattern of its own"
+        yield Remark(place, message, hint)
 
 
 RULE = Rule("KP207", Severity.WARNING, _find, __name__, __doc__)

@@ -39,12 +39,10 @@ def _find(subject: Subject) -> Remarks:
                 total = number(units * load.per_second)
                 lines.append(f"{number(load.per_second)} calls/s × {number(units)} = {total} units/s")
         often = f", {number(load.per_second)} times per second" if load.per_second else ""
+        message = f"it reads the whole table{often}"
+        hint = "declare a key whose partition key is the parameters, or ignore the finding if you intend the scan"
         yield Remark(
-            pattern.place,
-            f"it reads the whole table{often}",
-            "declare a key whose partition key is the parameters, or ignore the finding if you intend the scan",
-            tuple(lines),
-            Severity.ERROR if load.per_second else Severity.WARNING,
+            pattern.place, message, hint, tuple(lines), Severity.ERROR if load.per_second else Severity.WARNING
         )
 
 

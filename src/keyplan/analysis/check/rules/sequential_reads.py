@@ -24,12 +24,9 @@ def _find(subject: Subject) -> Remarks:
                 continue  # it reads many items already
             if pattern.shape.many and pattern.limit is not None:
                 continue  # page by page
-            yield Remark(
-                written.pattern.place,
-                f"it reads {name} in a loop, one request after the other",
-                f"declare a read with Each[...] of the parameters of {name}, and call it once",
-                line=line,
-            )
+            message = f"it reads {name} in a loop, one request after the other"
+            hint = f"declare a read with Each[...] of the parameters of {name}, and call it once"
+            yield Remark(written.pattern.place, message, hint, line=line)
 
 
 RULE = Rule("KP316", Severity.WARNING, _find, __name__, __doc__)

@@ -16,11 +16,9 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         for what in written.code.outside:
-            yield Remark(
-                written.pattern.place,
-                f"its body {what}: this happens on each attempt, even if the write fails",
-                "do it before the call and pass the result as an argument, or after the call",
-            )
+            message = f"its body {what}: this happens on each attempt, even if the write fails"
+            hint = "do it before the call and pass the result as an argument, or after the call"
+            yield Remark(written.pattern.place, message, hint)
 
 
 RULE = Rule("KP312", Severity.WARNING, _find, __name__, __doc__)

@@ -20,12 +20,9 @@ def _find(subject: Subject) -> Remarks:
         changed = {*action.changes.values()} & {"Add", "Append"}
         if action.once and changed and action.named_by <= {*entity.key_fields, "self"}:
             made = f"built only from {' and '.join(sorted(action.named_by))}" if action.named_by else "constant"
-            yield Remark(
-                written.pattern.place,
-                f"its token is {made}: only the first call changes each {entity.name}",
-                "build the token from an id of the event: a payment, a message or a request",
-                line=action.line,
-            )
+            message = f"its token is {made}: only the first call changes each {entity.name}"
+            hint = "build the token from an id of the event: a payment, a message or a request"
+            yield Remark(written.pattern.place, message, hint, line=action.line)
 
 
 RULE = Rule("KP319", Severity.WARNING, _find, __name__, __doc__)

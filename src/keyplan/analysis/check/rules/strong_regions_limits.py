@@ -23,12 +23,9 @@ def _find(subject: Subject) -> Remarks:
     hint = "remove it, or use an eventually consistent global table"
     count = 1 + len(table.replicas)
     if count != REGIONS:
-        yield Remark(
-            subject.table_place,
-            f"multi-Region strong consistency needs exactly {REGIONS} regions, and it has {count}",
-            "name two replicas",
-            (f"1 region + {len(table.replicas)} more = {count}, of {REGIONS}",),
-        )
+        message = f"multi-Region strong consistency needs exactly {REGIONS} regions, and it has {count}"
+        arithmetic = (f"1 region + {len(table.replicas)} more = {count}, of {REGIONS}",)
+        yield Remark(subject.table_place, message, "name two replicas", arithmetic)
     for index in subject.design.table.indexes:
         if index.local:
             yield Remark(index.name, "multi-Region strong consistency doesn't support local indexes", hint)

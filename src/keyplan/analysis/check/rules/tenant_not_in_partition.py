@@ -30,11 +30,9 @@ def _find(subject: Subject) -> Remarks:
             continue
         if any(_is_own(subject, entity, name) and not _is_of_tenant(subject, tenant, name) for name in names):
             continue
-        yield Remark(
-            f"{entity.name}.{key.name}",
-            f"items of all tenants share the partitions of {key.place}: {tenant} isn't in the partition key",
-            f'start the partition key with it, "TENANT#{{{tenant}}}#...", and add it to the patterns',
-        )
+        message = f"items of all tenants share the partitions of {key.place}: {tenant} isn't in the partition key"
+        hint = f'start the partition key with it, "TENANT#{{{tenant}}}#...", and add it to the patterns'
+        yield Remark(f"{entity.name}.{key.name}", message, hint)
 
 
 def _is_own(subject: Subject, entity: CompiledEntity, name: str) -> bool:

@@ -22,12 +22,10 @@ def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
         names = fields_in(key.partition)
         if names and key.shards == 1 and all(subject.only_time(entity, name) for name in names):
-            yield Remark(
-                f"{entity.name}.{key.name}",
-                f"all current writes go to one partition of {key.place}, that of the current {', '.join(names)}",
-                "use the owner of the items as the partition key, or set shards=",
-                ("1 partition at a time × 1,000 write units/s",),
-            )
+            message = f"all current writes go to one partition of {key.place}, that of the current {', '.join(names)}"
+            hint = "use the owner of the items as the partition key, or set shards="
+            arithmetic = ("1 partition at a time × 1,000 write units/s",)
+            yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)
 
 
 RULE = Rule("KP203", Severity.WARNING, _find, __name__, __doc__)

@@ -16,11 +16,9 @@ def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         fields = entity.key_fields
         if fields and all(subject.only_time(entity, name) for name in fields):
-            yield Remark(
-                f"{entity.name}.{entity.primary.name}",
-                f"two items with the same {' and '.join(fields)} have the same key: the second replaces the first",
-                "add a generated id to the end of the sort key, for example a ulid",
-            )
+            message = f"two items with the same {' and '.join(fields)} have the same key: the second replaces the first"
+            hint = "add a generated id to the end of the sort key, for example a ulid"
+            yield Remark(f"{entity.name}.{entity.primary.name}", message, hint)
 
 
 RULE = Rule("KP204", Severity.WARNING, _find, __name__, __doc__)

@@ -17,12 +17,10 @@ def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     most = 1 if table.replicas else 2
     if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:
-        yield Remark(
-            subject.table_place,
-            f"its stream has {table.stream_readers} readers, and a shard supports {most}",
-            "let one reader forward the records, or use Kinesis Data Streams for DynamoDB",
-            (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'one'} table",),
-        )
+        message = f"its stream has {table.stream_readers} readers, and a shard supports {most}"
+        hint = "let one reader forward the records, or use Kinesis Data Streams for DynamoDB"
+        arithmetic = (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'one'} table",)
+        yield Remark(subject.table_place, message, hint, arithmetic)
 
 
 RULE = Rule("KP603", Severity.WARNING, _find, __name__, __doc__)

@@ -26,32 +26,23 @@ def _find(subject: Subject) -> Remarks:
             continue
         hint = "limit the number of actions per call, or use a Batch for items that needn't be atomic"
         if load.items > TRANSACT_ACTIONS_MAX:
-            yield Remark(
-                written.pattern.place,
-                f"one call writes {number(load.items)} items, and a transaction can have {TRANSACT_ACTIONS_MAX}",
-                hint,
-                (f"{number(load.items)} items > {TRANSACT_ACTIONS_MAX} actions",),
-            )
+            message = f"one call writes {number(load.items)} items, and a transaction can have {TRANSACT_ACTIONS_MAX}"
+            arithmetic = (f"{number(load.items)} items > {TRANSACT_ACTIONS_MAX} actions",)
+            yield Remark(written.pattern.place, message, hint, arithmetic)
         elif load.item_bytes is not None and load.items * load.item_bytes > TRANSACT_BYTES_MAX:
             size = load.items * load.item_bytes
-            yield Remark(
-                written.pattern.place,
-                f"one call writes {number(size)} bytes, and a transaction can have {TRANSACT_BYTES_MAX:,}",
-                hint,
-                (f"{number(load.items)} items × {load.item_bytes:,} bytes = {number(size)} bytes",),
-            )
+            message = f"one call writes {number(size)} bytes, and a transaction can have {TRANSACT_BYTES_MAX:,}"
+            arithmetic = (f"{number(load.items)} items × {load.item_bytes:,} bytes = {number(size)} bytes",)
+            yield Remark(written.pattern.place, message, hint, arithmetic)
 
 
 def _unbounded(written: WriteAnalysis) -> Remarks:
     sources = (action.unbounded for action in written.actions if not action.batched)
     for source in dict.fromkeys(filter(None, sources)):
-        yield Remark(
-            written.pattern.place,
-            f"it yields an action for each element of {source}, which can have any number of elements",
-            "limit the argument (Field(max_length=...)) or the read (limit=), or set items= if there are always few",
-            (f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",),
-            Severity.WARNING,
-        )
+        message = f"it yields an action for each element of {source}, which can have any number of elements"
+        hint = "limit the argument (Field(max_length=...)) or the read (limit=), or set items= if there are always few"
+        arithmetic = (f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",)
+        yield Remark(written.pattern.place, message, hint, arithmetic, Severity.WARNING)
 
 
 RULE = Rule("KP106", Severity.ERROR, _find, __name__, __doc__)

@@ -24,15 +24,13 @@ def _find(subject: Subject) -> Remarks:
                 annotation = entity.fields[name].annotation
                 if kind_of(annotation) is not tuple or length_max(annotation) is not None:
                     continue
-                yield Remark(
-                    f"{entity.name}.{name}",
-                    f"it has no maximum length, and {key.name} contains all its elements",
-                    "give it a max_length: Annotated[tuple[str, ...], Field(max_length=5)]",
-                    (
-                        "an item for each combination: 5 elements = 2^5 - 1 = 31 items; 10 elements = 1,023",
-                        f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",
-                    ),
+                message = f"it has no maximum length, and {key.name} contains all its elements"
+                hint = "give it a max_length: Annotated[tuple[str, ...], Field(max_length=5)]"
+                arithmetic = (
+                    "an item for each combination: 5 elements = 2^5 - 1 = 31 items; 10 elements = 1,023",
+                    f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",
                 )
+                yield Remark(f"{entity.name}.{name}", message, hint, arithmetic)
 
 
 RULE = Rule("KP102", Severity.WARNING, _find, __name__, __doc__)

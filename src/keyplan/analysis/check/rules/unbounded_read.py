@@ -36,12 +36,8 @@ def _find(subject: Subject) -> Remarks:
                 continue
             lines = (f"{number(items)} items × {size:,} bytes ÷ {PAGE_BYTES_MAX:,} = {pages:,} sequential requests",)
             text = f"it reads {number(items)} items, in {pages:,} requests"
-        yield Remark(
-            pattern.place,
-            text,
-            "return a Page (limit and cursor) or an Iterator, or set items= if there are always few",
-            lines,
-        )
+        hint = "return a Page (limit and cursor) or an Iterator, or set items= if there are always few"
+        yield Remark(pattern.place, text, hint, lines)
 
 
 def _asked_in_part(query: Query) -> bool:

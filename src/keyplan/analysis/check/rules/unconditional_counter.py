@@ -35,13 +35,11 @@ def _find(subject: Subject) -> Remarks:
                 "Put": ("can replace an existing item", "yield Create instead of Put, which raises ItemExists"),
                 "Delete": ("succeeds without an item", "add .if_missing(...) to the Delete, so that it fails"),
             }[action.kind]
-            yield Remark(
-                written.pattern.place,
+            message = (
                 f"its {action.kind} of {entity.name} {what}, and {counted.entity.name if counted.entity else 'an item'}"
-                f".{names} changes anyway",
-                advice,
-                line=action.line,
+                f".{names} changes anyway"
             )
+            yield Remark(written.pattern.place, message, advice, line=action.line)
 
 
 def _may_change_nothing(subject: Subject, action: Action) -> bool:

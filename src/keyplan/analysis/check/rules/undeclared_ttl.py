@@ -27,11 +27,9 @@ def _find(subject: Subject) -> Remarks:
         for field in entity.fields.values():
             kind = kind_of(field.annotation)
             if field.name.lower() in NAMES and kind in KINDS:
-                yield Remark(
-                    f"{entity.name}.{field.name}",
-                    f"its type is {kind.__name__}, so items don't expire by it",
-                    "declare it as Ttl (or Ttl | None = None)",
-                )
+                message = f"its type is {kind.__name__}, so items don't expire by it"
+                hint = "declare it as Ttl (or Ttl | None = None)"
+                yield Remark(f"{entity.name}.{field.name}", message, hint)
 
 
 RULE = Rule("KP606", Severity.WARNING, _find, __name__, __doc__)

@@ -46,21 +46,17 @@ def _find(subject: Subject) -> Remarks:
                 continue
             if wanted is None or (wanted != "Literal[...]" and name not in sorting) or not _is_any_text(entity, name):
                 continue
-            yield Remark(
-                f"{entity.name}.{name}",
-                f"it is a string in a key, and its name suggests {wanted.removesuffix('[...]')}",
-                f"declare it as {wanted}" + (", padded in the key: {" + name + ":08d}" if wanted == "int" else ""),
-            )
+            message = f"it is a string in a key, and its name suggests {wanted.removesuffix('[...]')}"
+            hint = f"declare it as {wanted}" + (", padded in the key: {" + name + ":08d}" if wanted == "int" else "")
+            yield Remark(f"{entity.name}.{name}", message, hint)
 
 
 def _money(entity: CompiledEntity) -> Remarks:
     for name, stored in entity.fields.items():
         if kind_of(stored.annotation) is float and name.rpartition("_")[2] in MONEY and not stored.computed:
-            yield Remark(
-                f"{entity.name}.{name}",
-                "it is a float, and its name suggests money: sums of floats lose cents",
-                "declare it as Decimal, or as int in the smallest unit",
-            )
+            message = "it is a float, and its name suggests money: sums of floats lose cents"
+            hint = "declare it as Decimal, or as int in the smallest unit"
+            yield Remark(f"{entity.name}.{name}", message, hint)
 
 
 def _is_any_text(entity: CompiledEntity, name: str) -> bool:

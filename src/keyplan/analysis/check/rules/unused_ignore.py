@@ -13,11 +13,9 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for text in subject.design.ignore:
         if not any(subject.silences(text, code, place) for code, place in subject.found):
-            yield Remark(
-                f"{subject.design.name}.ignore",
-                f"{text!r} matches no finding",
-                "remove it, or use the code, or the code and the place, of the finding",
-            )
+            message = f"{text!r} matches no finding"
+            hint = "remove it, or use the code, or the code and the place, of the finding"
+            yield Remark(f"{subject.design.name}.ignore", message, hint)
 
 
 RULE = Rule("KP901", Severity.WARNING, _find, __name__, __doc__)

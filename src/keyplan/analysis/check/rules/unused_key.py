@@ -16,11 +16,9 @@ def _find(subject: Subject) -> Remarks:
     read = {query.key.index.name for query in subject.queries if query.key.index is not None}
     for entity, key in subject.keys:
         if key.index is not None and key.index.name in read and not subject.readers(key):
-            yield Remark(
-                f"{entity.name}.{key.name}",
-                f"no access pattern reads it, and each {entity.name} is written to {key.place}",
-                "remove the key, or add an access pattern that reads it",
-            )
+            message = f"no access pattern reads it, and each {entity.name} is written to {key.place}"
+            hint = "remove the key, or add an access pattern that reads it"
+            yield Remark(f"{entity.name}.{key.name}", message, hint)
 
 
 RULE = Rule("KP402", Severity.WARNING, _find, __name__, __doc__)
