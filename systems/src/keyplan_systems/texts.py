@@ -16,14 +16,18 @@ from itertools import islice
 class Subject:
     """The sentences of one kind of articles. In a sentence, ``{a|b|c}`` is one of its alternatives."""
 
-    name: str
     tags: Sequence[str]
-    things: Sequence[str]
+    things_listed: str
+    """What its articles are about, separated by commas."""
     openings: Sequence[str]
     sentences: Sequence[str]
     headings: Sequence[str]
     steps: Sequence[str]
     extra: str
+
+    @property
+    def things(self) -> Sequence[str]:
+        return self.things_listed.split(", ")
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Manuscript:
 
 TITLES = (
     "Notes on {thing}",
-    "What {thing} taught us",
+    "What {thing} taught me",
     "{thing}, step by step",
     "A year with {thing}",
     "Getting {thing} right",
@@ -46,24 +50,28 @@ TITLES = (
     "Before you start with {thing}",
     "Three mistakes with {thing}",
     "{thing} without fear",
+    "In praise of {thing}",
+    "What nobody says about {thing}",
+    "An evening with {thing}",
+    "{thing}, revisited",
+    "How I changed my mind about {thing}",
+    "A second look at {thing}",
+    "A short guide to {thing}",
+    "Your questions about {thing}",
+    "{thing}, measured",
+    "Why we still talk about {thing}",
+    "The trouble with {thing}",
+    "What I got wrong about {thing}",
+    "Ten minutes on {thing}",
+    "Beyond {thing}",
 )
 
 DATABASES = Subject(
-    "databases",
     ("databases", "dynamodb", "aws", "modeling", "indexes", "performance", "transactions", "sqlite", "backups"),
     (
-        "single-table design",
-        "sparse indexes",
-        "optimistic locking",
-        "hot partitions",
-        "sort keys",
-        "conditional writes",
-        "write sharding",
-        "item collections",
-        "slow queries",
-        "schema migrations",
-        "restore drills",
-        "junction items",
+        "single-table design, sparse indexes, optimistic locking, hot partitions, sort keys, "
+        "conditional writes, write sharding, item collections, slow queries, schema migrations, "
+        "restore drills, junction items"
     ),
     (
         "Every table begins with a list of questions, and {most teams|we, too,} write it down one outage too late.",
@@ -110,21 +118,10 @@ DATABASES = Subject(
 )
 
 COOKING = Subject(
-    "cooking",
     ("cooking", "baking", "vegetarian", "soup", "bread", "quick", "preserving", "winter"),
     (
-        "sourdough",
-        "onion soup",
-        "slow beans",
-        "flat bread",
-        "pickled carrots",
-        "lentils",
-        "roast vegetables",
-        "plain rice",
-        "plum jam",
-        "fresh pasta",
-        "potato salad",
-        "stock",
+        "sourdough, onion soup, slow beans, flat bread, pickled carrots, lentils, roast vegetables, "
+        "plain rice, plum jam, fresh pasta, potato salad, stock"
     ),
     (
         "There are dishes for guests, and there are dishes for {Tuesdays|rain}; this is one of the second kind.",
@@ -164,21 +161,10 @@ COOKING = Subject(
 )
 
 GARDENS = Subject(
-    "gardens",
     ("gardens", "compost", "vegetables", "balcony", "seeds", "pruning", "soil", "bees"),
     (
-        "compost",
-        "raised beds",
-        "tomatoes on a balcony",
-        "winter salads",
-        "old roses",
-        "garlic",
-        "apple trees",
-        "clay soil",
-        "rain barrels",
-        "runner beans",
-        "wild corners",
-        "slugs",
+        "compost, raised beds, tomatoes on a balcony, winter salads, old roses, garlic, apple trees, "
+        "clay soil, rain barrels, runner beans, wild corners, slugs"
     ),
     (
         "The garden was {forty square metres of nettles|a lawn nobody loved} when we got the key.",
@@ -217,51 +203,7 @@ GARDENS = Subject(
     "> Plant the tree where your grandchildren will want the shade.",
 )
 
-CYCLING = Subject(
-    "cycling",
-    ("cycling", "repairs", "touring", "commuting", "maps", "trains"),
-    (
-        "winter commuting",
-        "brake pads",
-        "a long weekend tour",
-        "packing light",
-        "child seats",
-        "paper maps",
-        "bikes on trains",
-        "tubeless tyres",
-    ),
-    (
-        "It was {eleven|seven} kilometres to work, and I had driven them for {six|nine} years.",
-        "A bicycle tells you what is wrong with it, if you ride {without music|slowly} for a minute.",
-        "We planned {ninety|a hundred and twenty} kilometres a day and were happy with sixty.",
-    ),
-    (
-        "Pump the tyres on {Sundays|pay day}, and half of all punctures never happen.",
-        "A chain lasts as long as {its cleanest week|you care for it}; a cassette costs five chains.",
-        "Gloves matter more than the jacket.",
-        "Carry one tube, one lever and {a five|a ten} in the saddle bag.",
-        "The shortest way is rarely the {quickest|one you will ride twice}.",
-        "Trains take bicycles {outside the rush hour|if you ask first, and with a smile}.",
-        "Brake pads go from thin to none in {one wet week|a single descent}.",
-        "Pack, then take out {a third|every second thing}.",
-        "A paper map shows what you didn't {look for|ask about}.",
-        "Lights are for being seen, so {two small ones|something that also moves} beat one large.",
-        "Eat before you are hungry, and stop before {you must|the last hill}.",
-        "Wind is a hill that {moves|no map shows}.",
-        "Mudguards are what separates {a commuter from a wet commuter|October from misery}.",
-        "Whoever rides behind decides the speed.",
-    ),
-    ("On the road", "In the workshop", "What to carry", "In the rain", "With others"),
-    (
-        "check tyres, brakes, lights",
-        "know where the last train leaves",
-        "tell somebody the route",
-        "turn back while it is still your idea",
-    ),
-    "> There is no bad weather, said the man in the car.",
-)
-
-SUBJECTS = (DATABASES, COOKING, GARDENS, CYCLING)
+SUBJECTS = (DATABASES, COOKING, GARDENS)
 
 
 def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int) -> Manuscript:

@@ -275,19 +275,17 @@ class WholePost:
 def whole_post(number: int) -> WholePost:
     """Sample post ``number``."""
     chance = random.Random(f"keyplan blog post {number}")  # noqa: S311 - a sample, and the same one each time
-    if number < len(ESSAYS):
-        return _essay_post(number, ESSAYS[number], chance)
-    title, subject, again = title_of(number)
     made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
     post_id = stable_id(f"sample/post/{number}", made)
+    if number < len(ESSAYS):
+        return _essay_post(post_id, made, ESSAYS[number], chance)
+    title, subject, again = title_of(number)
     author = sample_user(chance.choice(_block(number // BLOCK)[0])).user_id
     status: PostStatus = chance.choices(("published", "unpublished", "archived"), weights=(88, 8, 4))[0]
     out = made + timedelta(minutes=chance.randrange(5, 40)) if status != "unpublished" else None
     text = manuscript(chance, subject, number, chance.choice((1, 2, 3, 3, 4, 6)))
     content = text.bodies[-1].partition("\n\n")[2]  # without its own title
     readers = [] if out is None else _readers(chance, post_id, out, users_for(number))
-    rated = [reader.stars for reader in readers if reader.stars is not None]
-    views = 0 if out is None else len(readers) + min(2_000_000, int(25 * (1 - chance.random()) ** -0.95))
     post = Post(
         post_id=post_id,
         user_id=author,
@@ -296,49 +294,49 @@ def whole_post(number: int) -> WholePost:
         excerpt=excerpt_from(content),
         status=status,
         tags=_tags(chance, subject, _block(number // BLOCK)[1]),
-        words=word_count(content),
-        views=views,
-        likes=sum(reader.liked for reader in readers),
-        ratings=len(rated),
-        stars=sum(rated),
+        views=0 if out is None else min(2_000_000, int(25 * (1 - chance.random()) ** -0.95)),
         created_at=made,
         updated_at=out or made,
         published_at=out,
     )
-    written = PostContent(post_id=post_id, content=content, edited_at=made, edited_by=author)
-    return WholePost(post.model_copy(update={"rating": points_of(post)}), written, readers, [])
+    return _counted(post, content, readers, [])
 
 
-def _essay_post(number: int, written: Essay, chance: random.Random) -> WholePost:
-    made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
+def _essay_post(post_id: str, made: datetime, written: Essay, chance: random.Random) -> WholePost:
     out = made + timedelta(minutes=20)
-    post_id = stable_id(f"sample/post/{number}", made)
     content = written.with_pictures(lambda name: f"/files/{_picture_name(name)}")
     readers = _readers(chance, post_id, out, USERS_MIN, most=USERS_MIN)
-    rated = [reader.stars for reader in readers if reader.stars is not None]
-    comments = _comments(post_id, written, out)
-    author = sample_user(written.author).user_id
     post = Post(
         post_id=post_id,
-        user_id=author,
+        user_id=sample_user(written.author).user_id,
         co_authors=tuple(sample_user(beside).user_id for beside in written.beside),
         slug=slug_from(written.title),
         title=written.title,
         excerpt=written.excerpt or excerpt_from(content),
         status="published",
         tags=written.tags,
-        words=word_count(content),
-        views=written.views + len(readers),
-        likes=sum(reader.liked for reader in readers),
-        ratings=len(rated),
-        stars=sum(rated),
-        comments=len(comments),
+        views=written.views,
         created_at=made,
         updated_at=out,
         published_at=out,
     )
-    text = PostContent(post_id=post_id, content=content, edited_at=made, edited_by=author)
-    return WholePost(post.model_copy(update={"rating": points_of(post)}), text, readers, comments)
+    return _counted(post, content, readers, _comments(post_id, written, out))
+
+
+def _counted(post: Post, content: str, readers: list[PostImpression], comments: list[Comment]) -> WholePost:
+    """A post with its counts and points. ``views`` in ``post`` are those of readers without an account."""
+    rated = [reader.stars for reader in readers if reader.stars is not None]
+    counts = {
+        "words": word_count(content),
+        "views": post.views + len(readers),
+        "likes": sum(reader.liked for reader in readers),
+        "ratings": len(rated),
+        "stars": sum(rated),
+        "comments": len(comments),
+    }
+    after = post.model_copy(update=counts)
+    text = PostContent(post_id=post.post_id, content=content, edited_at=post.created_at, edited_by=post.user_id)
+    return WholePost(after.model_copy(update={"rating": points_of(after)}), text, readers, comments)
 
 
 def _comments(post_id: str, written: Essay, out: datetime) -> list[Comment]:

@@ -2,34 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan_systems.texts import SUBJECTS, Subject
-
-TITLES = (
-    "Notes on {thing}",
-    "What {thing} taught me",
-    "{thing}, step by step",
-    "A year with {thing}",
-    "Getting {thing} right",
-    "The quiet case for {thing}",
-    "{thing}: questions and answers",
-    "Before you start with {thing}",
-    "Three mistakes with {thing}",
-    "{thing} without fear",
-    "In praise of {thing}",
-    "What nobody says about {thing}",
-    "An evening with {thing}",
-    "{thing}, revisited",
-    "How I changed my mind about {thing}",
-    "A second look at {thing}",
-    "A short guide to {thing}",
-    "Your questions about {thing}",
-    "{thing}, measured",
-    "Why we still talk about {thing}",
-    "The trouble with {thing}",
-    "What I got wrong about {thing}",
-    "Ten minutes on {thing}",
-    "Beyond {thing}",
-)
+from keyplan_systems.texts import SUBJECTS, TITLES, Subject
 
 _FIRST = (
     "Ada Amir Anouk Aya Bela Bruno Carla Chidi Clara Dario Dilnoza Edith Elif Emeka Esra Farid Fatima Femi Greta Hana "

@@ -161,7 +161,7 @@ def whole_article(number: int) -> Whole:
     """Sample article ``number``, as the CMS's writes would have created it."""
     chance = random.Random(f"keyplan cms {number}")  # noqa: S311 - a sample, and the same one each time
     made = NEWEST - timedelta(hours=number * HOURS_BETWEEN % HOURS_IN_ALL, minutes=chance.randrange(600))
-    subject = chance.choices(SUBJECTS, weights=(9, 5, 4, 2))[0]
+    subject = chance.choices(SUBJECTS, weights=(9, 5, 4))[0]
     status: Status = chance.choices(("published", "draft", "archived"), weights=(83, 10, 7))[0]
     drafts = chance.choice((0, 1, 1, 2, 3)) if status == "draft" else chance.choices(range(1, 7), zipf(6))[0]
     text = manuscript(chance, subject, number, drafts)
