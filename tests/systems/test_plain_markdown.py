@@ -62,8 +62,8 @@ def test_urls_are_returned_once_in_order() -> None:
         seen.append((given, is_picture))
         return f"/{len(seen)}"
 
-    source = '[![a](b)](c "t") <a href="d">e</a> <img alt="f" src=\'g\'>\n\n> [h]: i\n\n[j](k l) [m](<n o>) <https://p>'
+    source = '[![a](b)](c "t") <a href="d">e</a> <img alt="f" src=\'g\'>\n\n> [h]: i\n\n[j](k l) [m](<n o>)*[p](q) <https://p>'
     assert plain_markdown(source, address).text == (
-        '[![a](/1)](/2 "t") <a href="/3">e</a> <img alt="f" src=\'/4\'>\n\n> [h]: /5\n\n[j](k l) [m](</6>) <https://p>'
+        '[![a](/1)](/2 "t") <a href="/3">e</a> <img alt="f" src=\'/4\'>\n\n> [h]: /5\n\n[j](k l) [m](</6>)*[p](/7) <https://p>'
     )
-    assert seen == [("b", True), ("c", False), ("d", False), ("g", True), ("i", False), ("n o", False)]
+    assert seen == [("b", True), ("c", False), ("d", False), ("g", True), ("i", False), ("n o", False), ("q", False)]

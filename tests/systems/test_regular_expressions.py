@@ -45,9 +45,6 @@ REVIEWED: dict[str, set[str]] = {
     "one character at a time, or words": {
         *(
             r"[^\w\- ]|_",
-            r"[\[\]<\\\n`]",
-            "[`{]",
-            "`+",
             "[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]",
             r"[{}\\$]",
             "[;|]",
@@ -113,7 +110,12 @@ REVIEWED: dict[str, set[str]] = {
     "the last 200 characters of a heading": {r"[ \t]*\{#([\w.:-]{1,80})\}[ \t]*$"},
 }
 """Patterns by the reason why they take linear time."""
-TOKENIZERS = {"src/keyplan/dynamodb/expressions/parser.py": 1, "src/keyplan/dynamodb/partiql/tokens.py": 1}
+TOKENIZERS = {
+    "src/keyplan/dynamodb/expressions/parser.py": 1,
+    "src/keyplan/dynamodb/partiql/tokens.py": 1,
+    "systems/src/keyplan_systems/html_tags.py": 2,
+    "systems/src/keyplan_systems/plain_markdown.py": 3,
+}
 """Patterns that match one token at a place, with possessive repeats or classes that exclude each other."""
 
 

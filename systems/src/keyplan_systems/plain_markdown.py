@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import re
 import shlex
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 
+from keyplan_systems.html_tags import TAG
 from keyplan_systems.markdown_parsing import code_lines
 
-TAG_CHARACTERS_MAX = 4_000
-"""Longer template tags are treated as text."""
-ADDRESS_CHARACTERS_MAX = 2_000
 NAME_CHARACTERS_MAX = 40
 CODE_FENCE = "~~~~~~"
 """The fence of converted code blocks: rare in code."""
 
 TAGS, EXPRESSIONS, ATTRIBUTES, COMMENTS = "template tags", "template expressions", "attributes", "template comments"
 WIKI_LINKS = "wiki links"
-_CLOSERS = {"{{<": ">}}", "{{%": "%}}", "{{": "}}", "{%": "%}", "{#": "#}", "{:": "}"}
 _LINKS = frozenset({"ref", "relref", "link", "post_url"})
 _OWN_ADDRESS = frozenset({"site.url", "site.baseurl", "config.base_url"})
 """Expressions for the start of the site's URLs."""
@@ -37,9 +34,31 @@ _LITERALS = (
 )
 """Notations for literal tags, which remain in code."""
 _WITH_ADDRESSES = frozenset({"a", "img", "source", "video", "audio", "iframe"})
-_BACKTICKS = re.compile("`+")
-_TAG_STARTS = re.compile(r"[`{]")
-_LINK_MARKS = re.compile(r"[\[\]<\\\n`]")
+_CODE = r"(?P<ticks>`++)(?:[^`\n]++|\n(?!\n)|(?!(?P=ticks)(?!`))`++){1,400}+(?P=ticks)(?!`)|`++"
+"""Inline code in one paragraph, or backticks without an end."""
+_TAGS = re.compile(
+    rf"""{_CODE}
+    |\{{%-?\s*raw\s*-?%\}}(?P<raw>.*?)(?:\{{%-?\s*endraw\s*-?%\}}|\Z)
+    |(?P<comment>\{{%-?\s*comment\s*-?%\}}(?:.*?endcomment\s*-?%\}}|.*)|\{{\#\s(?:(?!\{{\#|\#\}}).)*+\#\}})
+    |(?P<attributes>\{{:[^{{}}\n]*+\}})
+    |\{{%(?P<block>(?:(?!\{{%|%\}}).){{1,4000}}+)%\}}
+    |(?<![\^_\\])\{{\{{(?P<kind>[<%]?)(?P<inner>(?:(?!\{{\{{|[>%]?\}}\}}).){{1,4000}}+)[>%]?\}}\}}""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Inline code and template tags. No tag contains the start of another, so each part of a text is read once."""
+_LINK_PARTS = re.compile(
+    rf"""{_CODE}
+    |\\.
+    |^(?P<definition>[ >]*+\[(?!\^)[^\[\]\n]++\]:[ ]*+)(?P<defined><[^<>\n]*+>|\S++)
+    |(?P<wiki>!?\[\[[^\[\]\n]*+\]\])(?!\()
+    |(?P<open>!?\[)
+    |(?P<close>\])(?:(?P<start>\([ ]*+)(?P<target><[^<>\n]*+>|(?:[^\s()<>]|\([^\s()<>]*+\))++(?=\)|\s{{1,3}}["'()])))?
+    |<!--(?:.*?-->|.*)
+    |{TAG}""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+"""Inline code, links and HTML, in which URLs are replaced."""
+_HTML_URLS = re.compile(r"""(?<=\s)((?:href|src|poster)=(?P<quote>["']))((?:(?!(?P=quote)).)*+)""", re.IGNORECASE)
 
 Address = Callable[[str, bool], str]
 """Returns the new URL of a link, or of an image (True)."""
@@ -59,9 +78,8 @@ class Plain:
 def plain_markdown(text: str, address: Address = lambda given, _: given) -> Plain:
     result = Plain("")
     text = "\n".join(_lines(text.replace("\0", "\N{REPLACEMENT CHARACTER}"), result))
-    tags = _Tags(result)
-    text = "".join(part if is_code else tags.convert(part) for is_code, part in _parts(text))
-    text = "".join(part if is_code else _with_addresses(part, address, result) for is_code, part in _parts(text))
+    for convert in (partial(_without_tags, result), partial(_with_addresses, result, address)):
+        text = "".join(part if is_code else convert(part) for is_code, part in _parts(text))
     for notation, literal in _LITERALS:
         text = text.replace(notation, literal)
     result.text = text
@@ -138,122 +156,43 @@ def _own_id(attributes: str) -> str | None:
 # Tags
 
 
-class _Next:
-    """Finds the next occurrence of marks. Positions only increase, so each part is searched once."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._at: dict[str, int] = {}
-
-    def __call__(self, mark: str, start: int) -> int:
-        """The position, or the end of the text."""
-        at = self._at.get(mark, -1)
-        if at < start:
-            found = self.text.find(mark, start)
-            at = self._at[mark] = len(self.text) if found < 0 else found
-        return at
+def _without_tags(plain: Plain, text: str) -> str:
+    return _TAGS.sub(partial(_converted, plain), text)
 
 
-class _InlineCode:
-    """Finds the end of inline code: the next run of equally many backticks in the same paragraph."""
-
-    def __init__(self, text: str, following: _Next) -> None:
-        self._following = following
-        self._lengths = {match.start(): len(match[0]) for match in _BACKTICKS.finditer(text)}
-        self._runs: dict[int, list[int]] = {}
-        for start, length in self._lengths.items():
-            self._runs.setdefault(length, []).append(start)
-
-    def end(self, start: int) -> int:
-        """The end of the code that starts with the backticks at a position, or of the backticks if it has no end."""
-        length = self._lengths[start]
-        runs = self._runs[length]
-        place = bisect_right(runs, start)
-        is_closed = place < len(runs) and runs[place] < self._following("\n\n", start)
-        return (runs[place] if is_closed else start) + length
-
-
-class _Tags:
-    """Inline template tags."""
-
-    def __init__(self, plain: Plain) -> None:
-        self.plain = plain
-        self.raw = False
-        """Whether tags are literal: between ``{% raw %}`` and ``{% endraw %}``."""
-
-    def convert(self, text: str) -> str:
-        following = _Next(text)
-        code = _InlineCode(text, following)
-        out: list[str] = []
-        done = past = 0
-        for match in _TAG_STARTS.finditer(text):
-            place = match.start()
-            if place < past:
-                continue
-            if match[0] == "`":
-                past = code.end(place)
-                continue
-            found = self._tag(text, place, following)
-            if found is None:
-                past = place + (2 if text.startswith("{{", place) else 1)
-                continue
-            out += [text[done:place], found[0]]
-            done = past = found[1]
-        return "".join([*out, text[done:]])
-
-    def _tag(self, text: str, place: int, following: _Next) -> tuple[str, int] | None:
-        """The replacement of a tag at a position, and its end; None if there is no tag."""
-        opening = next((mark for mark in _CLOSERS if text.startswith(mark, place)), None)
-        if opening is None or (opening == "{{" and text[place - 1 : place] in {"^", "_", "\\"}):  # a formula
-            return None
-        closer = _CLOSERS[opening]
-        end = following(closer, place + len(opening)) + len(closer)
-        if end > len(text) or end - place > TAG_CHARACTERS_MAX:
-            return None
-        inner = text[place + len(opening) : end - len(closer)].strip("-~ \t\n")
-        inner = inner[:-1].rstrip() if inner.endswith("/") and not inner.endswith("*/") else inner
-        if opening in {"{#", "{:"}:
-            if opening == "{:" and "\n" not in inner:
-                self.plain.count(ATTRIBUTES, f"{{:{inner}}}")
-                return "", end
-            if opening == "{#" and text[place + 2 : place + 3].isspace():
-                self.plain.count(COMMENTS, "{# #}")
-                return "", end
-            return None
-        if inner.startswith("/*") and inner.endswith("*/"):
-            return f"`{opening} {inner[2:-2].strip()} {closer}`", end
-        return self._template(text, opening, inner, place, end, following)
-
-    def _template(
-        self, text: str, opening: str, inner: str, place: int, end: int, following: _Next
-    ) -> tuple[str, int] | None:
-        name, _, rest = inner.partition(" ")
-        name = name.partition("(")[0].partition("\n")[0]
-        if opening == "{%" and name in {"raw", "endraw"}:
-            self.raw = name == "raw"
-            return "", end
-        if self.raw:
-            return f"`{text[place:end]}`", end
-        if opening == "{%" and name == "comment":
-            self.plain.count(COMMENTS, "{% comment %}")
-            last = following("endcomment", end)
-            return "", end if last == len(text) else following("%}", last) + 2
-        if not inner:
-            return None
-        if inner[0] == "/" or (opening == "{%" and (name.startswith("end") or name in _BRANCHES)):
-            return "", end
-        is_call = "(" in inner.partition(" ")[0]
-        if opening == "{{" and (shown := _expression(inner)) is not None:
-            return shown, end
-        if is_call or opening != "{{":
-            given = _arguments(inner.partition("(")[2].rstrip(")") if is_call else rest)
-            shown = _meaning(name.strip("\"'"), given)
-            if shown is not None:
-                return shown, end
-        self.plain.count(EXPRESSIONS if opening == "{{" and not is_call else TAGS, name)
-        if _in_address(text, place):
-            return ("#" if text.endswith("]: ", 0, place) else ""), end
-        return _placeholder(name), end
+def _converted(plain: Plain, match: re.Match[str]) -> str:
+    """The replacement of a tag, or inline code as it is."""
+    tag, inner = match[0], match["block"] or match["inner"]
+    if match["raw"] is not None:
+        return _TAGS.sub(lambda tag: tag[0] if tag[0].startswith("`") else f"`{tag[0]}`", match["raw"])
+    if match["comment"]:
+        plain.count(COMMENTS, "{# #}" if tag.startswith("{#") else "{% comment %}")
+        return ""
+    if match["attributes"]:
+        plain.count(ATTRIBUTES, f"{{:{tag[2:-1].strip()}}}")
+        return ""
+    inner = (inner or "").strip("-~ \t\n")
+    inner = inner if inner.endswith("*/") else inner.removesuffix("/").rstrip()
+    if not inner:
+        return tag
+    if inner.startswith("/*") and inner.endswith("*/"):
+        return f"`{tag.replace('/*', '', 1).replace('*/', '')}`"
+    is_block, is_shortcode = match["block"] is not None, bool(match["kind"])
+    name, _, rest = inner.partition(" ")
+    name = name.partition("(")[0].partition("\n")[0]
+    if inner[0] == "/" or (is_block and (name.startswith("end") or name in _BRANCHES)):
+        return ""
+    is_call = "(" in inner.partition(" ")[0]
+    shown = None if is_block or is_shortcode else _expression(inner)
+    if shown is None and (is_call or is_block or is_shortcode):
+        shown = _meaning(name.strip("\"'"), _arguments(inner.partition("(")[2].rstrip(")") if is_call else rest))
+    if shown is not None:
+        return shown
+    plain.count(TAGS if is_block or is_shortcode or is_call else EXPRESSIONS, name)
+    text, place = match.string, match.start()
+    if _in_address(text, place):
+        return "#" if text.endswith("]: ", 0, place) else ""
+    return _placeholder(name)
 
 
 def _placeholder(name: str) -> str:
@@ -313,86 +252,29 @@ def _in_address(text: str, place: int) -> bool:
 # Links
 
 
-def _with_addresses(text: str, address: Address, plain: Plain) -> str:
+def _with_addresses(plain: Plain, address: Address, text: str) -> str:
     """The text with the URLs of its links, images, references and HTML replaced by ``address``."""
-    following = _Next(text)
-    code = _InlineCode(text, following)
-    out: list[str] = []
-    opened: list[tuple[int, bool]] = []
-    done = past = line = 0
-    for match in _LINK_MARKS.finditer(text):
-        place, mark = match.start(), match[0]
-        if place < past:
-            continue
-        if mark == "`":
-            past = code.end(place)
-        elif mark == "\n":
-            line = place + 1
-        elif mark == "\\":
-            past = place + 2
-        elif mark == "[":
-            opened.append((place, text[place - 1 : place] == "!"))
-        elif mark == "<":
-            past = _end_of_html(text, place, following)
-            changed = _html_with_addresses(text[place:past], address)
-            if changed is not None:
-                out += [text[done:place], changed]
-                done = past
-        elif opened:
-            start, is_picture = opened.pop()
-            is_wiki = text.startswith("[[", start) and text.startswith("]]", place - 1)
-            if is_wiki and not text.startswith("(", place + 1):
-                plain.count(WIKI_LINKS, text[start : place + 1])
-            if text.startswith("^", start + 1):  # a footnote
-                continue
-            found = _destination(text, place + 1, following, defines=not text[line:start].strip(" >"))
-            if found is not None:
-                begin, past = found
-                out += [text[done:begin], address(text[begin:past], is_picture)]
-                done = past
-    return "".join([*out, text[done:]])
+    opened: list[bool] = []
+    """Whether each open bracket is that of an image."""
 
+    def replaced(match: re.Match[str]) -> str:
+        if match["definition"]:
+            return match["definition"] + target(match["defined"], is_picture=False)
+        if match["wiki"]:
+            plain.count(WIKI_LINKS, match["wiki"])
+        elif match["open"]:
+            opened.append(match["open"].startswith("!"))
+        elif match["close"] and opened:
+            is_picture = opened.pop()
+            if match["target"]:
+                return f"]{match['start']}{target(match['target'], is_picture=is_picture)}"
+        elif match["name"] and match["name"].lower() in _WITH_ADDRESSES:
+            is_picture = match["name"].lower() != "a"
+            return _HTML_URLS.sub(lambda url: url[1] + address(url[3], is_picture), match[0])
+        return match[0]
 
-def _destination(text: str, place: int, following: _Next, *, defines: bool) -> tuple[int, int] | None:
-    """The start and end of the URL after a ``]``: in parentheses, or after the colon of a reference."""
-    if not (text.startswith("(", place) or (defines and text.startswith(":", place))):
-        return None
-    is_inline = text[place] == "("
-    place += 1
-    while text.startswith(" ", place):
-        place += 1
-    if text.startswith("<", place):
-        end = following(">", place)
-        return (place + 1, end) if end < following("\n", place) else None
-    end = min(following(mark, place) for mark in (" ", "\n", ")" if is_inline else "\n"))
-    if end - place > ADDRESS_CHARACTERS_MAX or (is_inline and end == len(text)):
-        return None
-    if is_inline and text.startswith(" ", end) and text[end : end + 4].strip()[:1] not in {'"', "'", "(", ")"}:
-        return None
-    if is_inline and text.startswith(")", end) and "(" in text[place:end]:  # Database_(computing)
-        end = min(following(")", end + 1), following("\n", end))
-    return (place, end) if end > place else None
+    def target(given: str, *, is_picture: bool) -> str:
+        is_quoted = given.startswith("<")
+        return f"<{address(given[1:-1], is_picture)}>" if is_quoted else address(given, is_picture)
 
-
-def _end_of_html(text: str, place: int, following: _Next) -> int:
-    if text.startswith("<!--", place):
-        return following("-->", place) + 3
-    after = text[place + 1 : place + 2]
-    if not (after.isalpha() or after == "/"):
-        return place + 1
-    end = following(">", place)
-    return place + 1 if end == len(text) or end - place > TAG_CHARACTERS_MAX else end + 1
-
-
-def _html_with_addresses(tag: str, address: Address) -> str | None:
-    """An HTML tag with replaced URLs; None for one without any."""
-    name = tag[1:].split(None, 1)[0].rstrip(">/").lower() if len(tag) > 2 else ""
-    if name not in _WITH_ADDRESSES:
-        return None
-    for attribute in (" href=", " src=", " poster="):
-        start = tag.find(attribute) + len(attribute)
-        quote = tag[start : start + 1]
-        end = tag.find(quote, start + 1) if quote in {'"', "'"} else -1
-        if start >= len(attribute) and end > start:
-            tag = f"{tag[: start + 1]}{address(tag[start + 1 : end], name != 'a')}{tag[end:]}"
-    return tag
+    return _LINK_PARTS.sub(replaced, text)

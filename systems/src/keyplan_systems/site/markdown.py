@@ -278,11 +278,10 @@ def looked_at(text: str) -> Look:
         elif token.type in {"html_block", "html_inline"}:
             look.left_out.update(left_out(token.content))
             for name, attributes in html_tags(token.content):
-                given = dict(attributes)
-                if name.lower() in _WITH_IDS and given.get("id"):
-                    look.ids.add(given["id"])
-                if name.lower() == "a" and given.get("href"):
-                    look.links.append(given["href"])
+                if name.lower() in _WITH_IDS and attributes.get("id"):
+                    look.ids.add(attributes["id"])
+                if name.lower() == "a" and attributes.get("href"):
+                    look.links.append(attributes["href"])
     for link in look.links:
         scheme = link.partition(":")[0].lower()
         if has_scheme(link) and scheme not in SCHEMES:

@@ -97,7 +97,7 @@ def left_out(html: str) -> Iterator[str]:
         if tag not in TAGS and tag != "noscript":
             yield f"<{name}>"
             continue
-        for attribute, value in attributes:
+        for attribute, value in attributes.items():
             if attribute == "rel":
                 continue
             if attribute not in ATTRIBUTES.get(tag, set()) or _kept(tag, attribute, value) is None:
