@@ -75,11 +75,11 @@ def test_unlisted_products_cannot_be_ordered(shop: Shop) -> None:
     shop.put_in_cart("ada", "tea", 1)
     for _ in range(2):
         edit(shop, "tea", listed=False)
-    with pytest.raises(Refused, match="isn't sold any more"):
+    with pytest.raises(Refused, match="is no longer available"):
         shop.place_order("ada", "t", {"tea": 1})
-    with pytest.raises(Refused, match="isn't sold any more"):
+    with pytest.raises(Refused, match="is no longer available"):
         shop.order_cart("ada", "leafhouse", "t", 450)
-    with pytest.raises(Refused, match="isn't sold any more"):
+    with pytest.raises(Refused, match="is no longer available"):
         shop.put_in_cart("ada", "tea", 2)
     assert shop.put_in_cart("ada", "tea", 0) is None  # it can still be removed
     assert edit(shop, "tea", listed=True) == shop.product("tea")
@@ -121,7 +121,7 @@ def test_a_cart_is_ordered_once(shop: Shop) -> None:
 def test_an_order_has_the_displayed_prices(shop: Shop) -> None:
     shop.put_in_cart("ada", "tea", 1)
     edit(shop, "tea", price_cents=460)
-    with pytest.raises(Refused, match="the total is 460 now, and 450 was shown"):
+    with pytest.raises(Refused, match="a price has changed"):
         shop.order_cart("ada", "leafhouse", "t1", 450)
     assert not shop.orders_of_user("ada")
     assert shop.order_cart("ada", "leafhouse", "t1", 460).total_cents == 460

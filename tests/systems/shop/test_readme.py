@@ -117,7 +117,6 @@ def calls_around_orders(shop: Shop) -> dict[str, Callable[[], object]]:
         "W24": lambda: shop.order_cart("newer", "leafhouse", "token", 2 * green_tea.price_cents),
         "W20": lambda: shop.release(pending.order_id, DAY + timedelta(days=9)),
         "W21": lambda: shop.settle_refund(cancelled.order_id, "re_1"),
-        "W15": lambda: shop.leave("newer"),
     }
 
 

@@ -23,7 +23,7 @@ PASSWORD = "seven quiet lamps"
 PRIVATE = {
     "blog": ("/account", "post_seen?post_id=p1", 404),
     "cms": ("/password", "members", 200),
-    "shop": ("/account", "carts", 200),
+    "shop": ("/cart", "carts", 200),
     "social": ("/password", "blocks", 200),
 }
 """A page and a read of the API for people who are signed in, with the read's status: the blog's finds no item."""

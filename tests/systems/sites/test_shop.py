@@ -61,7 +61,7 @@ def order(customer: Visit, quantity: int = 2) -> str:
     customer.get("/products/green-tea")
     assert customer.send("/cart", quantity=str(quantity)) == 200
     assert customer.send("/checkout") == 200
-    assert customer.says("The order is placed.")
+    assert customer.says("Order placed.")
     return customer.path
 
 
@@ -72,9 +72,9 @@ def test_a_new_customer_orders_to_their_address(shop: Shop, site: ServedSite) ->
     somebody = visit(site)
     assert somebody.join("moving@example.org") == 200
     for path, said in (
-        ("/cart", "Your cart is empty. See what is new"),
-        ("/orders", "No orders yet. See what is new"),
-        ("/search?q=unheard-of", "Nothing has all of these words. See what is new"),
+        ("/cart", "Your cart is empty. Browse new products"),
+        ("/orders", "No orders yet. Browse new products"),
+        ("/search?q=unheard-of", "No products match all of these words. Browse new products"),
     ):
         somebody.get(path)
         assert somebody.says(said)
@@ -105,27 +105,27 @@ def test_problems_of_a_cart_are_shown(shop: Shop, site: ServedSite) -> None:
     assert product is not None
     shop.update(product, stock=2)
     assert (somebody.send("/checkout"), somebody.path) == (409, "/checkout")
-    assert somebody.says("Smoked Tea: 2 in stock, and 40 in your cart")
+    assert somebody.says("Smoked Tea: 40 ordered, 2 in stock")
     somebody.send("/cart", quantity="1")
     edit(shop, "smoked-tea", price_cents=product.price_cents + 100)
     assert somebody.send("/checkout") == 409
-    assert somebody.says("A price has changed since you looked: this is what it costs now")
+    assert somebody.says("a price has changed since the cart was shown")
     edit(shop, "smoked-tea", price_cents=product.price_cents, listed=False)
     assert somebody.send("/checkout") == 409
-    assert somebody.says("Smoked Tea isn’t sold any more")
+    assert somebody.says("Smoked Tea is no longer available")
     edit(shop, "smoked-tea", listed=True)
     somebody.get("/cart")
     old = dict(re.findall(r'name="(csrf|merchant|total)"[^>]* value="([^"]*)"', somebody.text))
     assert somebody.send("/checkout") == 200
     placed = somebody.path
     assert somebody.post("/checkout", {**old, "token": "another click"}) == 409
-    assert somebody.says("This cart has changed meanwhile Nothing was ordered by this click.")
+    assert somebody.says("Your cart has changed No order was placed.")
     somebody.get(placed)
     cancel = {"csrf": somebody.csrf()}
     for _ in range(2):  # a second click changes nothing
         assert somebody.post(f"{placed}/cancel", cancel) == 200
     somebody.get("/search?q=")
-    assert somebody.says("Write a word, or a few.")
+    assert somebody.says("Enter one or more words.")
 
 
 def test_an_unpaid_order_shows_its_expiry(shop: Shop, site: ServedSite) -> None:
@@ -134,7 +134,7 @@ def test_an_unpaid_order_shows_its_expiry(shop: Shop, site: ServedSite) -> None:
     made = shop.order_details(placed.rpartition("/")[2])
     assert made is not None
     until = (made.order.created_at + HELD).strftime("%H:%M UTC")
-    assert customer.says("Its goods are kept for you until")
+    assert customer.says("Items are reserved for you until")
     assert until in customer.text
     assert customer.send(f"{placed}/cancel") == 200
 
@@ -148,7 +148,7 @@ def test_an_order_is_placed_paid_and_shipped(shop: Shop, site: ServedSite) -> No
     assert customer.send(f"{placed}/pay", card=OfflineProvider.DECLINED) == 422
     assert customer.says("The card was declined.")
     assert customer.send(f"{placed}/pay", card=OfflineProvider.CARD) == 200
-    assert customer.says("The order is paid")
+    assert customer.says("Your order is paid")
     order_id = placed.rpartition("/")[2]
     merchant.get("/selling")
     assert f"/selling/{order_id}" in merchant.text
@@ -169,7 +169,7 @@ def test_merchants_see_readings_and_events_of_a_day(shop: Shop, site: ServedSite
     assert "<path d=" in merchant.text
     assert merchant.says("cold-store tea-room")
     merchant.get("/selling/devices?day=2001-01-01")
-    assert merchant.says("No readings of that day.")
+    assert merchant.says("No readings on this day.")
     assert merchant.get("/selling/devices?device=forge") == 404  # another merchant's
     assert merchant.get("/selling/events?day=never") == 400
     merchant.get("/selling/events?day=2001-01-01")
@@ -207,7 +207,7 @@ def test_a_merchant_adds_and_edits_a_product_with_a_picture(shop: Shop, site: Se
     merchant.get("/selling/goods/tea-cosy-2")
     merchant.post("/selling/goods/tea-cosy-2", {"csrf": merchant.csrf(), "name": "Tea Cosy", "price": "9", "more": "0"})
     anyone.get("/products/tea-cosy-2")
-    assert anyone.says("It isn't sold any more.")
+    assert anyone.says("No longer available.")
 
 
 def test_a_cancelled_order_is_refunded(shop: Shop, site: ServedSite) -> None:
@@ -242,7 +242,7 @@ def test_a_payment_of_a_released_order_is_refunded(shop: Shop) -> None:
     customer = visit(make_site(shop, OPTIONS, provider), CUSTOMER)
     placed = order(customer, 1)
     assert customer.send(f"{placed}/pay", card=OfflineProvider.CARD) == 409
-    assert customer.says("The order was cancelled meanwhile")
+    assert customer.says("The order was cancelled")
     assert provider.given_back == [f"{placed.rpartition('/')[2]}/late"]
 
 
@@ -429,7 +429,7 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
         assert anybody.get(f"/search?q={query}") == 200
         assert anybody.says(product)
     anybody.get("/search?q=nothing like it")
-    assert anybody.says("Nothing has all of these words.")
+    assert anybody.says("No products match all of these words.")
     assert anybody.get("/search") == 200
     served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
     seller = visit(site, MERCHANT).client.cookies["shop_session"].strip('"')
@@ -442,7 +442,7 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
         details = {"name": "White Tea Sampler", "price_cents": 900}
         send("edit_product", details={**details, "listed": False})
         anybody.get("/search?q=white sampler")
-        assert anybody.says("Nothing has all of these words.")
+        assert anybody.says("No products match all of these words.")
         send("edit_product", details=details)
         anybody.get("/search?q=white sampler")
         assert anybody.says("White Tea Sampler")

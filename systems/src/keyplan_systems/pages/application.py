@@ -11,7 +11,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keyplan_systems.pages import joining, passwords
-from keyplan_systems.pages.leaving import Leaving, leaving_forms, leaving_pages
 from keyplan_systems.pages.policy import TablePolicy
 from keyplan_systems.pages.site import SmallSite, Turn
 from keyplan_systems.site.application import application
@@ -42,12 +41,10 @@ def small_application(
     pages: Pages,
     forms: Pages = (),
     beside: Callable[[], AbstractAsyncContextManager[None]] = _nothing,
-    leaving: Leaving | None = None,
     uploads: Mapping[str, tuple[Handler, str]] = {},
 ) -> Starlette:
-    """The ASGI application of a site, which doesn't close the design. ``beside`` runs in the background. With
-    ``leaving``, users can export their data and delete their accounts. ``uploads`` are paths that accept a picture,
-    with their role.
+    """The ASGI application of a site, which doesn't close the design. ``beside`` runs in the background. ``uploads``
+    are paths that accept a picture, with their role.
     """
     if site.people is not None:
         pages = (*pages, ("/sign-in", _sign_in_form, "anyone"))
@@ -57,9 +54,6 @@ def small_application(
         pages, forms = (*pages, *passwords.PAGES), (*forms, *passwords.FORMS)
         if site.people.by_mail:
             pages, forms = (*pages, *passwords.FORGOTTEN_PAGES), (*forms, *passwords.FORGOTTEN_FORMS)
-    if leaving is not None:
-        site.can_leave = True
-        pages, forms = (*pages, *leaving_pages(leaving)), (*forms, *leaving_forms(leaving))
     routes = [
         Route(path, site.upload(handler, BYTES_MAX, role), methods=["POST"])
         for path, (handler, role) in uploads.items()

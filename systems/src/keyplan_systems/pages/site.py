@@ -127,8 +127,6 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         self.look = look
         self.options = options
         self.people = people
-        self.can_leave = False
-        """Whether users can export their data and delete their account."""
         self.joining = Joining(look.title, signer, mail or LoggedMail(), time.time)
         self.secure = secure
 
@@ -147,7 +145,6 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
             "people": self.people is not None,
             "by_mail": by_mail,
             "can_join": self.people is not None and self.people.can_join,
-            "can_leave": self.can_leave,
         }
         own = {"style": f"{self.look.system}.css", "icon": f"{self.look.system}.svg"}
         return {**context, **{name: file for name, file in own.items() if file in STATIC}}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Batch, Create, Delete, Example, Update, Writes, now, write
+from keyplan import Create, Delete, Example, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     CART_KEPT,
@@ -47,22 +47,6 @@ class CustomerWrites(Reads):
         update = Update(Credential, user_id=user_id).set(password_hash=password_hash, changed_at=now())
         yield update.only_if(password_hash=old_hash)
 
-    @write("W15", attempts=10, example=Example().found(User, merchant_id=None))
-    def leave(self, user_id: Id) -> Writes:
-        """Delete a customer: profile, credential and carts. Orders stay, and the email address is free again.
-
-        Raises ItemNotFound; Refused for a user who sells.
-        """
-        user = yield from self.user.read(user_id)
-        if user is None:
-            raise _unknown(user_id, "Shop.leave")
-        if user.merchant_id is not None:
-            raise Refused("a user who sells for a merchant can't leave", place="Shop.leave")
-        carts = yield from self.carts.read(user_id)
-        yield Delete(user)
-        yield Delete(Credential, user_id=user_id)
-        yield Batch(Delete(cart) for cart in carts)
-
     @write("W17")
     def set_address(self, user_id: Id, address: PostalAddress) -> Writes[User]:
         """Set the address that a user's orders are shipped to; earlier orders keep theirs. Raises ItemNotFound."""
@@ -75,13 +59,13 @@ class CustomerWrites(Reads):
         """Set the quantity of a product in its merchant's cart; 0 removes it. Returns the cart; None if it is empty.
 
         Stock isn't held: the order checks it again. Raises ItemNotFound for an unknown product; Refused for one that
-        isn't sold any more, for more than the stock, for a full cart and for too many carts.
+        is no longer available, for more than the stock, for a full cart and for too many carts.
         """
         product = yield from self.product.read(product_id)
         if product is None:
             raise ItemNotFound(f"there is no product {product_id!r}", place="Shop.put_in_cart")
         if product.listed_at is None and quantity:
-            raise Refused(f"{product.name} isn't sold any more", place="Shop.put_in_cart")
+            raise Refused(f"{product.name} is no longer available", place="Shop.put_in_cart")
         if quantity > product.stock:
             raise Refused(f"{product.stock} of {product.name} are in stock", place="Shop.put_in_cart")
         cart = yield from self.cart.read(user_id, product.merchant_id)

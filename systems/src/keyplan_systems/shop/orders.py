@@ -83,9 +83,9 @@ class OrderWrites(Reads):
         order = yield from self._placing(begun, cart.items, "Shop.order_cart")
         if order.total_cents != total_cents:
             raise Refused(
-                f"the total is {order.total_cents} now, and {total_cents} was shown, in minor units",
+                "a price has changed since the cart was shown",
                 place="Shop.order_cart",
-                hint="show the cart again, and let the customer decide",
+                hint=f"the total is {order.total_cents}, not {total_cents}, in minor units: show the cart again",
             )
         yield Delete(cart).only_if(changed_at=cart.changed_at)
         return order
@@ -297,18 +297,18 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], pla
             place=place,
             hint="place an order for each merchant",
         )
-    gone = [
-        ErrorDetail(f"items[{name}]", "isn't sold any more") for name in sorted(items) if not products[name].listed_at
-    ]
-    if gone:
-        raise Refused("some of it isn't sold any more", place=place, hint="leave it out", errors=gone)
-    short = [
-        ErrorDetail(f"items[{name}]", f"{wanted} wanted, {products[name].stock} in stock")
+    faults = [
+        ErrorDetail(
+            f"items[{name}]",
+            f"{product.name}: {wanted} ordered, {product.stock} in stock"
+            if product.listed_at
+            else f"{product.name} is no longer available",
+        )
         for name, wanted in sorted(items.items())
-        if products[name].stock < wanted
+        if not (product := products[name]).listed_at or product.stock < wanted
     ]
-    if short:
-        raise Refused("there isn't enough in stock", place=place, hint="order fewer, or later", errors=short)
+    if faults:
+        raise Refused("products are unavailable", place=place, hint="order fewer, or leave them out", errors=faults)
 
 
 def _digest(wanted: Mapping[str, object]) -> str:

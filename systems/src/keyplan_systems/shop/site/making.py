@@ -19,7 +19,6 @@ from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import HELD
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
-from keyplan_systems.shop.leaving import ShopLeaving
 from keyplan_systems.shop.payments import OfflineProvider, Provider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.shop.searching import keep_found, search_of
@@ -47,11 +46,11 @@ LOOK = Look(
     ),
     search="/search",
     notices={
-        "address": "The address is saved.",
-        "cancelled": "The order is cancelled. What was paid goes back.",
-        "cart": "Your cart is changed.",
-        "paid": "Thank you. The order is paid, and will be shipped.",
-        "placed": f"The order is placed. Its goods are kept for you for {HELD.total_seconds() / 3600:.0f} hours.",
+        "address": "Address saved.",
+        "cancelled": "Order cancelled. Any payment will be refunded.",
+        "cart": "Cart updated.",
+        "paid": "Thank you. Your order is paid, and will be shipped.",
+        "placed": f"Order placed. Its items are reserved for {HELD.total_seconds() / 3600:.0f} hours.",
     },
     filters={"money": money_in("EUR")},
 )
@@ -98,9 +97,8 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
         ),
         uploads={"/selling/pictures": (selling.take_picture, "merchant")},
         beside=again_and_again(KEEP_SECONDS, _LOG, partial(release_unpaid, shop), partial(pay_refunds, shop, payments)),
-        leaving=ShopLeaving(shop),
     )
-    cards = f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined. No money moves"
+    cards = f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined. No real payment is made"
     logins = sample_logins(site, [email for email, _ in DEMO_USERS], DEMO_PASSWORD, cards)
     return ServedSite(application, TablePolicy(site, rules(shop, search)), [*logins, *mail_warnings(site)])
 

@@ -80,9 +80,9 @@ class Shelves:
         if query:
             turn.limit("search", turn.address)
             goods = found_products(turn.design, self.index, query, FOUND_MAX)
-        lede = "" if query else "By words of names, categories, sellers and descriptions."
+        lede = "" if query else "Search names, categories, sellers and descriptions."
         heading = f"Search: {query}" if query else "Search"
-        empty = "Nothing has all of these words." if query else "Write a word, or a few."
+        empty = "No products match all of these words." if query else "Enter one or more words."
         return turn.page("goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty=empty)
 
 
@@ -112,27 +112,11 @@ def _lines(shop: Shop, cart: Cart) -> tuple[list[CartLine], int]:
     return lines, sum(line.cents for line in lines)
 
 
-def _why_not(turn: ShopTurn, merchant_id: str, total: int) -> str:
-    """The reason why a cart can't be ordered: products with too little stock, or another total."""
-    shop = turn.design
-    cart = shop.cart(turn.person.user_id, merchant_id)
-    lines, now_cents = ([], total) if cart is None else _lines(shop, cart)
-    short = [line for line in lines if not line.product.listed_at or line.product.stock < line.quantity]
-    if short:
-        return "; ".join(
-            f"{line.product.name}: {line.product.stock} in stock, and {line.quantity} in your cart"
-            if line.product.listed_at
-            else f"{line.product.name} isn’t sold any more"
-            for line in short
-        )
-    return "A price has changed since you looked: this is what it costs now" if now_cents != total else ""
-
-
 def put_in_cart(turn: ShopTurn) -> Response:
     """Set the quantity of a product in the cart."""
     quantity = turn.form.number("quantity", "How many")
     if quantity is None or quantity > 10_000:
-        raise Problem(422, "How many?", "A whole number is needed.", (("Your cart", "/cart"),))
+        raise Problem(422, "Invalid quantity", "Enter a whole number.", (("Your cart", "/cart"),))
     turn.design.put_in_cart(turn.person.user_id, turn.form["product"], quantity)
     return turn.go("/cart", "cart")
 
@@ -141,17 +125,17 @@ def checkout(turn: ShopTurn) -> Response:
     form, shop, me = turn.form, turn.design, turn.person.user_id
     total, token = form.number("total", "Total"), form["token"]
     if total is None or not 1 <= len(token) <= 100:
-        raise Problem(400, "That can't be done", "The form isn't whole.", (("Your cart", "/cart"),))
+        raise Problem(400, "Invalid form", "The form is incomplete.", (("Your cart", "/cart"),))
     user = shop.user(me)
     if user is None or user.address is None:
-        raise Problem(422, "Where to?", "Add your address first.", (("Your address", "/address"),))
+        raise Problem(422, "Shipping address required", "Add your address first.", (("Your address", "/address"),))
     try:
         placed = shop.order_cart(me, form["merchant"], token, total)
     except ItemNotFound:  # it was ordered or emptied in another window
         ways = (("Your cart", "/cart"), ("Your orders", "/orders"))
-        raise Problem(409, "This cart has changed meanwhile", "Nothing was ordered by this click.", ways) from None
+        raise Problem(409, "Your cart has changed", "No order was placed.", ways) from None
     except Refused as error:
-        form.fault("", _why_not(turn, form["merchant"], total) or error.message)
+        form.fault("", "; ".join(detail.message for detail in error.errors) or error.message)
         return _cart_page(turn, 409)
     return turn.go(f"/orders/{placed.order_id}", "placed")
 
@@ -208,7 +192,7 @@ class Customers:
         except Refused:
             self.provider.give_back(f"{result.order_id}/late", paid.external_id, paid.amount_cents)
             raise Problem(
-                409, "The order was cancelled meanwhile", "Nothing was charged.", (("Your orders", "/orders"),)
+                409, "The order was cancelled", "Nothing was charged.", (("Your orders", "/orders"),)
             ) from None
         return turn.go(f"/orders/{result.order_id}", "paid")
 

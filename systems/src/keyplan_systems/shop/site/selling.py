@@ -169,7 +169,7 @@ def _day(turn: ShopTurn) -> datetime:
     try:
         at = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) if text else now()
     except ValueError:
-        raise Problem(400, "No such day", "Enter a date such as 2026-05-04.") from None
+        raise Problem(400, "Invalid date", "Enter a date such as 2026-05-04.") from None
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
