@@ -278,4 +278,4 @@ def test_stored_formats_in_keys_are_explained() -> None:
     assert "sent_at is in the key in its stored format, StoredAs('ms')" in proofs["sent"]
     assert proofs["counts_of"].endswith("an item without __edb_e__ = count belongs to another entity.")
     (project, *_) = openapi(App.compiled)["paths"]["/api/worth"]["get"]["parameters"]
-    assert project["description"] == "Capital and small letters are taken alike."
+    assert project["description"] == "Case is ignored."

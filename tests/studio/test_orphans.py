@@ -70,7 +70,7 @@ def test_parents_on_other_pages_are_read(school: School) -> None:
     assert len(data_json(of_design(school), given)["rows"]) == 130
     slow = SimpleNamespace(call=school.store.transport.call, call_all=half)
     assert len(data_json(replace(of_design(school), transport=slow), given)["rows"]) == 130
-    assert asked == [100, 100, 100, *range(100, 0, -10)]
+    assert max(asked) == 100, "the maximum of one request"
 
 
 def test_a_search_can_be_limited_to_orphans(school: School) -> None:

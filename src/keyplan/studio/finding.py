@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from keyplan.client.conversations import Request
+from keyplan.client.batches import batch_get
+from keyplan.client.conversations import converse
 from keyplan.dynamodb.values import NumberError, canonical
 from keyplan.errors import ErrorDetail, RequestError
 from keyplan.formatting.results import plain
@@ -422,10 +423,6 @@ def _compared(made: _Expression, name: str, operator: str, values: Sequence[Mapp
             return f"{name} {operator} {tokens[0]}"
 
 
-KEYS_MAX = 100
-"""Keys of one BatchGetItem. Source: BatchGetItem in the API reference."""
-
-
 def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
     """The items that refer to a missing item, by identity, each with the reason. Raises DynamoDBError, StoreError."""
     design = subject.compiled
@@ -496,13 +493,7 @@ def _is_by_index(design: CompiledDesign, fields: frozenset[str], group: Sequence
 
 
 def _there(subject: Subject, keys: Sequence[Mapping[str, Any]]) -> set[str]:
-    result: set[str] = set()
-    left = [dict(key) for key in keys]
-    while left:
-        part, left = left[:KEYS_MAX], left[KEYS_MAX:]
-        names = {f"#k{at}": name for at, name in enumerate(subject.table.key_names)}
-        asked = {"Keys": part, "ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
-        (answer,) = subject.transport.call_all([Request("BatchGetItem", {"RequestItems": {subject.table_name: asked}})])
-        result |= {subject.identity_of(value) for value in answer["Responses"].get(subject.table_name, ())}
-        left += (answer.get("UnprocessedKeys") or {}).get(subject.table_name, {}).get("Keys", ())
-    return result
+    names = {f"#k{at}": name for at, name in enumerate(subject.table.key_names)}
+    projection = {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+    reading = batch_get(subject.table_name, list(map(dict, keys)), consistent=False, projection=projection)
+    return {subject.identity_of(item) for item in converse(reading, subject.transport) if item is not None}

@@ -84,9 +84,9 @@ class Endpoint:
         self.method = "GET" if isinstance(pattern, ReadPattern) else "POST"
 
     async def __call__(self, request: Request) -> Response:
-        return self._kept_by_nobody(await self._answer(request))
+        return self._not_cached(await self._answer(request))
 
-    def _kept_by_nobody(self, response: Response) -> Response:
+    def _not_cached(self, response: Response) -> Response:
         """With a policy, a response is for one caller, so caches must not store it."""
         if self.offer.policy is not None:
             response.headers["cache-control"] = "no-store"
@@ -100,15 +100,15 @@ class Endpoint:
                 return await self._stream(arguments, caller)
             if self.offer.policy is not None:
                 if isinstance(self.pattern, ReadPattern):
-                    return await in_turn(self.design, self._carried_out, request, sent)
-                return await run_in_threadpool(self._carried_out, request, sent)  # a write waits for the disk
+                    return await in_turn(self.design, self._called, request, sent)
+                return await run_in_threadpool(self._called, request, sent)  # a write waits for the disk
             arguments, caller = self._admitted(request, sent)
             answer = await self.design.call_async(self.pattern.name, arguments)
             return _response(self._shown(answer, arguments, caller))
         except (KeyplanError, ValidationError) as error:
             return self._refused(error)
 
-    def _carried_out(self, request: Request, sent: Sent) -> Response:
+    def _called(self, request: Request, sent: Sent) -> Response:
         """A whole call under a policy, in one worker thread: authorization, the call, and filtering of its result.
         Several threads would take more CPU time than the call itself (decision 0023).
         """
@@ -154,7 +154,7 @@ class Endpoint:
         # Under a policy, the requests of a write, and of a read with a filtered result, contain other callers' keys
         result = log if self.offer.policy is None or is_open else []
         shown["requests"] = [{"operation": value.operation, "parameters": value.parameters} for value in result]
-        return self._kept_by_nobody(JsonResponse(shown))
+        return self._not_cached(JsonResponse(shown))
 
     def _refused(self, error: KeyplanError | ValidationError) -> Response:
         """The response for an error. Under a policy, callers don't see the store's file or address. Errors in the

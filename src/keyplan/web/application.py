@@ -23,16 +23,14 @@ from keyplan.web.openapi import openapi
 from keyplan.web.policy import Offer, Policy, is_foreign, named_host
 from keyplan.web.tracing import examples
 
+_CONTENT_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    b"form-action 'self'; frame-ancestors 'none'"
+)
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-    (
-        b"content-security-policy",
-        (
-            b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-            b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-        ),
-    ),
+    (b"content-security-policy", _CONTENT_POLICY),
 )
 
 
@@ -112,11 +110,8 @@ def application(
             yield
 
     routes = [
-        *(
-            Route(f"/api/{endpoint.pattern.name}", endpoint.__call__, methods=[endpoint.method])
-            for endpoint in endpoints
-        ),
-        *(Route(f"/try/{endpoint.pattern.name}", endpoint.trace, methods=[endpoint.method]) for endpoint in endpoints),
+        *(Route(f"/api/{each.pattern.name}", each.__call__, methods=[each.method]) for each in endpoints),
+        *(Route(f"/try/{each.pattern.name}", each.trace, methods=[each.method]) for each in endpoints),
         *(Route(f"/{base}/{{pattern}}", unknown, methods=_METHODS) for base in ("api", "try")),
         Route("/openapi.json", describe),
         Route("/examples.json", stored),
@@ -144,11 +139,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
     message = error.detail
     if error.status_code == 404:
-        message = (
-            f"there is nothing at {request.url.path}; the patterns are below /api/, their description at /openapi.json"
-        )
+        message = f"{request.url.path} doesn't exist; the access patterns are below /api/, described by /openapi.json"
     elif error.status_code == 405:
-        message = f"{request.method} isn't answered at {request.url.path}"
+        message = f"{request.url.path} doesn't support {request.method}"
     headers = dict(error.headers) if error.headers else None
     return problem(error.status_code, _CODES.get(error.status_code, "HTTPError"), message, headers)
 
@@ -160,7 +153,7 @@ async def _keyplan_error(_request: Request, error: Exception) -> Response:
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:
     # The server that runs the application logs the error.
-    return problem(500, "InternalError", "the server failed; its log says why")
+    return problem(500, "InternalError", "the server failed; see its log")
 
 
 class Beside:

@@ -114,7 +114,10 @@ def _facts(design: Design, *, public: bool) -> str:
 
 def _row(explanation: Explanation) -> str:
     where = f'<span class="index">{escape(explanation.index)}</span>' if explanation.index else ""
-    condition = _condition(explanation.key_condition) if explanation.kind == "read" else _asks(explanation)
+    condition = _condition(explanation.key_condition)
+    if explanation.kind == "write":
+        reads = f"reads {escape(', '.join(explanation.asks))} first" if explanation.asks else "writes without reading"
+        condition = f'<span class="quiet">{reads}</span>'
     return (
         f'<tr role="row" class="{explanation.kind}">'
         f'<td role="cell" class="id"><span>{escape(explanation.id)}</span></td>'
@@ -124,12 +127,6 @@ def _row(explanation: Explanation) -> str:
         f'<td role="cell" class="operation"><span>{escape(explanation.operation)}</span>{where}</td>'
         f'<td role="cell" class="condition">{condition}</td></tr>'
     )
-
-
-def _asks(explanation: Explanation) -> str:
-    if not explanation.asks:
-        return '<span class="quiet">writes without reading</span>'
-    return f'<span class="quiet">reads {escape(", ".join(explanation.asks))} first</span>'
 
 
 def _summary(doc: str) -> str:
@@ -169,21 +166,19 @@ def _marked(text: str) -> str:
 def _pattern(explanation: Explanation, inputs: str) -> str:
     name = escape(explanation.pattern)
     verb = "GET" if explanation.kind == "read" else "POST"
+    limit = explanation.limit
     facts = [
         ("Operation", explanation.operation),
         ("Index", explanation.index),
-        ("Key", explanation.key or None),
+        ("Key", explanation.key),
         ("Order", explanation.direction),
-    ]
-    limit = (
-        None if explanation.limit is None else f"{explanation.limit} items; one more is read, to detect further ones"
-    )
-    facts += [
         ("Consistency", explanation.consistency if explanation.kind == "read" else None),
         ("Filter", explanation.filter),
-        ("Limit", limit),
+        ("Limit", None if limit is None else f"{limit} items; one more is read, to detect further ones"),
     ]
     shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
+    why = "Why it scans" if explanation.operation == "Scan" else "Why it needs no scan"
+    why = why if explanation.kind == "read" else "How it is written"
     return f"""<details class="pattern {explanation.kind}" id="{name}">
 <summary><span class="id">{escape(explanation.id)}</span><span class="name">{name}</span>
 <span class="doc">{escape(_summary(explanation.doc))}</span></summary>
@@ -194,7 +189,7 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
 <code class="line">{verb} /api/{name}</code></div>
 </form>
 <div class="why">
-<h3>{_why(explanation)}</h3>
+<h3>{why}</h3>
 <p>{escape(explanation.proof)}</p>
 <dl class="facts small">{shown}</dl>
 </div>
@@ -203,12 +198,6 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
 </div>
 </details>
 """
-
-
-def _why(explanation: Explanation) -> str:
-    if explanation.kind == "write":
-        return "How it is written"
-    return "Why it scans" if explanation.operation == "Scan" else "Why it needs no scan"
 
 
 def _requests(explanation: Explanation) -> str:
@@ -327,11 +316,9 @@ def _number(common: str, parameter: Parameter, schema: Schema, *, read: bool) ->
 
 def _plain(schema: Schema, schemas: Schemas) -> Schema:
     """The schema without reference and null."""
-    result = schemas.resolved(schema)
+    result = schemas.without_null(schemas.resolved(schema))
     kinds = [value for value in result.get("anyOf", []) if value != {"type": "null"}]
-    if len(kinds) == 1:
-        return {**schemas.resolved(kinds[0]), **{name: value for name, value in result.items() if name != "anyOf"}}
-    if result.get("anyOf") and all(kind.get("type") in {"string", *_NUMBERS} for kind in kinds):
+    if kinds and all(kind.get("type") in {"string", *_NUMBERS} for kind in kinds):
         return {"type": "string"}  # a Decimal, for example: a number or a string
     return result
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from keyplan._version import __version__
-from keyplan.analysis.explain.explanation import Explanation, explain
+from keyplan.analysis.explain.explanation import explain
 from keyplan.analysis.explain.wording import folded_fields
 from keyplan.formatting.arguments import BOUNDS, takes_many
 from keyplan.formatting.results import plain
@@ -28,15 +28,15 @@ from keyplan.web.policy import Offer, Policy
 ERROR = "KeyplanError"
 _BOUND_WORDS = {"ge": "At least this.", "gt": "More than this.", "le": "At most this.", "lt": "Less than this."}
 _RESPONSES = {
-    400: ("BadRequest", "The request can't be made: every fault of it is named. Nothing was sent to the store."),
-    401: ("AuthenticationRequired", "Only a caller who is known may do that."),
-    403: ("AccessDenied", "The caller may not do that."),
-    404: ("NotFound", "There is no such item."),
-    409: ("Conflict", "A condition of the write didn't hold, or the design doesn't allow it. Nothing was written."),
-    413: ("TooLarge", "The body, or an item that it makes, is too large."),
+    400: ("BadRequest", "The request is invalid: all its errors are listed. Nothing was sent to the store."),
+    401: ("AuthenticationRequired", "Authentication is required."),
+    403: ("AccessDenied", "The caller isn't authorized."),
+    404: ("NotFound", "The item doesn't exist."),
+    409: ("Conflict", "A condition failed, or the design rejected the write. Nothing was written."),
+    413: ("TooLarge", "The body, or an item in it, is too large."),
     415: ("UnsupportedMediaType", "The body isn't application/json."),
-    429: ("TooManyRequests", "The caller did that too often of late; Retry-After says in how many seconds it may."),
-    503: ("Unavailable", "The store can't answer."),
+    429: ("TooManyRequests", "Too many requests. Retry-After is the number of seconds to wait."),
+    503: ("Unavailable", "The store is unavailable."),
 }
 _READ_ERRORS = (400, 503)
 _WRITE_ERRORS = (400, 404, 409, 413, 415, 503)
@@ -75,11 +75,17 @@ def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, A
 
 def _operation(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
     summary, _, rest = pattern.signature.doc.partition("\n\n")
+    explanation = explain(offer.design, pattern.name)
     operation: dict[str, Any] = {
         "operationId": pattern.name,
         "summary": " ".join(summary.split()) or pattern.name,
         "tags": ["reads" if isinstance(pattern, ReadPattern) else "writes"],
-        "x-keyplan": _facts(explain(offer.design, pattern.name)),
+        "x-keyplan": {
+            "id": explanation.id,
+            "operation": explanation.operation,
+            "index": explanation.index,
+            **({"key_condition": explanation.key_condition} if explanation.key_condition else {}),
+        },
     }
     if rest.strip():
         operation["description"] = rest.strip()
@@ -95,18 +101,8 @@ def _operation(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
     return operation
 
 
-def _facts(explanation: Explanation) -> dict[str, Any]:
-    facts = {
-        "id": explanation.id,
-        "operation": explanation.operation,
-        "index": explanation.index,
-        "key_condition": explanation.key_condition or None,
-    }
-    return {name: value for name, value in facts.items() if value is not None or name == "index"}
-
-
 def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) -> list[dict[str, Any]]:
-    schema = _in_query(schemas.parameter(pattern, parameter))
+    schema = schemas.without_null(schemas.parameter(pattern, parameter))
     if parameter.kind is ParameterKind.RANGE:
         both = _both_bounds(pattern, parameter)
         defaults = default_bounds(pattern, parameter)
@@ -122,15 +118,14 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
     result: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
     words = {
         ParameterKind.PREFIX: "The beginning of the text.",
-        ParameterKind.DIRECTION: "Whether the answer is in descending order: the newest first.",
-        ParameterKind.LIMIT: "How many items at most.",
-        ParameterKind.CURSOR: "Where the page before ended: the cursor that it gave, with the same other parameters.",
+        ParameterKind.DIRECTION: "Whether the order is descending: the newest first.",
+        ParameterKind.LIMIT: "Maximum number of items.",
+        ParameterKind.CURSOR: "The cursor of the page before, for the same other parameters.",
     }
-    said = [words[parameter.kind]] if parameter.kind in words else []
+    if parameter.kind in words:
+        result["description"] = words[parameter.kind]
     if parameter.condition and parameter.name in folded_fields(pattern.plan):
-        said.append("Capital and small letters are taken alike.")
-    if said:
-        result["description"] = " ".join(said)
+        result["description"] = f"{result.get('description', '')} Case is ignored.".strip()
     if takes_many(parameter):
         result |= {"style": "form", "explode": True}
     return [result]
@@ -140,16 +135,8 @@ def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
     buckets = pattern.buckets
     if buckets is None or buckets.field != parameter.name:
         return ""
-    needed = "" if parameter.required else ", where no default says them"
-    return f" A lower and an upper bound are needed{needed}, over {BUCKETS_MAX:,} {buckets.unit}s at most."
-
-
-def _in_query(schema: Schema) -> Schema:
-    """The schema without null, which a query string can't represent."""
-    kinds = [value for value in schema.get("anyOf", []) if value != {"type": "null"}]
-    if len(kinds) == 1:
-        return {**kinds[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
-    return schema
+    needed = "" if parameter.required else ", unless they have defaults"
+    return f" A lower and an upper bound are required{needed}, over {BUCKETS_MAX:,} {buckets.unit}s maximum."
 
 
 def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
@@ -202,11 +189,15 @@ def _error_schema() -> Schema:
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": {**text, "description": "Stable: it stays when the words change."},
-            "message": {**text, "description": "What went wrong."},
+            "code": {**text, "description": "Stable, also if the message changes."},
+            "message": {**text, "description": "The error."},
             "place": {**text, "description": "Where."},
             "hint": {**text, "description": "What to do."},
-            "errors": {"type": "array", "items": fault, "description": "Each thing that is wrong, with its place."},
+            "errors": {
+                "type": "array",
+                "items": fault,
+                "description": "All errors, each with its place.",
+            },
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": error}}
@@ -293,6 +284,13 @@ class Schemas:
     def _result(self, pattern: ReadPattern | WritePattern, name: str) -> Schema:
         return dict(self._found[f"{pattern.name}->{name}", "serialization"])
 
+    def without_null(self, schema: Schema) -> Schema:
+        """The schema without null, which a query string can't represent."""
+        kinds = [value for value in schema.get("anyOf", []) if value != {"type": "null"}]
+        if len(kinds) != 1:
+            return schema
+        return {**self.resolved(kinds[0]), **{name: value for name, value in schema.items() if name != "anyOf"}}
+
     def resolved(self, schema: Schema) -> Schema:
         reference = schema.get("$ref")
         return schema if reference is None else self.definitions[reference.rpartition("/")[2]]
@@ -347,10 +345,8 @@ def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
 def _items(item: Schema, *, cursor: bool) -> Schema:
     properties: dict[str, Schema] = {"items": {"type": "array", "items": item}}
     if cursor:
-        properties["cursor"] = {
-            "type": ["string", "null"],
-            "description": "Where the next page begins; null when nothing follows.",
-        }
+        text = "The cursor of the next page; null after the last page."
+        properties["cursor"] = {"type": ["string", "null"], "description": text}
     return _object(properties)
 
 

@@ -121,9 +121,8 @@ def is_foreign(method: str, headers: Mapping[str, str], public: str | None) -> b
     lower case; ``public`` is the server's public address, if it isn't the requests' host.
     """
     origin = headers.get("origin")
-    if origin is not None and _place(origin) not in {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {
-        ""
-    }:
+    own = {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {""}
+    if origin is not None and _place(origin) not in own:
         return True
     if headers.get("sec-fetch-site", "").lower() not in _ELSEWHERE:
         return False

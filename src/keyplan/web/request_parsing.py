@@ -29,7 +29,7 @@ from keyplan.errors import (
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 2000
-"""How many ``name=value`` a query string may hold."""
+"""Maximum number of ``name=value`` in a query string."""
 
 
 def query_pairs(request: Request) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 and each new thread opens a connection to the embedded store. A request waits for the one before it, but not for long,
 because that one may wait for the disk, a lock, or a picture.
 """
-# ruff: noqa: PLC0415 - whoever names a system imports this module, and need have neither event loop nor Starlette
+# ruff: noqa: PLC0415 - keyplan.systems imports this module, and needs neither asyncio nor Starlette
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 WAIT_SECONDS = 0.05
-"""Who has waited for so long begins beside the others."""
+"""A request that has waited this long runs in parallel."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -75,17 +75,7 @@ async def examples(design: Design) -> dict[str, list[str]]:
 
 
 async def _sample(design: Design) -> list[dict[str, Any]]:
-    scans = [
-        Request(
-            "Scan",
-            {
-                "TableName": design.store.table_name,
-                "Limit": _SEGMENT_ITEMS,
-                "Segment": segment,
-                "TotalSegments": _SEGMENTS,
-            },
-        )
-        for segment in range(_SEGMENTS)
-    ]
+    base = {"TableName": design.store.table_name, "Limit": _SEGMENT_ITEMS, "TotalSegments": _SEGMENTS}
+    scans = [Request("Scan", {**base, "Segment": segment}) for segment in range(_SEGMENTS)]
     answers = await design.store.async_transport.call_all(scans)
     return [item for answer in answers for item in answer["Items"]]
