@@ -77,15 +77,6 @@ def test_processes_can_migrate_a_file_concurrently(path: str) -> None:
     assert check_file(path) == []
 
 
-def test_a_read_only_check_migrates_a_copy(path: str) -> None:
-    filled(path)
-    before = Path(path).read_bytes()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("os.access", lambda _, mode: mode == 4)
-        assert check_file(path) == []
-    assert Path(path).read_bytes() == before
-
-
 @pytest.mark.parametrize(("version", "hint"), [(1, "older version"), (99, "Update keyplan")])
 def test_unsupported_format_is_rejected(path: str, version: int, hint: str) -> None:
     filled(path)
