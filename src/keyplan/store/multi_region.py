@@ -56,7 +56,7 @@ class Regions:
         place = fspath(path)
         with ExitStack() as opened:
             engines = {
-                region: opened.enter_context(Engine.open(place if not number else _beside(place, region), **options))
+                region: opened.enter_context(Engine.open(place if not number else _path_of(place, region), **options))
                 for number, region in enumerate(regions)
             }
             opened.pop_all()
@@ -100,10 +100,10 @@ class Regions:
                         continue
                     for source in replication["Regions"]:
                         if source != region and source in self.engines:
-                            count += self._bring(source, region, table, lag_us)
+                            count += self._replicate_table(source, region, table, lag_us)
         return count
 
-    def _bring(self, source: str, region: str, table: Table, lag_us: int) -> int:
+    def _replicate_table(self, source: str, region: str, table: Table, lag_us: int) -> int:
         here, there = self.database(region), self.database(source)
         until_us = int(there.clock() * 1_000_000) - lag_us
         count = 0
@@ -126,7 +126,7 @@ def _is_strong(table: Table) -> bool:
     return replication is not None and bool(replication.get("Strong"))
 
 
-def _beside(place: str, region: str) -> str:
+def _path_of(place: str, region: str) -> str:
     if place == ":memory:":
         return place
     path = Path(place)

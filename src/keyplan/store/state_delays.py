@@ -381,7 +381,7 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
     """Reject an UpdateTable that conflicts with pending changes."""
     check_changeable(name, states)
     changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
-    _check_beside_change(name, states, request)
+    _check_concurrent_change(name, states, request)
     if any(request.get(member) is not None for member in _THROUGHPUT):
         _check_throughput_change(name, states, changed, request)
     if request.get("StreamSpecification") is not None and states.indexes:
@@ -396,7 +396,7 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
         _check_index_change(name, states, update, changed)
 
 
-_BESIDE = {
+_CONFLICTS = {
     ("StreamSpecification", "throughput"): "Can't enable or disable stream while table IOPS are being updated. Table: ",
     ("StreamSpecification", "stream"): "A stream status change is currently in progress. Table: ",
     ("StreamSpecification", "class"): "Can't change stream status when a table class update is in progress. Table: ",
@@ -407,8 +407,8 @@ _BESIDE = {
 """Changes rejected during a change of throughput, stream or class, with the error text before the table's name."""
 
 
-def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) -> None:
-    for (member, change), rule in _BESIDE.items():
+def _check_concurrent_change(name: str, states: States, request: Mapping[str, Any]) -> None:
+    for (member, change), rule in _CONFLICTS.items():
         if states.change == change and request.get(member) is not None:
             raise _in_use(f"{rule}{name}{states.detail}")
     if request.get("SSESpecification") is not None and states.encryption:

@@ -95,7 +95,7 @@ def _restore_moment_piece(
     rows, more = archives.writes_between(source_id, progress["Write"], progress["LastWrite"], rows_max)
     for row in rows:
         if archives.mark(mark, row[1:3]):
-            _put_back(writer, table, row)
+            _restore_previous(writer, table, row)
     if rows:
         progress["Write"] = rows[-1][0] + 1
     if more:
@@ -110,7 +110,7 @@ def _restore_moment_piece(
     return progress if progress["Write"] <= progress["LastWrite"] else None
 
 
-def _put_back(writer: Writer, table: Table, row: Written) -> None:
+def _restore_previous(writer: Writer, table: Table, row: Written) -> None:
     """Restore the item before a write, replacing the one restored by a later write's row."""
     _, partition, sort, _, body = row
     known = writer.find(table.stored, partition, sort)

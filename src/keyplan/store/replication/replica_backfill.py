@@ -116,10 +116,10 @@ def _join_piece(target: Database, joining: TableWork, piece: _Piece, writer: Wri
     if table is None:
         return True
     for noted in piece.gone:
-        if _is_news(writer, table, noted.key, noted.version):
+        if _is_newer(writer, table, noted.key, noted.version):
             writer.replicas.note(joining.table_id, noted.key, noted.version)
     for item, version in piece.items:
-        if _is_news(writer, table, item[:2], version):
+        if _is_newer(writer, table, item[:2], version):
             fill_table(writer, table, [item])
             if version is not None:
                 writer.replicas.note(joining.table_id, item[:2], version)
@@ -134,7 +134,7 @@ def _join_piece(target: Database, joining: TableWork, piece: _Piece, writer: Wri
     return True
 
 
-def _is_news(writer: Writer, table: Table, key: Key, version: Version | None) -> bool:
+def _is_newer(writer: Writer, table: Table, key: Key, version: Version | None) -> bool:
     """Whether the replica has neither an item with the key nor a later write of it. An existing item was written after
     the replica was created, and its changes are replicated normally.
     """

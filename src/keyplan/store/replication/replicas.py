@@ -103,7 +103,7 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
         _add(group, database, name, region, {"Witness": witness} if strong else {})
     for region, overrides in {**creates, **updates}.items():
         if overrides:
-            _set_apart(group, name, region, overrides)
+            _store_overrides(group, name, region, overrides)
     for region in deletes:
         leave(group, name, region)
         _drop(group.database(region), name)
@@ -250,7 +250,7 @@ def _set_regions(database: Database, name: str, regions: list[str]) -> None:
     database.refresh()
 
 
-def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> None:
+def _store_overrides(group: Group, name: str, region: str, overrides: Overrides) -> None:
     for database in map(group.database, group.names):
 
         def work(writer: Writer, database: Database = database) -> None:

@@ -25,7 +25,7 @@ _READS_MAX = 50
 """Maximum number of ranges of a statement. Source: the developer guide, "PartiQL operators", for IN with partition
 keys; statements with more are rejected, as clients of the service report.
 """
-_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ def joined(kind: type[tree.And | tree.Or], condition: tree.Condition | None) -> 
 def term_of(lowering: Lowering, condition: tree.Condition) -> KeyTerm | None:
     """The key term of a condition on one attribute, including ``IN``; None if keys don't support it."""
     match condition:
-        case tree.Compare(operator, left, right) if operator in _TURNED:
+        case tree.Compare(operator, left, right) if operator in _MIRRORED:
             if isinstance(left, tree.Value):
-                operator, left, right = _TURNED[operator], right, left
+                operator, left, right = _MIRRORED[operator], right, left
             return _term(lowering, operator, left, (right,))
         case tree.Between(operand, low, high):
             return _term(lowering, "BETWEEN", operand, (low, high))
@@ -141,7 +141,7 @@ def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | No
         raise StatementFault(_MANY_READS)
     partitions = Partitions(len(branches) == 1, says_all=len(branches) == 1 and _is_of_key(target, lowering, where))
     for partition, of_one in ranges.items():
-        partitions.ranges[partition] = _apart(of_one)
+        partitions.ranges[partition] = _separate_ranges(of_one)
     return partitions
 
 
@@ -236,7 +236,7 @@ def _narrowed(bounds: Bounds, term: KeyTerm) -> Bounds:
     return Bounds(bounds.partition, (), bounds.low or own.low, bounds.high or own.high)
 
 
-def _apart(ranges: list[_Range]) -> list[Bounds]:
+def _separate_ranges(ranges: list[_Range]) -> list[Bounds]:
     """The ranges of one partition, which must not overlap unless one has a negative term."""
     for number, range_ in enumerate(ranges):
         for other in ranges[:number]:

@@ -230,7 +230,7 @@ class FilePool:
     def _save(self, connection: apsw.Connection) -> None:
         """Copy the content of a removed WAL into the file. Raises StoreError if another process uses another WAL."""
         try:
-            with nullcontext() if self._guard is None else self._guard.newcomers_waiting():
+            with nullcontext() if self._guard is None else self._guard.new_readers_waiting():
                 shared, wal = _inode(self._shared), _inode(self._wal)
                 if wal == self._wal_inode and shared not in (None, self._shared_inode):
                     return  # others have it all from the WAL

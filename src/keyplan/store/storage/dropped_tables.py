@@ -60,8 +60,7 @@ class Part:
 
 def throw_away(run: Run, name: str) -> bool:
     """Remove a SQLite table, if it exists; returns whether it remains to be emptied."""
-    last = _end_of_piece(run, name)
-    if last is None:
+    if _chunk_of(run, name) is None:
         run(f"DROP TABLE IF EXISTS {name}", None)
         return False
     numbers = [int(each.removeprefix("waste_")) for each in _names(run)]
@@ -71,7 +70,7 @@ def throw_away(run: Run, name: str) -> bool:
 
 def drop_entries(run: Run, name: str, index: int) -> bool:
     """Remove the entries of an index; returns whether some remain to be removed."""
-    if _end_of_piece(run, name, index) is None:
+    if _chunk_of(run, name, index) is None:
         run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - generated names
         return False
     run("INSERT OR IGNORE INTO keyplan_dropped_indexes VALUES (?, ?)", (index, name))
@@ -86,19 +85,21 @@ def clear_piece(run: Run) -> bool:
     """Remove a chunk of what remains; returns whether it was the last one."""
     names = _names(run)
     if names:
-        last = _end_of_piece(run, names[0])
-        if last is None:
+        chunk = _chunk_of(run, names[0])
+        if chunk is None:
             run(f"DROP TABLE {names[0]}", None)
         else:
-            run(f"DELETE FROM {names[0]} WHERE {last[0]}", last[1])  # noqa: S608
+            condition, values = chunk
+            run(f"DELETE FROM {names[0]} WHERE {condition}", values)  # noqa: S608
     elif (dropped := _dropped_index(run)) is not None:
         index, name = dropped
-        last = _end_of_piece(run, name, index)
-        if last is None:
+        chunk = _chunk_of(run, name, index)
+        if chunk is None:
             run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608
             run("DELETE FROM keyplan_dropped_indexes WHERE id = ?", (index,))
         else:
-            run(f"DELETE FROM {name} WHERE index_id = {index} AND {last[0]}", last[1])  # noqa: S608
+            condition, values = chunk
+            run(f"DELETE FROM {name} WHERE index_id = {index} AND {condition}", values)  # noqa: S608
     return not has_waste(run)
 
 
@@ -120,7 +121,7 @@ def _names(run: Run) -> list[str]:
     return [str(name) for (name,) in run(_NAMES, None)]
 
 
-def _end_of_piece(run: Run, name: str, index: int | None = None) -> tuple[str, tuple[object, ...]] | None:
+def _chunk_of(run: Run, name: str, index: int | None = None) -> tuple[str, tuple[object, ...]] | None:
     """The condition and values that select a chunk of a table, or of an index's entries in it; None if all fits in one,
     or the table is missing.
     """

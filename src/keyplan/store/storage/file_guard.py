@@ -119,7 +119,7 @@ class FileGuard:
             fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._unlock_writer)
 
     @contextmanager
-    def newcomers_waiting(self) -> Generator[None]:
+    def new_readers_waiting(self) -> Generator[None]:
         """Keep other programs from starting to read the file in the block."""
         self._lock(self._file, fcntl.F_WRLCK, _PENDING)
         try:

@@ -254,7 +254,7 @@ class Storage(Medium):
             raise self.fault(error) from error
         except BaseException as error:
             if not isinstance(error, DynamoDBError):
-                _let_go(error)
+                _clear_frames(error)
             self.give_rolled_back(connection)
             raise
         pool.give(connection)
@@ -303,7 +303,7 @@ class Storage(Medium):
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
 
-def _let_go(error: BaseException) -> None:
+def _clear_frames(error: BaseException) -> None:
     """Clear the frames of a failed transaction: a statement that isn't read to its end would keep SQLite from dropping
     tables as long as the error exists.
     """

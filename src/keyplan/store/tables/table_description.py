@@ -208,7 +208,7 @@ def _describe_replicas(table: Table) -> dict[str, Any]:
     described: dict[str, Any] = {
         "GlobalTableVersion": "2019.11.21",
         "Replicas": [
-            {"RegionName": region, "ReplicaStatus": "ACTIVE", **_set_apart(replication, region)}
+            {"RegionName": region, "ReplicaStatus": "ACTIVE", **_overrides_of(replication, region)}
             for region in replication["Regions"]
             if region != replication["Own"]
         ],
@@ -224,7 +224,7 @@ def _describe_replicas(table: Table) -> dict[str, Any]:
     return described
 
 
-def _set_apart(replication: Mapping[str, Any], region: str) -> dict[str, Any]:
+def _overrides_of(replication: Mapping[str, Any], region: str) -> dict[str, Any]:
     overrides: dict[str, Any] = dict((replication.get("Overrides") or {}).get(region) or {})
     table_class = overrides.pop("TableClassOverride", None)
     return overrides if table_class is None else {**overrides, "ReplicaTableClassSummary": {"TableClass": table_class}}
