@@ -213,7 +213,7 @@ _STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 def _with_region(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Replication:
     replication = replication_of(table)
     if replication is None:
-        replication = {"Regions": [own], "Own": own}
+        replication = Replication(Regions=[own], Own=own)
         if more:
             replication["Strong"] = True
         if more.get("Witness"):
