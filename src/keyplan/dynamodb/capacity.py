@@ -49,18 +49,14 @@ class Consumed:
         """Bytes written to vector indexes, which aren't measured in units."""
 
     def add_index(self, name: str, units: float, *, is_local: bool) -> None:
-        """Add ``units`` to the index ``name``."""
         units_of = self.local_units if is_local else self.global_units
         units_of[name] = units_of.get(name, 0.0) + units
 
     @property
     def total_units(self) -> float:
-        """The units of the table and all its indexes."""
         return self.table_units + sum(self.local_units.values()) + sum(self.global_units.values())
 
     def as_json(self, level: str, *, by_direction: bool = False) -> dict[str, Any]:
-        """The ``ConsumedCapacity`` structure for ReturnConsumedCapacity ``level`` (TOTAL or INDEXES)."""
-
         def units(number: float) -> dict[str, float]:
             shape = {"CapacityUnits": number}
             if by_direction:

@@ -55,5 +55,4 @@ def signing_key(secret_key: str, day: str, region: str, service: str) -> bytes:
 
 
 def signature(key: bytes, text: str) -> str:
-    """The signature of a string to sign, in hexadecimal digits."""
     return hmac.digest(key, text.encode(), "sha256").hex()

@@ -231,7 +231,6 @@ class BoundProjection:
 
     @property
     def nested(self) -> frozenset[str]:
-        """The top-level attributes it looks into."""
         return frozenset([str(steps[0]) for steps in self.paths if len(steps) > 1])
 
     def project(self, item: Item) -> Item:

@@ -36,7 +36,6 @@ class Bound:
 
 
 def bind_operand(operand: tree.Operand, given: Placeholders) -> Bound:
-    """Bind an operand of a condition: a path, a value or ``size(...)``."""
     if isinstance(operand, tree.Path):
         steps = resolve(operand, given)
         return Bound(getter(steps), steps=steps)
@@ -51,7 +50,6 @@ def bind_operand(operand: tree.Operand, given: Placeholders) -> Bound:
 
 
 def bind_arguments(call: tree.Call, given: Placeholders) -> list[Bound]:
-    """Bind the arguments of a function and check their number."""
     arguments = [bind_operand(argument, given) for argument in call.arguments]
     check_operands(call)
     return arguments
@@ -64,7 +62,6 @@ def check_type(operand: Bound, name: str, allowed: Collection[str]) -> None:
 
 
 def refuse_type(name: str, text: str) -> ExpressionFault:
-    """The error for an operand of the wrong type."""
     return ExpressionFault(
         f"Incorrect operand type for operator or function; operator or function: {name}, operand type: {text}"
     )

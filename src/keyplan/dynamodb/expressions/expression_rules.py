@@ -121,12 +121,10 @@ def check_condition(condition: tree.Condition) -> None:
 
 
 def check_projection(projection: tree.Projection) -> None:
-    """Reject reserved words and list indexes out of range."""
     _check_all(projection.paths)
 
 
 def check_update(update: tree.Update) -> None:
-    """Reject unknown or misplaced functions, reserved words and list indexes out of range."""
     for action in update.actions:
         _check_path(action.path)
         if isinstance(action, tree.Set):
@@ -191,7 +189,6 @@ def check_operands(call: tree.Call) -> None:
 
 
 def check_in(condition: tree.In) -> None:
-    """Reject IN with more than 100 options."""
     if len(condition.options) > IN_OPTIONS_MAX:
         raise ExpressionFault(
             f"The IN operator is provided with too many operands; number of operands: {len(condition.options)}"

@@ -144,7 +144,6 @@ class Parser:
         return ExpressionFault(f'Syntax error; token: "{token.text}", near: "{self._text[start:end]}"')
 
     def end(self) -> None:
-        """Check that no token remains."""
         if self._kind != "end":
             raise self._unexpected()
 

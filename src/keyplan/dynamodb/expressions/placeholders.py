@@ -51,7 +51,6 @@ class Placeholders:
         return name
 
     def value(self, key: str) -> AttributeValue:
-        """The value of ``:value``."""
         value = self._values.get(key)
         if value is None:
             raise ExpressionFault(

@@ -51,7 +51,6 @@ class Lowering:
         self._values: dict[str, AttributeValue] = {}
 
     def given(self) -> Placeholders:
-        """The placeholders of all converted pieces."""
         return Placeholders(self._names or None, self._values or None)
 
     def content(self, value: tree.Operand) -> AttributeValue | None:
@@ -70,7 +69,6 @@ class Lowering:
     # --- paths
 
     def name_path(self, name: str) -> tree.Path:
-        """The path of a top-level attribute."""
         placeholder = f"#{len(self._names)}"
         self._names[placeholder] = name
         return tree.Path((placeholder,))
@@ -273,7 +271,6 @@ class Lowering:
     # --- updates
 
     def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:
-        """The update of assignments and removals. Raises StatementFault, ValueFault."""
         return tree.Update(tuple([self._action(change) for change in changes]))
 
     def _action(self, change: syntax.Assignment | syntax.Removal) -> tree.Action:
@@ -370,7 +367,6 @@ class Template(Lowering):
         return super().value(node)
 
     def filled(self, parameters: Sequence[AttributeValue]) -> Filled:
-        """The converted statement with these normalized parameters."""
         values = {
             name: parameters[value[_PARAMETER]] if _PARAMETER in value else value
             for name, value in self._values.items()
@@ -387,7 +383,6 @@ class Filled(Lowering):
         self._values = values
 
     def given(self) -> Placeholders:
-        """The placeholders of the template, already validated."""
         return CheckedPlaceholders(self._names, self._values)
 
     def condition(self, node: Node) -> tree.Condition:  # noqa: ARG002 - the template's own

@@ -67,7 +67,6 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a statement, with an end token. Raises StatementFault."""
     tokens: list[Token] = []
     position = 0
     while True:

@@ -17,7 +17,6 @@ ELEMENT_BYTES = 1
 
 
 def item_size(item: Item) -> int:
-    """The size of an item in bytes: names and values of all attributes."""
     total = 0
     for name, value in item.items():
         # A one-key dict unpacks faster than a call to next(iter(...)).

@@ -90,7 +90,6 @@ def _check_settings(settings: Mapping[str, Any], mode: str, index: str | None = 
 
 
 def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updates: bool = False) -> None:
-    """Store the requested encryption. Raises ValidationException."""
     wanted: Mapping[str, Any] | None = request.get("SSESpecification")
     if wanted is None:
         return
@@ -121,7 +120,6 @@ def _new_stream(specification: Mapping[str, Any] | None) -> bool:
 
 
 def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bool) -> None:
-    """Validate enabling or disabling a stream by UpdateTable. Raises ValidationException."""
     specification = request["StreamSpecification"]
     if specification["StreamEnabled"] and not specification.get("StreamViewType"):
         raise one_or_more("If stream is being enabled then UpdateViewType is required")
@@ -273,14 +271,12 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
 
 
 def check_bounds(throughput: Mapping[str, int] | None) -> None:
-    """Reject throughput beyond the service's numeric range. Raises ValidationException."""
     for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
         if throughput is not None and throughput[name] > UNITS_MAX:
             raise ValidationException(f"Given value {throughput[name]} for {name} is out of bounds")
 
 
 def check_billing(mode: str | None, throughput: Mapping[str, int] | None) -> None:
-    """Reject a billing mode with missing or superfluous throughput."""
     _check_throughput(mode, throughput)
 
 

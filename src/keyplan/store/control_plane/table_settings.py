@@ -63,13 +63,11 @@ def check_insights_index(table: Table, name: str | None) -> None:
 
 
 def insights_of(table: Table, index: str | None) -> Mapping[str, Any]:
-    """The stored settings of a table or an index; empty if never enabled."""
     kept: Mapping[str, Any] = table.definition.get(MEMBER, {}).get(index or "", {})
     return kept
 
 
 def named(table: Table, index: str | None) -> Answer:
-    """The response members that identify the table and index."""
     return {"TableName": table.name} if index is None else {"TableName": table.name, "IndexName": index}
 
 
@@ -119,5 +117,4 @@ def add_destination(database: Database, name: str, arn: str, precision: str | No
 
 
 def not_active(what: str) -> ValidationException:
-    """The error of a call that needs an active destination."""
     return ValidationException(_NO_STATE + what)

@@ -81,7 +81,6 @@ def check_key(key: str | None) -> None:
 
 
 def check_count(count: int) -> None:
-    """Reject more tags than the maximum. Raises ValidationException."""
     if count > TAGS_MAX:
         raise ValidationException("Number of Tags exceed the current limit for the provided ResourceArn")
 
@@ -91,8 +90,6 @@ def _is_plain(text: str) -> bool:
 
 
 def change_tags(database: Database, arn: str, change: Callable[[Sequence[Tag]], list[Tag]]) -> None:
-    """Change a table's tags. Raises ValidationException or ResourceNotFoundException."""
-
     def changed(table: Table) -> Members:
         before = table.definition.get("Tags") or []
         tags = change(before)

@@ -1,4 +1,4 @@
-"""BatchExecuteStatement."""
+"""BatchExecuteStatement: up to 25 independent PartiQL statements. A failed one has its error in the response."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ _STALE_RETRIES = 50
 
 
 def batch_execute_statement(database: Database, request: Request) -> Answer:
-    """Execute up to 25 PartiQL statements independently: a failed one has its error in the response."""
     statements: list[Mapping[str, Any]] = request["Statements"]
     parsed = [_given(statement) for statement in statements]
     if not all(isinstance(given, Given) for given in parsed):

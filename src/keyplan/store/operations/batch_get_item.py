@@ -1,4 +1,4 @@
-"""BatchGetItem."""
+"""BatchGetItem: read up to 100 items by key; keys beyond 16 MB are returned as unprocessed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ _DUPLICATES = "Provided list of item keys contains duplicates"
 
 
 def batch_get_item(database: Database, request: Request) -> Answer:
-    """Read up to 100 items by key; keys beyond 16 MB are returned as unprocessed."""
     request_items: dict[str, dict[str, Any]] = request["RequestItems"]
     if sum(len(of_table["Keys"]) for of_table in request_items.values()) > BATCH_GET_KEYS_MAX:
         raise ValidationException("Too many items requested for the BatchGetItem call")

@@ -1,4 +1,4 @@
-"""BatchWriteItem."""
+"""BatchWriteItem: not atomic, as in DynamoDB. A large batch is several transactions, between which others write."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ _TRANSACTION_BYTES_MAX = 2_000_000
 
 
 def batch_write_item(database: Database, request: Request) -> Answer:
-    """Put and delete up to 25 items. As in DynamoDB, they aren't atomic: large ones are several transactions, between
-    which other clients write.
-    """
     request_items: dict[str, list[dict[str, Any]]] = request["RequestItems"]
     if sum(len(requests) for requests in request_items.values()) > BATCH_WRITE_REQUESTS_MAX:
         raise ValidationException("Too many items requested for the BatchWriteItem call")

@@ -1,4 +1,4 @@
-"""CancelBulkOperation."""
+"""CancelBulkOperation: stop a bulk operation before its next items. Written items stay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from keyplan.store.transfer.transfer_jobs import find_job, job_not_found, keep_j
 
 
 def cancel_bulk_operation(database: Database, request: Request) -> Answer:
-    """Stop a bulk operation before its next items. Written items stay."""
     arn: str = request["BulkOperationArn"]
     check_job_arn(arn, KIND, "BulkOperation")
     number = arn.rpartition("/")[2]

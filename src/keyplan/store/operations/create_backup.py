@@ -1,4 +1,4 @@
-"""CreateBackup."""
+"""CreateBackup. Several backups can have the same name; their ARNs differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def create_backup(database: Database, request: Request) -> Answer:
-    """Back up a table. Several backups can have the same name; their ARNs differ."""
     name = plain_name(request["TableName"])
 
     def work(writer: Writer) -> Backup | Copying:

@@ -1,4 +1,4 @@
-"""CreateGlobalTable."""
+"""CreateGlobalTable: rejected, because global tables of version 2017.11.29 can no longer be created."""
 
 from __future__ import annotations
 
@@ -9,5 +9,4 @@ from keyplan.store.tables.resources import VERSION_GONE
 
 
 def create_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - the service makes none either
-    """Reject: the service no longer creates global tables of version 2017.11.29."""
     raise one_or_more(VERSION_GONE)

@@ -1,4 +1,4 @@
-"""CreateTable."""
+"""CreateTable. A new table is ACTIVE immediately, unless state delays are simulated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from keyplan.store.vectors import make_vectors
 
 
 def create_table(database: Database, request: Request) -> Answer:
-    """Create a table. It is ACTIVE immediately, unless state delays are simulated."""
     name: str = request["TableName"]
     definition = new_definition(request, database.clock())
     check_quotas(request, database.region)

@@ -1,4 +1,4 @@
-"""DeleteBackup."""
+"""DeleteBackup. The backup of a deleted table expires automatically."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def delete_backup(database: Database, request: Request) -> Answer:
-    """Delete a backup. The backup of a deleted table expires automatically."""
-
     def work(writer: Writer) -> Backup:
         backup = find_backup(writer, request["BackupArn"])
         if backup["Details"]["BackupType"] == "SYSTEM":

@@ -1,4 +1,4 @@
-"""DeleteItem."""
+"""DeleteItem. Deleting a missing item is no error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def delete_item(database: Database, request: Request) -> Answer:
-    """Delete an item; deleting a missing item is no error."""
     write = prepare.delete(database, request)
     outcome = database.write(lambda writer: perform(writer, write, database.charge))
     return write_answer(request, write.table, outcome, outcome.old if write.wants_old else None)

@@ -1,4 +1,4 @@
-"""DeleteResourcePolicy."""
+"""DeleteResourcePolicy: remove the policy of a table or a stream. Without a policy, nothing happens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from keyplan.store.tables.table import Table
 
 
 def delete_resource_policy(database: Database, request: Request) -> Answer:
-    """Remove the policy of a table or a stream. Without a policy, nothing happens."""
     resource = resource_of(request["ResourceArn"])
     member = policy_member(resource)
     answer: Answer = {}

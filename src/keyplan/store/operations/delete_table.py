@@ -1,4 +1,4 @@
-"""DeleteTable."""
+"""DeleteTable: delete a table with its contents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ _NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime", 
 
 
 def delete_table(database: Database, request: Request) -> Answer:
-    """Delete a table with its contents."""
     name = plain_name(request["TableName"])
 
     def work(writer: Writer) -> Answer:

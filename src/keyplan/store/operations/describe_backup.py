@@ -1,4 +1,4 @@
-"""DescribeBackup."""
+"""DescribeBackup: a backup and its source table."""
 
 from __future__ import annotations
 
@@ -8,5 +8,4 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_backup(database: Database, request: Request) -> Answer:
-    """Describe a backup and its source table."""
     return {"BackupDescription": described(latest_backup(database, request["BackupArn"]))}

@@ -1,4 +1,4 @@
-"""DescribeBulkOperation."""
+"""DescribeBulkOperation: the status and result of a bulk operation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from keyplan.store.transfer.transfer_jobs import described_job, job_not_found
 
 
 def describe_bulk_operation(database: Database, request: Request) -> Answer:
-    """The status and result of a bulk operation."""
     arn: str = request["BulkOperationArn"]
     description = described_job(database, KIND, arn, "BulkOperation")
     if description is None:

@@ -1,4 +1,4 @@
-"""DescribeContinuousBackups."""
+"""DescribeContinuousBackups: the status of point-in-time recovery and its recovery period."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_continuous_backups(database: Database, request: Request) -> Answer:
-    """The status of point-in-time recovery and its recovery period."""
     table = database.find(request["TableName"])
     if table is None or database.states(table).restoring:
         raise TableNotFoundException(f"Table not found: {plain_name(request['TableName'])}")

@@ -1,4 +1,4 @@
-"""DescribeContributorInsights."""
+"""DescribeContributorInsights: the status and mode of insights of a table or a global secondary index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_contributor_insights(database: Database, request: Request) -> Answer:
-    """The status and mode of insights of a table or a global secondary index."""
     table = database.described_table(request["TableName"])
     index: str | None = request.get("IndexName")
     check_insights_index(table, index)

@@ -1,4 +1,4 @@
-"""DescribeEndpoints."""
+"""DescribeEndpoints: the endpoint of this server, so that clients don't use the service's."""
 
 from __future__ import annotations
 
@@ -9,5 +9,4 @@ CACHE_MINUTES = 1440
 
 
 def describe_endpoints(database: Database, request: Request) -> Answer:  # noqa: ARG001 - every action's signature
-    """The endpoint of this server, so that clients don't use the service's."""
     return {"Endpoints": [{"Address": database.endpoint, "CachePeriodInMinutes": CACHE_MINUTES}]}

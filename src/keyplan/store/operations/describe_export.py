@@ -1,4 +1,4 @@
-"""DescribeExport."""
+"""DescribeExport: the status and result of an export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from keyplan.store.transfer.transfer_jobs import described_job
 
 
 def describe_export(database: Database, request: Request) -> Answer:
-    """The status and result of an export."""
     arn: str = request["ExportArn"]
     description = described_job(database, KIND, arn, "Export")
     if description is None:

@@ -1,4 +1,4 @@
-"""DescribeGlobalTable."""
+"""DescribeGlobalTable: not found, because global tables of version 2017.11.29 can no longer be created."""
 
 from __future__ import annotations
 
@@ -8,5 +8,4 @@ from keyplan.store.tables.resources import global_table_not_found
 
 
 def describe_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """Not found: global tables of version 2017.11.29 can no longer be created."""
     raise global_table_not_found(request["GlobalTableName"])

@@ -1,4 +1,4 @@
-"""DescribeImport."""
+"""DescribeImport: the status and result of an import."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from keyplan.store.transfer.transfer_jobs import described_job
 
 
 def describe_import(database: Database, request: Request) -> Answer:
-    """The status and result of an import."""
     arn: str = request["ImportArn"]
     description = described_job(database, KIND, arn, "Import")
     if description is None:

@@ -1,4 +1,4 @@
-"""DescribeKinesisStreamingDestination."""
+"""DescribeKinesisStreamingDestination: the Kinesis destinations of a table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
-    """The Kinesis destinations of a table."""
     name: str = request["TableName"]
     return {"TableName": plain_name(name), "KinesisDataStreamDestinations": destinations(database, name)}

@@ -1,4 +1,4 @@
-"""DescribeLimits."""
+"""DescribeLimits: the provisioned throughput quotas of a new account."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_limits(database: Database, request: Request) -> Answer:  # noqa: ARG001 - every action's signature
-    """The provisioned throughput quotas of a new account."""
     return {
         "AccountMaxReadCapacityUnits": ACCOUNT_UNITS_MAX,
         "AccountMaxWriteCapacityUnits": ACCOUNT_UNITS_MAX,

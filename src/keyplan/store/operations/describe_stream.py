@@ -1,4 +1,4 @@
-"""DescribeStream."""
+"""DescribeStream: a stream and its shards in creation order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ SHARDS_MAX = 100
 
 
 def describe_stream(database: Database, request: Request) -> Answer:
-    """Describe a stream and list its shards in creation order. Raises ValidationException."""
     wanted = request.get("ShardFilter")
     if wanted is not None and wanted.get("Type") is None:
         raise ValidationException(

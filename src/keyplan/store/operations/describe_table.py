@@ -9,7 +9,6 @@ from keyplan.store.tables.table_description import describe
 
 
 def describe_table(database: Database, request: Request) -> Answer:
-    """Describe a table."""
     table = database.shown_table(request["TableName"])
     description = describe(table, database.counts, database.states(table))
     for replica in description.get("Replicas", ()):

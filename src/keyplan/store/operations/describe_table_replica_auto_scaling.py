@@ -1,4 +1,4 @@
-"""DescribeTableReplicaAutoScaling."""
+"""DescribeTableReplicaAutoScaling: the auto scaling settings of each replica of a global table."""
 
 from __future__ import annotations
 
@@ -8,5 +8,4 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_table_replica_auto_scaling(database: Database, request: Request) -> Answer:
-    """The auto scaling settings of each replica of a global table."""
     return {"TableAutoScalingDescription": describe_scaling(database, request["TableName"])}

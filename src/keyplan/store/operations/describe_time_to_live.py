@@ -1,4 +1,4 @@
-"""DescribeTimeToLive."""
+"""DescribeTimeToLive: the TTL attribute of a table and its status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_time_to_live(database: Database, request: Request) -> Answer:
-    """The TTL attribute of a table and its status."""
     table = database.described_table(request["TableName"])
     states = database.states(table)
     state = states.table

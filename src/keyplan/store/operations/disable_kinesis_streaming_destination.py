@@ -1,4 +1,4 @@
-"""DisableKinesisStreamingDestination."""
+"""DisableKinesisStreamingDestination: rejected, because no destination is active."""
 
 from __future__ import annotations
 
@@ -8,6 +8,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def disable_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
-    """Reject, because no destination is active."""
     destinations(database, request["TableName"])  # raises if the table doesn't exist
     raise not_active("KinesisStreamingDestination must be ACTIVE to perform DISABLE operation.")

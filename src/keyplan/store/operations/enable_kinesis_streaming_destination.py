@@ -1,4 +1,4 @@
-"""EnableKinesisStreamingDestination."""
+"""EnableKinesisStreamingDestination: accepted, as in the service; the unreachable stream makes it fail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def enable_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
-    """Accept a Kinesis stream for a table, as the service does. It is unreachable, so the destination fails."""
     name: str = request["TableName"]
     configuration = request.get("EnableKinesisStreamingConfiguration") or {}
     add_destination(database, name, request["StreamArn"], configuration.get("ApproximateCreationDateTimePrecision"))

@@ -1,4 +1,4 @@
-"""ExecuteStatement."""
+"""ExecuteStatement: one PartiQL statement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ of ten items. For ``WHERE pk IN`` on a table with a sort key, we assume ten part
 
 
 def execute_statement(database: Database, request: Request) -> Answer:
-    """Execute one PartiQL statement."""
     get = get_of(request["Statement"])
     answer = None if get is None else get.answer(database, request)
     if answer is not None:

@@ -1,4 +1,4 @@
-"""ExecuteTransaction."""
+"""ExecuteTransaction: up to 100 PartiQL statements, atomically: only SELECTs of one item each, or only writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ T = TypeVar("T")
 
 
 def execute_transaction(database: Database, request: Request) -> Answer:
-    """Execute up to 100 PartiQL statements atomically: only SELECTs of one item each, or only writes."""
     statements: list[Mapping[str, Any]] = request["TransactStatements"]
     given = [_parse(number, statement) for number, statement in enumerate(statements)]
     if len({element.reads for element in given}) > 1:

@@ -1,4 +1,4 @@
-"""ExportTableToPointInTime."""
+"""ExportTableToPointInTime: a point in time, or the changes of a period. Requires point-in-time recovery."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ _CONFLICT = "Export conflict: Duplicate request detected with conflicting parame
 
 
 def export_table_to_point_in_time(database: Database, request: Request) -> Answer:
-    """Export a table at a point in time, or the changes of a period. Requires point-in-time recovery."""
     arn: str = request["TableArn"]
     name = _table_of(arn)
     _check_specification(request)

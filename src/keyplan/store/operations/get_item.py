@@ -1,4 +1,4 @@
-"""GetItem."""
+"""GetItem: read one item by key, in one statement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ _PROJECTING = frozenset({"ProjectionExpression", "ExpressionAttributeNames", "At
 
 
 def get_item(database: Database, request: Request) -> Answer:
-    """Read one item by key, in one statement."""
     # Most requests have only a table name and a key.
     plain = len(request) == 2
     projection = None

@@ -1,4 +1,4 @@
-"""GetRecords."""
+"""GetRecords: the records of a shard after an iterator, and the next iterator unless the shard's end is reached."""
 
 from __future__ import annotations
 
@@ -29,9 +29,6 @@ _BY_EXPIRY = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 
 
 def get_records(database: Database, request: Request) -> Answer:
-    """The records of a shard after an iterator, and the next iterator, unless the shard is closed and read to
-    its end.
-    """
     now_s = database.clock()
     place = decode_iterator(request["ShardIterator"], now_s)
     limit = request.get("Limit") or STREAM_RECORDS_MAX

@@ -1,4 +1,4 @@
-"""GetResourcePolicy."""
+"""GetResourcePolicy: the policy of a table or a stream, with its revision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from keyplan.store.tables.resources import check_stream, policy_member, resource
 
 
 def get_resource_policy(database: Database, request: Request) -> Answer:
-    """The policy of a table or a stream, with its revision."""
     arn: str = request["ResourceArn"]
     resource = resource_of(arn)
     table = database.described_table(resource.table)

@@ -1,4 +1,4 @@
-"""GetShardIterator."""
+"""GetShardIterator: an iterator for a position in a shard, valid for 15 minutes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ _BY_TIME = "AT_TIMESTAMP"
 
 
 def get_shard_iterator(database: Database, request: Request) -> Answer:
-    """An iterator for a position in a shard, valid for 15 minutes."""
     _check(request)
     now_s = database.clock()
 

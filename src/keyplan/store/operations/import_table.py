@@ -1,4 +1,4 @@
-"""ImportTable."""
+"""ImportTable: create a table and fill it from S3 objects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from keyplan.store.transfer.transfer_jobs import (
 
 
 def import_table(database: Database, request: Request) -> Answer:
-    """Create a table and fill it from S3 objects."""
     parameters: dict[str, Any] = request["TableCreationParameters"]
     options = _options(request)
     definition = new_definition(parameters, database.clock())

@@ -1,4 +1,4 @@
-"""ListBackups."""
+"""ListBackups: the backups of one or all tables, including deleted ones, in creation order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ _SUMMARY = (
 
 
 def list_backups(database: Database, request: Request) -> Answer:
-    """The backups of one or all tables, including deleted ones, in creation order."""
     low, high = request.get("TimeRangeLowerBound"), request.get("TimeRangeUpperBound")
     if low is not None and high is not None and low > high:
         raise ValidationException("Time range lower bound must be less than or equal to upper bound")

@@ -1,4 +1,4 @@
-"""ListBulkOperations."""
+"""ListBulkOperations: the bulk operations of the last 90 days, newest first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ _SUMMARY = ("BulkOperationArn", "BulkOperationStatus", "StartTime", "EndTime")
 
 
 def list_bulk_operations(database: Database, request: Request) -> Answer:
-    """The bulk operations of the last 90 days, newest first."""
     result = described_jobs(database, KIND, "BulkOperationStatus")
     summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]
     return page_answer(

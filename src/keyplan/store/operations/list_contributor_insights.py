@@ -1,4 +1,4 @@
-"""ListContributorInsights."""
+"""ListContributorInsights: the enabled insights of one table and its global secondary indexes, or of all tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ _RESULTS_MAX = 100
 
 
 def list_contributor_insights(database: Database, request: Request) -> Answer:
-    """The enabled insights of one table and its global secondary indexes, or of all tables."""
     name = request.get("TableName")
     tables = database.all_tables() if name is None else [database.described_table(name)]
     summaries = [

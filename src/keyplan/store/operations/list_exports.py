@@ -1,4 +1,4 @@
-"""ListExports."""
+"""ListExports: the exports of the last 90 days, newest first: of all tables, or of an existing one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _RESULTS_MAX = 25
 
 
 def list_exports(database: Database, request: Request) -> Answer:
-    """The exports of the last 90 days, newest first: of all tables, or of an existing one."""
     result = described_jobs(database, KIND, "ExportStatus")
     arn = request.get("TableArn")
     if arn is not None:

@@ -1,4 +1,4 @@
-"""ListGlobalTables."""
+"""ListGlobalTables: none; it lists only global tables of version 2017.11.29 (see DescribeGlobalTable)."""
 
 from __future__ import annotations
 
@@ -7,5 +7,4 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def list_global_tables(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """An empty list: it lists only global tables of version 2017.11.29 (see DescribeGlobalTable)."""
     return {"GlobalTables": []}

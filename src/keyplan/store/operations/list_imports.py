@@ -1,4 +1,4 @@
-"""ListImports."""
+"""ListImports: the imports of the last 90 days, newest first: all, or those into a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ _SUMMARY = (
 
 
 def list_imports(database: Database, request: Request) -> Answer:
-    """The imports of the last 90 days, newest first: all, or those into a table."""
     result = described_jobs(database, KIND, "ImportStatus")
     arn = request.get("TableArn")
     if arn is not None:

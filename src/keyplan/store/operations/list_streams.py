@@ -1,4 +1,4 @@
-"""ListStreams."""
+"""ListStreams: of one or all tables, with streams disabled or of tables deleted in the last 24 hours."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ STREAMS_MAX = 100
 
 
 def list_streams(database: Database, request: Request) -> Answer:
-    """The streams of one or all tables, including streams that were disabled or whose tables were deleted in the last
-    24 hours.
-    """
     start = ("", "")
     if request.get("ExclusiveStartStreamArn") is not None:
         start = check_arn(request["ExclusiveStartStreamArn"])

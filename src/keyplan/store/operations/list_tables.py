@@ -1,4 +1,4 @@
-"""ListTables."""
+"""ListTables: the sorted names of the tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ NAMES_MAX = 100
 
 
 def list_tables(database: Database, request: Request) -> Answer:
-    """The sorted names of the tables."""
     start = request.get("ExclusiveStartTableName") or ""
     limit = request.get("Limit") or NAMES_MAX
     database.refresh()

@@ -1,4 +1,4 @@
-"""ListTagsOfResource."""
+"""ListTagsOfResource: the tags of a table, always in one page, because tables have few."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def list_tags_of_resource(database: Database, request: Request) -> Answer:
-    """The tags of a table, always in one page, because tables have few."""
     name, arn = tagged_table(request["ResourceArn"]), request["ResourceArn"]
     if arn.split(":")[4] != ACCOUNT:
         raise AccessDeniedException(

@@ -1,4 +1,4 @@
-"""PutItem."""
+"""PutItem: write a whole item."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def put_item(database: Database, request: Request) -> Answer:
-    """Write a whole item."""
     write = prepare.put(database, request)
     outcome = database.write(lambda writer: perform(writer, write, database.charge))
     return write_answer(request, write.table, outcome, outcome.old if write.wants_old else None)

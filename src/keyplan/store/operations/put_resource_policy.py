@@ -1,4 +1,4 @@
-"""PutResourcePolicy."""
+"""PutResourcePolicy: attach a policy to a table or a stream. An identical policy keeps its revision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from keyplan.store.tables.table import Table
 
 
 def put_resource_policy(database: Database, request: Request) -> Answer:
-    """Attach a policy to a table or a stream. An identical policy keeps its revision."""
     resource = resource_of(request["ResourceArn"])
     policy = canonical_policy(request["Policy"], of_stream=resource.stream is not None)
     if not request.get("ConfirmRemoveSelfResourceAccess"):

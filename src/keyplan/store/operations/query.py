@@ -1,4 +1,4 @@
-"""Query."""
+"""Query: read items of one partition of a table or an index, in sort key order."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ _MORE = frozenset(
 
 
 def query(database: Database, request: Request) -> Answer:
-    """Read items of one partition of a table or an index, in sort key order."""
     plain = _Plain(request)
     if request.get("KeyConditionExpression") is None and request.get("KeyConditions") is None:
         raise RequestFault(_NO_KEY_CONDITION)

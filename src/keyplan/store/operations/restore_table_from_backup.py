@@ -1,4 +1,4 @@
-"""RestoreTableFromBackup."""
+"""RestoreTableFromBackup: create a table from a backup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def restore_table_from_backup(database: Database, request: Request) -> Answer:
-    """Create a table from a backup."""
     name: str = request["TargetTableName"]
 
     def work(writer: Writer) -> tuple[Answer, TableWork | None]:

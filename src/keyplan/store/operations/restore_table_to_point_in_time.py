@@ -1,4 +1,4 @@
-"""RestoreTableToPointInTime."""
+"""RestoreTableToPointInTime: create a table with another table's state at a point in time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from keyplan.store.tables.table import Table
 
 
 def restore_table_to_point_in_time(database: Database, request: Request) -> Answer:
-    """Create a table with another table's state at a point in time."""
     source_name = _source(request)
     latest = bool(request.get("UseLatestRestorableTime"))
     wanted_s: float | None = request.get("RestoreDateTime")

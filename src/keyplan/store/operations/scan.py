@@ -1,4 +1,4 @@
-"""Scan."""
+"""Scan: read a whole table or index, or one segment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ _OLD = frozenset({"ScanFilter", "AttributesToGet", "ConditionalOperator"})
 
 
 def scan(database: Database, request: Request) -> Answer:
-    """Read a whole table or index, or one segment."""
     check_needed(request, EXPRESSIONS, "ProjectionExpression")
     filter_ = projection = None
     if not request.keys().isdisjoint(_OLD):

@@ -1,4 +1,4 @@
-"""SearchVectors."""
+"""SearchVectors: the items nearest to a vector. Exact: compares every vector that matches the condition."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ Item = dict[str, Any]
 
 
 def search_vectors(database: Database, request: Request) -> Answer:
-    """The items nearest to a vector. Exact: compares every vector that matches the condition."""
     components = _components(request)
     given = placeholders(request, (_CONDITION,), "ProjectionExpression") or Placeholders(None, None)
     condition = _parsed(request)

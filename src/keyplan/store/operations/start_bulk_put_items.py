@@ -1,4 +1,4 @@
-"""StartBulkPutItems."""
+"""StartBulkPutItems: put the items of S3 objects into an existing table, and log those that failed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ _GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))
 
 
 def start_bulk_put_items(database: Database, request: Request) -> Answer:
-    """Put the items of S3 objects into an existing table, and log those that failed."""
     if not request["OutputS3Configuration"]["OutputType"]:
         raise ValidationException("OutputType must have one value at least")
     name = plain_name(request["TableName"])

@@ -1,4 +1,4 @@
-"""TagResource."""
+"""TagResource: add tags to a table, replacing tags with the same key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def tag_resource(database: Database, request: Request) -> Answer:
-    """Add tags to a table, replacing tags with the same key."""
     tags = request["Tags"]
     if not tags:
         raise ValidationException("Atleast one Tag needs to be provided as Input.")

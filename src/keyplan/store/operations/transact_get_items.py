@@ -1,4 +1,4 @@
-"""TransactGetItems."""
+"""TransactGetItems: read up to 100 items in one snapshot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from keyplan.store.work_budget import spend_on_items
 
 
 def transact_get_items(database: Database, request: Request) -> Answer:
-    """Read up to 100 items in one snapshot."""
     gets = [action["Get"] for action in request["TransactItems"]]
     for get in gets:
         check_key_values(get["Key"])

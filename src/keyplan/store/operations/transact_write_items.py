@@ -1,4 +1,4 @@
-"""TransactWriteItems."""
+"""TransactWriteItems: execute up to 100 writes atomically. With a ClientRequestToken it is idempotent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ _PREPARE: dict[str, Callable[[Database, Request], Write]] = {
 
 
 def transact_write_items(database: Database, request: Request) -> Answer:
-    """Execute up to 100 writes atomically. With a ClientRequestToken it is idempotent."""
     actions = [_one_action(action) for action in request["TransactItems"]]
     writes = _steps(database, actions)
     check_together(writes)

@@ -1,4 +1,4 @@
-"""UntagResource."""
+"""UntagResource: remove tags of a table by key; a missing tag is no error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def untag_resource(database: Database, request: Request) -> Answer:
-    """Remove tags of a table by key; a missing tag is no error."""
     if not request["TagKeys"]:
         raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
     check_count(len(request["TagKeys"]))

@@ -1,4 +1,4 @@
-"""UpdateContinuousBackups."""
+"""UpdateContinuousBackups: enable or disable point-in-time recovery, or change its recovery period."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def update_continuous_backups(database: Database, request: Request) -> Answer:
-    """Enable or disable point-in-time recovery, or change its recovery period."""
     name = plain_name(request["TableName"])
     wanted = request["PointInTimeRecoverySpecification"]
     days: int | None = wanted.get("RecoveryPeriodInDays")

@@ -1,4 +1,4 @@
-"""UpdateContributorInsights."""
+"""UpdateContributorInsights of a table or a global secondary index; without a change, the current status."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from keyplan.store.tables.table import Table
 
 
 def update_contributor_insights(database: Database, request: Request) -> Answer:
-    """Enable or disable insights of a table or a global secondary index. Without a change, the current status is
-    returned.
-    """
     index: str | None = request.get("IndexName")
     enables = request["ContributorInsightsAction"] == "ENABLE"
     wanted: str | None = request.get("ContributorInsightsMode")

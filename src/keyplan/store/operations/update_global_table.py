@@ -1,4 +1,4 @@
-"""UpdateGlobalTable."""
+"""UpdateGlobalTable: not found (see DescribeGlobalTable)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from keyplan.store.tables.resources import VERSION_GONE, global_table_not_found
 
 
 def update_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """Not found: there are no global tables of version 2017.11.29 (see DescribeGlobalTable)."""
     updates = request["ReplicaUpdates"]
     if not updates or any(not any(update.values()) for update in updates):
         raise ValidationException("One or more parameter values were invalid")

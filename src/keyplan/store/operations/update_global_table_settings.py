@@ -1,4 +1,4 @@
-"""UpdateGlobalTableSettings."""
+"""UpdateGlobalTableSettings: not found (see DescribeGlobalTable)."""
 
 from __future__ import annotations
 
@@ -8,5 +8,4 @@ from keyplan.store.tables.resources import settings_not_found
 
 
 def update_global_table_settings(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """Not found: only global tables of version 2017.11.29 have such settings (see DescribeGlobalTable)."""
     raise settings_not_found(request["GlobalTableName"])

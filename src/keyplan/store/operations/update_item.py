@@ -1,4 +1,4 @@
-"""UpdateItem."""
+"""UpdateItem: update attributes of an item; a missing item is created."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def update_item(database: Database, request: Request) -> Answer:
-    """Update attributes of an item; a missing item is created."""
     write, bound = prepare.update(database, request, counts_statement=True)
     outcome = database.write(lambda writer: perform(writer, write, database.charge))
     return write_answer(request, write.table, outcome, _returned(request.get("ReturnValues"), outcome, bound))

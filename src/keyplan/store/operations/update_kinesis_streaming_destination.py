@@ -1,4 +1,4 @@
-"""UpdateKinesisStreamingDestination."""
+"""UpdateKinesisStreamingDestination: rejected, because no destination is active."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def update_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
-    """Reject, because no destination is active."""
     name: str = request["TableName"]
     destinations(database, name)  # raises if the table doesn't exist
     configuration = request.get("UpdateKinesisStreamingConfiguration") or {}

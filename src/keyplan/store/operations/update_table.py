@@ -1,4 +1,4 @@
-"""UpdateTable."""
+"""UpdateTable: settings, or creating or deleting a global secondary index, which is filled before this returns."""
 
 from __future__ import annotations
 
@@ -69,9 +69,6 @@ _UNCHANGED = (
 
 
 def update_table(database: Database, request: Request) -> Answer:
-    """Change a table's settings, or create or delete a global secondary index. An index is filled before this
-    returns.
-    """
     name = plain_name(request["TableName"])
     _check_only_replicas(request)
     if request.get("ReplicaUpdates"):

@@ -1,4 +1,4 @@
-"""UpdateTableReplicaAutoScaling."""
+"""UpdateTableReplicaAutoScaling: store auto scaling settings of a global table's replicas. Nothing is scaled."""
 
 from __future__ import annotations
 
@@ -8,6 +8,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def update_table_replica_auto_scaling(database: Database, request: Request) -> Answer:
-    """Store auto scaling settings of a global table's replicas. Nothing is scaled."""
     change_scaling(database, request)
     return {"TableAutoScalingDescription": describe_scaling(database, request["TableName"])}

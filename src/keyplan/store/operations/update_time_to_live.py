@@ -1,4 +1,4 @@
-"""UpdateTimeToLive."""
+"""UpdateTimeToLive: set or remove the TTL attribute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def update_time_to_live(database: Database, request: Request) -> Answer:
-    """Set or remove the TTL attribute."""
     name = plain_name(request["TableName"])
     wanted = request["TimeToLiveSpecification"]
     others = others_of(database, database.described_table(name))  # the table can be deleted during the search

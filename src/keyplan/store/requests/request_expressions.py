@@ -79,7 +79,6 @@ def only_projection(request: Request) -> BoundProjection | None:
 
 
 def attributes_to_get(request: Request) -> BoundProjection | None:
-    """The projection of the legacy parameter ``AttributesToGet``. Raises RequestFault."""
     wanted: Sequence[str] | None = request.get("AttributesToGet")
     if wanted is None:
         return None
@@ -99,7 +98,6 @@ def wants_capacity(request: Request) -> str | None:
 
 
 def consumed_list(units: Mapping[str, Consumed], level: str, *, by_direction: bool = False) -> list[Answer]:
-    """The ``ConsumedCapacity`` of an operation on several tables."""
     return [consumed.as_json(level, by_direction=by_direction) for consumed in units.values()]
 
 

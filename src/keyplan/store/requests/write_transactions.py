@@ -38,7 +38,6 @@ class _Cancelled(Exception):
 
 
 def check_together(writes: Sequence[Write]) -> None:
-    """Reject writes that can't be in one transaction. Raises ValidationException."""
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
         raise ValidationException("Transaction request cannot include multiple operations on one item")
     size_bytes = sum(write.put.size for write in writes if write.put is not None)

@@ -38,11 +38,9 @@ class Connections:
         self.is_closing = False
 
     def __call__(self) -> Connection:
-        """A new connection: asyncio's protocol factory."""
         return Connection(self)
 
     def end_late(self) -> None:
-        """Close connections that exceeded their time limit."""
         now = time.monotonic()
         for connection in [each for each in self.open if each.is_late(now)]:
             connection.abort()
@@ -97,7 +95,6 @@ class Connection(asyncio.Protocol):
     # --- asyncio's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Accept the connection, or reject it if there are too many."""
         self._transport = transport
         self._transport.max_size = _READ_BYTES
         if len(self._all.open) >= self._limits.connections_max and not self._all.end_longest_idle():
@@ -119,7 +116,6 @@ class Connection(asyncio.Protocol):
         return self._is_answering or bool(self._waiting)
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes and answer complete requests."""
         if self._ends:
             self._drain(len(data))
             return
@@ -275,7 +271,6 @@ class Connection(asyncio.Protocol):
             self._transport.write_eof()
 
     def _drain(self, size_bytes: int) -> None:
-        """Discard the input after a rejected request."""
         self._drains_bytes -= size_bytes
         if self._is_draining and self._drains_bytes <= 0 and self._transport is not None:
             self._transport.close()
@@ -302,7 +297,6 @@ class Connection(asyncio.Protocol):
         return self._began
 
     def is_late(self, now: float) -> bool:
-        """Whether it exceeded its time limit."""
         passed_s = now - self._began
         if self._is_answering:
             return False

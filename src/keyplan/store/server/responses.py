@@ -133,13 +133,11 @@ _clock = _Clock()
 
 
 def renew_ids() -> None:
-    """Create new request ids in a forked process."""
     global _ids  # noqa: PLW0603 - one of each process
     _ids = RequestIds()
 
 
 def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
-    """A whole JSON response to a request with these headers."""
     encoding = b""
     packing = packing_of(headers) if len(body) >= PACKED_BYTES_MIN else b""
     if packing:

@@ -201,7 +201,6 @@ def _settle(waiting: asyncio.Future[int], count: int) -> None:
 
 
 async def _drain(connections: Connections, seconds_max: float) -> None:
-    """Wait for requests in progress."""
     connections.close_idle()
     end = time.monotonic() + seconds_max
     while connections.open and time.monotonic() < end:

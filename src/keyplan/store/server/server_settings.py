@@ -124,7 +124,6 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """The host and the port in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 

@@ -109,7 +109,6 @@ class Threads:
         self._loop.run_in_executor(executor, work).add_done_callback(end)
 
     def close(self) -> None:
-        """Finish started work and stop."""
         self._trim = None
         self._bodies.shutdown(cancel_futures=True)
         self._large.shutdown(cancel_futures=True)
@@ -195,7 +194,6 @@ class WriterThread:
         self._thread.start()
 
     def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        """Queue a write, or execute it."""
         if self._handed_over == 0 and OPERATIONS[name].kind == "write" and name not in _IN_PARTS and self._is_alone():
             outcome = _outcome(self._engine.call_briefly, name, params)
             if not isinstance(outcome, LongError):
@@ -215,7 +213,6 @@ class WriterThread:
             self._loop.call_soon_threadsafe(done, count)
 
     def close(self) -> None:
-        """Finish queued work and stop."""
         self._jobs.put(None)
         self._thread.join()
         self._tidying.close()
