@@ -75,7 +75,6 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
 
 
 def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
-    """The items that a call changes, and their entries."""
     alone = any(request.operation in {"PutItem", "UpdateItem", "DeleteItem"} for request in cost.requests)
     touched = [touch for mutation in cost.mutations for touch in _written(subject, mutation, transactional=not alone)]
     batched = [touch for mutation in cost.batched for touch in _written(subject, mutation, transactional=False)]
@@ -114,7 +113,6 @@ def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
 
 
 def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> Iterator[_Touched]:
-    """An item that a write changes, and its entries in indexes."""
     item = mutation.after or mutation.before
     entity = None if item is None else subject.design.entity_of(item)
     if item is None or entity is None:

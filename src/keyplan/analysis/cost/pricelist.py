@@ -74,7 +74,6 @@ class PriceList:
 
     @property
     def said(self) -> str:
-        """Whose prices they are, and as of when."""
         return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region}, of which none are known"
 
     def price(self, meter: str) -> float | None:

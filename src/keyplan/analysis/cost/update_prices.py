@@ -55,7 +55,11 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
             for term, member, price in _reserved(terms.get("Reserved", {}).get(sku, {})):
                 prices = of_region.setdefault("reserved", {}).setdefault(term, {})
                 prices[f"{_RESERVED[kind]}_{member}"] = _plain(price)
-    return {region: _whole(prices) for region, prices in result.items() if prices["usd"]}
+    for prices in result.values():
+        whole = {term: given for term, given in prices.pop("reserved", {}).items() if len(given) == 4}
+        if whole:
+            prices["reserved"] = whole
+    return {region: prices for region, prices in result.items() if prices["usd"]}
 
 
 def main(arguments: list[str]) -> int:
@@ -104,11 +108,6 @@ def _reserved(offers: Mapping[str, Any]) -> Iterator[tuple[str, str, Decimal]]:
         term = _LENGTHS.get(length)
         if term in TERMS:
             yield term, "upfront" if dimension.get("unit") == "Quantity" else "hour", usd
-
-
-def _whole(prices: dict[str, Any]) -> dict[str, Any]:
-    reserved = {term: value for term, value in prices.pop("reserved", {}).items() if len(value) == 4}
-    return {**prices, "reserved": reserved} if reserved else prices
 
 
 def _plain(price: Decimal) -> str:

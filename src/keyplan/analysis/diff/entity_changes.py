@@ -38,7 +38,8 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
     left = {name: compiled_entity for name, compiled_entity in old.by_name.items() if name not in new.by_name}
     pairs: list[tuple[CompiledEntity, CompiledEntity]] = []
     for name, entity in new.by_name.items():
-        twin = old.by_name.get(name) or _same_key(entity, left)
+        same = (each for each in left.values() if _shape(each.primary) == _shape(entity.primary))
+        twin = old.by_name.get(name) or next(same, None)
         place = f"{new.name}.{name}"
         if twin is None:
             yield safe("entity-added", place, f"a new entity with the key {_texts(entity.primary)}")
@@ -60,10 +61,6 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
         yield from _version(place, before, after)
         yield from _undeclared(place, before, after)
         yield from field_changes(place, before, after)
-
-
-def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> CompiledEntity | None:
-    return next((each for each in left.values() if _shape(each.primary) == _shape(entity.primary)), None)
 
 
 def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:

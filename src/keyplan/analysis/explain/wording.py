@@ -33,7 +33,6 @@ def indexes(plan: Plan) -> Iterator[str]:
 
 
 def consistent(plan: Plan) -> bool:
-    """Whether all that a plan reads is strongly consistent."""
     return all(element.consistent for element in plans_in(plan))
 
 

@@ -16,7 +16,7 @@ from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.analysis.write_analysis.body_reader import code_of
 from keyplan.analysis.write_analysis.code import Action, Ask, WrittenCode
-from keyplan.analysis.write_analysis.dry_run import ActionShape, DryRuns, Refused, dry_runs, is_type_error
+from keyplan.analysis.write_analysis.dry_run import ActionShape, DryRuns, Refused, dry_runs, is_type_error, shape_of
 from keyplan.analysis.write_analysis.sources import Sources
 from keyplan.errors import ArgumentError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
@@ -70,20 +70,14 @@ class WriteAnalysis:
         return self.code.asks
 
     @cached_property
-    def unreached(self) -> tuple[Action, ...]:
-        """The actions in its code that no dry run yields: their costs are unknown."""
-        made = [shape for run in self.runs.finished for shape in run.shapes]
-        return tuple(action for action in self.actions if not any(_is_of(shape, action) for shape in made))
-
-    @cached_property
     def unknown(self) -> tuple[str, ...]:
-        """What isn't known of it, in words."""
         if self.runs.unknown is not None:
             return (self.runs.unknown,)
         result = dict.fromkeys(
             f"no dry run yields the {action.kind}{'' if action.entity is None else ' ' + action.entity.name} in line "
             f"{action.line} (give the write an example=)"
-            for action in self.unreached
+            for action in self.actions
+            if not any(_is_of(shape, action) for shape in self._shapes)
         )
         return (*(() if self.known else ("its code can't be read",)), *result)
 
@@ -177,8 +171,7 @@ class WriteAnalysis:
     def _of_the_runs(self) -> Iterator[BodyFault]:
         """What the client rejects for any values, and errors in the code that end every dry run."""
         for refused in self.runs.refused:
-            shape = _shape_of(refused)
-            own = [action for action in self.actions if shape is not None and _is_of(shape, action)]
+            own = [action for action in self.actions if _is_of(shape_of(refused.action), action)]
             certain = refused.always or (refused.action is None and self._is_certain)
             if certain and not any(action.open for action in own):
                 yield _fault(refused, own[0].line if own else None)
@@ -198,15 +191,6 @@ def _is_of(shape: ActionShape, action: Action) -> bool:
     if shape.kind != action.kind or (action.entity is not None and action.entity.name != shape.entity):
         return False
     return action.open or not action.changes or shape.changes == frozenset(action.changes)
-
-
-def _shape_of(refused: Refused) -> ActionShape | None:
-    action = refused.action
-    target = getattr(action, "target", None) or getattr(action, "item", None)
-    if target is None:
-        return None
-    cls: type[Any] = target if isinstance(target, type) else type(target)
-    return ActionShape(type(action).__name__, cls.__name__, frozenset(getattr(action, "changes", ())))
 
 
 def _unchangeable(action: Action) -> Iterator[BodyFault]:
@@ -293,7 +277,6 @@ class WriteAnalyzer:
         return result if result.known and result.code.mentioned else self.analysis(pattern)
 
     def dry_runs(self, pattern: WritePattern, typical: Typical) -> DryRuns:
-        """The dry runs of a write with these typical items."""
         if self.owner is None:
             return DryRuns(unknown="its class isn't given")
         return dry_runs(self.design, self.owner, pattern, self._code(pattern), typical, self._traffic)

@@ -231,23 +231,18 @@ class _Running:
                 step = actions.send(answer)
                 try:
                     answer = self._ask(step) if isinstance(step, Ask) else self._take(step)
-                except KeyplanError as error:
-                    raise Refused(error, step, always=_is_always(error)) from error
+                except KeyplanError as fault:
+                    raise Refused(fault, step, always=_is_always(fault)) from fault
                 if len(self.result.mutations) > TRANSACT_ACTIONS_MAX:
-                    raise Refused(
-                        RequestError(f"more than {TRANSACT_ACTIONS_MAX} operations in one transaction"), always=False
-                    )
+                    error = RequestError(f"more than {TRANSACT_ACTIONS_MAX} operations in one transaction")
+                    raise Refused(error, always=False)
             raise Problem(f"it doesn't end within {STEPS_MAX:,} steps")
         except StopIteration:
             pass
         finally:
             actions.close()
         self._check_outcomes()
-        try:
-            self._check_transaction()
-        except KeyplanError as error:
-            one_twice = len({id(target) for target in self.targets}) < len(self.targets)
-            raise Refused(error, always=one_twice) from error
+        self._check_transaction()
 
     def _ask(self, ask: Ask) -> Any:
         pattern = self.design.reads.get(ask.pattern)
@@ -285,23 +280,21 @@ class _Running:
                 raise Refused(unknown_outcome(action, self.design.name), action, always=True)
 
     def _check_transaction(self) -> None:
-        """Raises RequestError for a transaction that DynamoDB rejects."""
+        """Raises Refused for a transaction that DynamoDB rejects."""
         seen: set[str] = set()
         for mutation in self.result.mutations:
             item = mutation.after or mutation.before
             if item is not None:
                 key = repr([item.get(name) for name in self.design.table.key_names])
                 if key in seen:
-                    raise RequestError(f"two actions of one write on the same item: {mutation.what}")
+                    error = RequestError(f"two actions of one write on the same item: {mutation.what}")
+                    raise Refused(error, always=len({id(target) for target in self.targets}) < len(self.targets))
                 seen.add(key)
 
     # Actions
 
     def _mutations(self, action: Action) -> tuple[list[Mutation], Any]:
-        target = _target(action)
-        cls: type[Any] = target if isinstance(target, type) else type(target)
-        changes = frozenset(action.changes) if isinstance(action, Update) else frozenset[str]()
-        shape = ActionShape(type(action).__name__, cls.__name__, changes)
+        shape = shape_of(action)
         self.result.shapes[shape] = None
         match action:
             case Put() | Create():
@@ -398,6 +391,12 @@ def _is_always(error: KeyplanError) -> bool:
     if isinstance(cause, ValidationError):
         return any(is_type_error(fault["type"]) for fault in cause.errors(include_url=False))
     return isinstance(cause, TypeError)
+
+
+def shape_of(action: Any) -> ActionShape:
+    target = _target(action)
+    cls: type[Any] = target if isinstance(target, type) else type(target)
+    return ActionShape(type(action).__name__, cls.__name__, frozenset(getattr(action, "changes", ())))
 
 
 def _target(action: Any) -> Any:

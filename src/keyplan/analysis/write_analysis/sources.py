@@ -38,7 +38,6 @@ class Sources:
         self._functions: dict[str, Mapping[int, FunctionNode]] = {}
 
     def function(self, code: CodeType) -> FunctionNode | None:
-        """The syntax tree of a function, by its code."""
         return self._functions_in(code.co_filename).get(code.co_firstlineno)
 
     def of_function(self, code: CodeType, line: int | None = None) -> Source | None:

@@ -22,7 +22,8 @@ def _find(subject: Subject) -> Remarks:
         for ask in written.asks:
             index = _global_index(subject, ask)
             entity = subject.design.reads[ask.name].shape.entities[0].__name__ if index else ""
-            if index is not None and _decides(written, ask.name):
+            decided = [each for each in written.code.decided.get(ask.name, ()) if not each.conditional]
+            if index is not None and any(action.kind in {"Put", "Update"} for action in decided):
                 message = f"its writes depend on {ask.name}, an eventually consistent read of {index}"
                 hint = "read by the primary key, or keep a counter in an item and check it with only_if"
                 yield Remark(written.pattern.place, message, hint)
@@ -39,12 +40,6 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
     plans = () if pattern is None else plans_in(pattern.plan)
     indexes = (plan.index for plan in plans if isinstance(plan, QueryPlan))
     return next((index.name for index in indexes if index is not None and not index.local), None)
-
-
-def _decides(written: WriteAnalysis, read: str) -> bool:
-    """Whether an action without a condition depends on the result of the read."""
-    actions = written.code.decided.get(read, ())
-    return any(action.kind in {"Put", "Update"} and not action.conditional for action in actions)
 
 
 def _relies(written: WriteAnalysis, entity: str) -> bool:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from keyplan.analysis.check.check_subject import is_secret
 from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
-from keyplan.analysis.write_analysis.code import Action
 
 
 def _find(subject: Subject) -> Remarks:
@@ -27,7 +26,8 @@ def _find(subject: Subject) -> Remarks:
         looked_at = {name for element in written.actions for name in (*element.checked, *element.expects)}
         for action in written.actions:
             entity = action.entity
-            if not _must_be_new(action) or entity is None or entity.ttl is None or entity.ttl.name in looked_at:
+            must_be_new = action.kind == "Create" or (action.kind == "Put" and "attribute_not_exists" in action.expects)
+            if not must_be_new or entity is None or entity.ttl is None or entity.ttl.name in looked_at:
                 continue
             if entity.ttl.optional and entity.ttl.name not in (action.built or ()):
                 continue
@@ -40,10 +40,6 @@ def _find(subject: Subject) -> Remarks:
                 f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())',
                 line=action.line,
             )
-
-
-def _must_be_new(action: Action) -> bool:
-    return action.kind == "Create" or (action.kind == "Put" and "attribute_not_exists" in action.expects)
 
 
 def _claims(subject: Subject) -> Remarks:

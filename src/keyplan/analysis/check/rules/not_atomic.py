@@ -20,7 +20,8 @@ def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         batched = dict.fromkeys(_names(written, "Put", batched=True))
         beside = dict.fromkeys(name for name in _names(written, batched=False) if name not in batched)
-        if _moves(written):
+        kinds = {action.kind for action in written.actions if action.batched and not action.looped}
+        if kinds >= {"Put", "Delete"}:  # it moves an item
             yield Remark(
                 written.pattern.place,
                 f"its Batch deletes {' and '.join(_names(written, 'Delete', batched=True))} and puts "
@@ -34,12 +35,6 @@ def _find(subject: Subject) -> Remarks:
         message = f"it writes {what}: some can succeed and others fail"
         hint = "yield the actions without Batch, as one transaction"
         yield Remark(written.pattern.place, message, hint)
-
-
-def _moves(written: WriteAnalysis) -> bool:
-    """Whether a Batch moves an item: it deletes and puts."""
-    batched = [action for action in written.actions if action.batched and not action.looped]
-    return {action.kind for action in batched} >= {"Put", "Delete"}
 
 
 def _names(written: WriteAnalysis, kind: str | None = None, *, batched: bool) -> list[str]:

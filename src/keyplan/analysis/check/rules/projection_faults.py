@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PROJECTED_NAMES_PER_TABLE_MAX
-from keyplan.model.declared.indexes import Index
 
 PROJECTED_NAMES_PER_INDEX_MAX = 20
 
@@ -23,7 +22,7 @@ def _find(subject: Subject) -> Remarks:
     included = [(index, index.projection) for index in table.indexes if isinstance(index.projection, tuple)]
     stored = {field.attribute for entity in subject.design.entities.values() for field in entity.fields.values()}
     for index, names in included:
-        keys = _key_names(subject, index)
+        keys = {*table.key_names, *(attribute.name for attribute in (*index.partition, *index.sort))}
         for name in names:
             if name in keys:
                 message = f"it projects {name}, a key attribute, which is always projected: CreateTable rejects it"
@@ -45,10 +44,6 @@ def _find(subject: Subject) -> Remarks:
         hint = 'name fewer attributes, or project "ALL"'
         arithmetic = (f"{' + '.join(str(len(names)) for _, names in included)} = {total}",)
         yield Remark(subject.table_place, message, hint, arithmetic)
-
-
-def _key_names(subject: Subject, index: Index) -> set[str]:
-    return {*subject.design.table.key_names, *(attribute.name for attribute in (*index.partition, *index.sort))}
 
 
 RULE = Rule("KP104", Severity.ERROR, _find, __name__, __doc__)

@@ -22,7 +22,6 @@ from pydantic_core import PydanticUndefined
 from keyplan.analysis.check.check_subject import fields_in
 from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PARTITION_WRITE_UNITS_MAX
-from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
@@ -77,13 +76,9 @@ def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str
         for written, action, owner in subject.actions
         if owner is entity and action.kind == "Update" and inputs & action.changes.keys()
     ]
-    return list(dict.fromkeys(pattern.name for pattern in changing if not _rare(subject, pattern)))
-
-
-def _rare(subject: Subject, pattern: WritePattern) -> bool:
-    """Whether the known rate of a write is low. KP501 reports rates that are too high."""
-    peak = subject.load(pattern).peak
-    return peak is not None and peak <= PARTITION_WRITE_UNITS_MAX * SELDOM
+    rates = {pattern.name: subject.load(pattern).peak for pattern in changing}
+    least = PARTITION_WRITE_UNITS_MAX * SELDOM  # KP501 reports rates that are too high
+    return [name for name, rate in rates.items() if rate is None or rate > least]
 
 
 RULE = Rule("KP214", Severity.WARNING, _find, __name__, __doc__)
