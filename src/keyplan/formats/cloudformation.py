@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.formats.deployment_options import Deployment
-from keyplan.formats.yaml_json import Noted, json_tree, yaml_text
+from keyplan.formats.yaml_json import Noted, json_tree, noted, yaml_text
 from keyplan.model.compiled.compiled_design import CompiledDesign, key_notes, patterns_of_index
 
 RESOURCE = "DynamoDBTable"
@@ -15,11 +15,10 @@ DESCRIPTION_BYTES_MAX = 1024
 
 def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
     """The template as a tree. Without a table name in ``deployment``, the table is called ``<stack>-<stage>``."""
-    properties = _properties(design, deployment)
     resource: dict[str, Any] = {"Type": "AWS::DynamoDB::Table"}
     if deployment.deletion_protection:
         resource |= {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
-    resource["Properties"] = properties
+    resource["Properties"] = _properties(design, deployment)
     result: dict[str, Any] = {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": _description(design),
@@ -59,14 +58,10 @@ def _properties(design: CompiledDesign, deployment: Deployment) -> dict[str, Any
     members = deployment.members(design)
     if deployment.table_name is None:
         members["TableName"] = {"Fn::Sub": "${AWS::StackName}-${Stage}"}
-    result: dict[str, Any] = {
-        name: members.pop(name) for name in ("TableName", "BillingMode", "AttributeDefinitions", "KeySchema")
-    }
-    result |= members
+    first = ("TableName", "BillingMode", "AttributeDefinitions", "KeySchema")
+    result: dict[str, Any] = {name: members[name] for name in first} | members
     if deployment.stream is not None:
-        result["StreamSpecification"].pop(
-            "StreamEnabled"
-        )  # a stream without a view type doesn't exist, so CloudFormation has no such property
+        del result["StreamSpecification"]["StreamEnabled"]  # CloudFormation has no such property
     _annotate(result, design)
     if design.ttl_attribute is not None:
         result["TimeToLiveSpecification"] = {"AttributeName": design.ttl_attribute, "Enabled": True}
@@ -79,11 +74,7 @@ def _annotate(properties: dict[str, Any], design: CompiledDesign) -> None:
     """Add comments: the content of each key attribute, and the access patterns of each index."""
     patterns = patterns_of_index(design)
     _note_keys(properties["KeySchema"], key_notes(design, None))
-    indexes = [
-        *properties.get("GlobalSecondaryIndexes", ()),
-        *properties.get("LocalSecondaryIndexes", ()),
-    ]
-    for index in indexes:
+    for index in (*properties.get("GlobalSecondaryIndexes", ()), *properties.get("LocalSecondaryIndexes", ())):
         name = index["IndexName"]
         _note_keys(index["KeySchema"], key_notes(design, name))
         index["IndexName"] = Noted(name, ", ".join(patterns[name]) or "no pattern")
@@ -91,5 +82,4 @@ def _annotate(properties: dict[str, Any], design: CompiledDesign) -> None:
 
 def _note_keys(schema: list[dict[str, Any]], notes: Mapping[str, str]) -> None:
     for element in schema:
-        name = element["AttributeName"]
-        element["AttributeName"] = Noted(name, notes[name]) if name in notes else name
+        element["AttributeName"] = noted(element["AttributeName"], notes)

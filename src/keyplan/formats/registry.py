@@ -63,17 +63,7 @@ class Exported:
     notes: tuple[str, ...] = ()
 
 
-def _cloudformation(inputs: Inputs, *, as_json: bool) -> Exported:
-    write = cloudformation_json if as_json else cloudformation_yaml
-    return Exported(write(inputs.design, inputs.deployment))
-
-
-def _terraform(inputs: Inputs, *, as_json: bool) -> Exported:
-    write = terraform_json if as_json else terraform_hcl
-    return Exported(write(inputs.design, inputs.deployment))
-
-
-def _create_table(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001 - its output is always JSON
+def _create_table(inputs: Inputs) -> Exported:
     result = requests(inputs.design, inputs.deployment)
     parts = {f"{_file_name(operation)}.json": _json(element) for operation, element in result.items()}
     return Exported(_json(result), parts)
@@ -83,45 +73,37 @@ def _file_name(operation: str) -> str:
     return "".join(f"-{text.lower()}" if text.isupper() else text for text in operation).lstrip("-")
 
 
-def _iam(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001
-    return Exported(_json(policy(inputs.design, inputs.writes, inputs.place, inputs.deployment.table_name)))
-
-
-def _workbench(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001
+def _workbench(inputs: Inputs) -> Exported:
     result = model(inputs.design, inputs.deployment, inputs.items, inputs.made_at)
     return Exported(_json(result), notes=tuple(model_notes(inputs.design)))
 
 
-def _markdown(inputs: Inputs, *, as_json: bool) -> Exported:
-    _refuse_json("markdown", as_json=as_json)
-    return Exported(design_page(inputs.design, inputs.rows))
-
-
-def _mermaid(inputs: Inputs, *, as_json: bool) -> Exported:
-    _refuse_json("mermaid", as_json=as_json)
-    return Exported(flowchart(inputs.design))
-
-
-def _refuse_json(name: str, *, as_json: bool) -> None:
-    if as_json:
-        raise RequestError(f"{name} doesn't support JSON", place="--json", hint="omit --json, or choose another format")
+def _iam(inputs: Inputs) -> Exported:
+    return Exported(_json(policy(inputs.design, inputs.writes, inputs.place, inputs.deployment.table_name)))
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-FORMATS: dict[str, Callable[..., Exported]] = {
-    "cloudformation": _cloudformation,
-    "terraform": _terraform,
+FORMATS: dict[str, Callable[[Inputs], Exported]] = {
+    "cloudformation": lambda inputs: Exported(cloudformation_yaml(inputs.design, inputs.deployment)),
+    "terraform": lambda inputs: Exported(terraform_hcl(inputs.design, inputs.deployment)),
     "create-table": _create_table,
     "iam": _iam,
     "workbench": _workbench,
-    "markdown": _markdown,
-    "mermaid": _mermaid,
+    "markdown": lambda inputs: Exported(design_page(inputs.design, inputs.rows)),
+    "mermaid": lambda inputs: Exported(flowchart(inputs.design)),
 }
 """The formats, in the order of the help."""
+_TEMPLATES = {"cloudformation": cloudformation_json, "terraform": terraform_json}
+"""The formats with another form in JSON."""
+_TEXTS = {"markdown", "mermaid"}
 
 
 def export(name: str, inputs: Inputs, *, as_json: bool = False) -> Exported:
-    return FORMATS[name](inputs, as_json=as_json)
+    if as_json and name in _TEXTS:
+        raise RequestError(f"{name} doesn't support JSON", place="--json", hint="omit --json, or choose another format")
+    if as_json and name in _TEMPLATES:
+        return Exported(_TEMPLATES[name](inputs.design, inputs.deployment))
+    return FORMATS[name](inputs)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.formats.deployment_options import STREAM_VIEWS, TABLE_CLASSES, Deployment
-from keyplan.formats.yaml_json import Noted, note_text, plain, quoted
+from keyplan.formats.yaml_json import Noted, note_text, noted, plain, quoted
 from keyplan.model.compiled.compiled_design import CompiledDesign, key_notes, patterns_of_index
 from keyplan.model.declared.indexes import Index
 
@@ -102,12 +102,8 @@ def _label(design: CompiledDesign) -> str:
 def _as_json(body: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, value in body.items():
-        if isinstance(value, Block):
-            result[name] = _as_json(value.body)
-        elif isinstance(value, list) and value and isinstance(value[0], Block):
-            result[name] = [_as_json(element.body) for element in value]
-        else:
-            result[name] = _escaped(plain(value))
+        blocks = [_as_json(block.body) for block in _blocks(value)]
+        result[name] = blocks[0] if isinstance(value, Block) else blocks or _escaped(plain(value))
     return result
 
 
@@ -126,9 +122,9 @@ def _resource(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
     notes = key_notes(design, None)
     result: dict[str, Any] = {"name": members["TableName"], "billing_mode": members["BillingMode"]}
     result |= _capacity(deployment)
-    result["hash_key"] = _noted(table.partition.name, notes)
+    result["hash_key"] = noted(table.partition.name, notes)
     if table.sort is not None:
-        result["range_key"] = _noted(table.sort.name, notes)
+        result["range_key"] = noted(table.sort.name, notes)
     if deployment.table_class != "standard":
         result["table_class"] = TABLE_CLASSES[deployment.table_class]
     if deployment.deletion_protection:
@@ -163,19 +159,15 @@ def _capacity(deployment: Deployment) -> dict[str, Any]:
     return {"read_capacity": deployment.read_units, "write_capacity": deployment.write_units}
 
 
-def _noted(name: str, notes: Mapping[str, str]) -> Any:
-    return Noted(name, notes[name]) if name in notes else name
-
-
 def _index(index: Index, deployment: Deployment, notes: Mapping[str, str]) -> dict[str, Any]:
     result: dict[str, Any] = {"name": index.name}
     partition, *more = index.partition
     joined = bool(more) or len(index.sort) > 1
     if not joined:
         if not index.local:
-            result["hash_key"] = _noted(partition.name, notes)
+            result["hash_key"] = noted(partition.name, notes)
         if index.sort:
-            result["range_key"] = _noted(index.sort[0].name, notes)
+            result["range_key"] = noted(index.sort[0].name, notes)
     if isinstance(index.projection, tuple):
         result |= {"projection_type": "INCLUDE", "non_key_attributes": list(index.projection)}
     else:
@@ -184,7 +176,7 @@ def _index(index: Index, deployment: Deployment, notes: Mapping[str, str]) -> di
         result |= _capacity(deployment)
     if joined:
         result["key_schema"] = [
-            Block({"attribute_name": _noted(attribute.name, notes), "key_type": kind})
+            Block({"attribute_name": noted(attribute.name, notes), "key_type": kind})
             for kind, attributes in (("HASH", index.partition), ("RANGE", index.sort))
             for attribute in attributes
         ]

@@ -57,12 +57,11 @@ def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item],
 
 
 def model_notes(design: CompiledDesign) -> list[str]:
-    notes: list[str] = []
-    for index in design.table.indexes:
-        if not is_shown(index):
-            kind = "a local index" if index.local else "a multi-attribute key"
-            notes.append(f"{index.name} is omitted: Workbench doesn't support {kind}.")
-    return notes
+    hidden = [index for index in design.table.indexes if not is_shown(index)]
+    kinds = ["a local index" if index.local else "a multi-attribute key" for index in hidden]
+    return [
+        f"{index.name} is omitted: Workbench doesn't support {kind}." for index, kind in zip(hidden, kinds, strict=True)
+    ]
 
 
 def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]) -> dict[str, Any]:
@@ -101,10 +100,9 @@ def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]
 
 
 def _key_attributes(partition: tuple[KeyAttribute, ...], sort: tuple[KeyAttribute, ...]) -> dict[str, Any]:
-    names = {"PartitionKey": partition, "SortKey": sort}
     return {
         name: {"AttributeName": attribute.name, "AttributeType": attribute.type}
-        for name, attributes in names.items()
+        for name, attributes in (("PartitionKey", partition), ("SortKey", sort))
         for attribute in attributes
     }
 
@@ -147,15 +145,11 @@ def _facet(name: str, key: CompiledKey, attributes: list[str], items: Iterable[I
     return {
         "FacetName": name,
         "KeyAttributeAlias": aliases,
-        "TableData": [_without_null(item) for item in items],
+        # Workbench has no attribute of type NULL
+        "TableData": [{name: value for name, value in item.items() if "NULL" not in value} for item in items],
         "NonKeyAttributes": attributes,
         "DataAccess": {"MySql": {}},
     }
-
-
-def _without_null(item: Item) -> dict[str, Any]:
-    """Workbench has no attribute of type NULL."""
-    return {name: dict(value) for name, value in item.items() if "NULL" not in value}
 
 
 # Attributes
@@ -210,12 +204,10 @@ def _field_types(design: CompiledDesign) -> dict[str, str]:
 
 def _seen_types(by_facet: Mapping[str, list[Item]]) -> dict[str, str]:
     result: dict[str, str] = {}
-    for items in by_facet.values():
-        for item in items:
-            for name, value in item.items():
-                tag = next(iter(value))
-                if tag != "NULL":
-                    result.setdefault(name, tag)
+    for item in (item for items in by_facet.values() for item in items):
+        for name, value in item.items():
+            if "NULL" not in value:
+                result.setdefault(name, next(iter(value)))
     return result
 
 

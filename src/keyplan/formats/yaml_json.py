@@ -29,6 +29,10 @@ class Noted:
     note: str
 
 
+def noted(name: str, notes: Mapping[str, str]) -> Noted | str:
+    return Noted(name, notes[name]) if name in notes else name
+
+
 def plain(tree: Any) -> Any:
     if isinstance(tree, Noted):
         return tree.value
