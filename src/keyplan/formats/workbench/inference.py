@@ -110,12 +110,10 @@ class _Drafting:
     def _add_fields(self) -> None:
         """The attributes that no key sets, including those that no item has."""
         labels = {attribute for _, attribute, _ in self.out.labels}
+        declared = any(each.kind == "Key" for each in self.declared)
         seen = dict.fromkeys([*self.group.attributes, *(name for item in self.items for name in item)])
         for attribute in seen:
-            declared = any(each.kind == "Key" for each in self.declared)
-            natural = (
-                not declared and attribute in self.keyed and not is_generic(attribute) and self._is_plain(attribute)
-            )
+            natural = not declared and not is_generic(attribute) and self._is_plain(attribute)
             if attribute not in labels and (attribute not in self.keyed or natural):
                 self._add_field(attribute)
 
@@ -137,7 +135,7 @@ class _Drafting:
             todo = "TODO: not in the sample; the type is from the model"
         else:
             todo = "TODO: not in the sample; set its type"
-        values = [None if value is None or "NULL" in value else _plain(value) for value in raw]
+        values = [None if value is None or "NULL" in value else next(iter(value.values())) for value in raw]
         made = Field(self._free(snake(attribute)), attribute, kind, values, todo=todo)
         self.out.fields.append(made)
         return made
@@ -192,24 +190,18 @@ class _Drafting:
             return
         for each in self.out.fields:
             inside, outside = ({repr(each.values[place]) for place in places} for places in (members, others))
-            kinds = each.type in {"str", "bool"} and None not in each.values
-            if (
-                kinds
-                and not inside & outside
-                and len(inside) <= _WHEN_MAX
-                and len(inside) < len(members) + (len(inside) == 1)
-            ):
+            few = len(inside) == 1 or len(inside) <= min(_WHEN_MAX, len(members) - 1)
+            if few and not inside & outside and each.type in {"str", "bool"} and None not in each.values:
                 made.when = {each.name: tuple(dict.fromkeys(each.values[place] for place in members))}
                 made.todo.append(f"TODO: in the sample, {each.name} decides which items are in {made.index}")
                 return
-        made.todo.append(
-            f"TODO: {len(others)} items of the sample aren't in {made.index}, without a visible condition: add when="
-        )
+        what = f"{len(others)} items of the sample aren't in {made.index}"
+        made.todo.append(f"TODO: {what}, without a visible condition: add when=")
 
     def _add_missing(self, made: KeyDraft, types: Sequence[str]) -> None:
         """The fields of a declared key that no attribute holds, and the types of its formats."""
         pairs = zip(types, made.templates, strict=False)
-        for kind, name, spec in ((kind, *pair) for kind, text in pairs for pair in _variables(text)):
+        for kind, name, spec in ((kind, *pair) for kind, text in pairs for pair in variables_in(text)):
             each = self.out.field(name)
             if each is None:
                 todo = "TODO: part of a key, and not an attribute of the sample"
@@ -290,14 +282,10 @@ class _Drafting:
 
     @staticmethod
     def _is_padded(each: Field, values: Sequence[str], members: Sequence[int]) -> bool:
-        digits = all(value.isdigit() for value in values) and len({len(value) for value in values}) == 1
-        numbers = [_text(each.values[place]) for place in members]
-        return (
-            digits
-            and values[0] != str(int(values[0]))
-            and each.type == "int"
-            and numbers == [str(int(value)) for value in values]
-        )
+        if each.type != "int" or len({len(value) for value in values}) > 1 or not all(map(str.isdigit, values)):
+            return False
+        numbers = [str(int(value)) for value in values]
+        return numbers[0] != values[0] and numbers == [_text(each.values[place]) for place in members]
 
     def _added(
         self, wanted: str, values: Sequence[str], members: Sequence[int] = (), *, doubtful: bool = True
@@ -352,19 +340,15 @@ def _is_timestamp(text: str) -> bool:
         return False
 
 
-def _plain(value: dict[str, Any]) -> Any:
-    return next(iter(value.values()))
-
-
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
 def _names(template: str) -> list[str]:
-    return [name for name, _ in _variables(template)]
+    return [name for name, _ in variables_in(template)]
 
 
-def _variables(template: str) -> list[tuple[str, str]]:
+def variables_in(template: str) -> list[tuple[str, str]]:
     try:
         pieces = split_template(template, raw=True)
     except Problem:

@@ -17,9 +17,9 @@ from types import ModuleType
 
 from keyplan.dynamodb import values
 from keyplan.errors import DesignError, KeyplanError
-from keyplan.formats.workbench.description import Declaration, declarations_in
+from keyplan.formats.workbench.description import declarations_in
 from keyplan.formats.workbench.grouping import DELIMITERS, Group, groups_of, is_generic, key_text, snake
-from keyplan.formats.workbench.inference import Draft, Field, KeyDraft, draft
+from keyplan.formats.workbench.inference import Draft, Field, KeyDraft, draft, variables_in
 from keyplan.formats.workbench.reading import Index, Item, KeyAttribute, Model, TableModel
 from keyplan.formatting.markdown import docstring, literal, one_line
 from keyplan.model.compiled.compiled_design import CompiledDesign
@@ -104,11 +104,7 @@ class _Class:
         return literal("".join(spelt))
 
     def variables(self, template: str) -> list[Field]:
-        try:
-            names = [piece[0] for piece in split_template(template, raw=True) if not isinstance(piece, str)]
-        except Problem:
-            return []
-        return [each for each in map(self.draft.field, names) if each is not None]
+        return [each for each in (self.draft.field(name) for name, _ in variables_in(template)) if each is not None]
 
     @property
     def identity(self) -> list[Field]:
@@ -149,11 +145,14 @@ class _Writer:
 
     def table(self, table: TableModel) -> Iterator[str]:
         delimiter = _delimiter_of(table)
-        own = _for_table(self.declared, table)
+        facets = {facet.name for facet in table.facets}
+        own = [each for each in self.declared if each.entity in facets]
         groups = [g for g in groups_of(table, delimiter) if g.name not in {f"{d.entity}.{d.name}" for d in own}]
         drafts = [draft(table, group, delimiter, own) for group in self._merged(groups)]
         indexes = {index.name: self.names.take(_constant(index.name)) for index in table.indexes}
-        classes = [_Class(each, self._class_name(each.group.name)) for each in drafts]
+        wanted_names = [_class(each.group.name) for each in drafts]
+        names = [self.names.take(f"{name}Item" if name in self.names.taken else name) for name in wanted_names]
+        classes = [_Class(each, name) for each, name in zip(drafts, names, strict=True)]
         wanted = self.model.name if len(self.model.tables) == 1 and self.model.name else table.name
         design = self.names.take(_class(wanted))
         self.samples[design] = {cls.name: cls.draft.group.items for cls in classes}
@@ -186,10 +185,6 @@ class _Writer:
             first.kind, first.aliases = None, ("", "")
             first.todo.append(f"{group.name} has keys that overlap with those of {first.name}; merged into one entity")
         return list(result.values())
-
-    def _class_name(self, wanted: str) -> str:
-        name = _class(wanted)
-        return self.names.take(f"{name}Item" if name in self.names.taken else name)
 
     def _entity(self, cls: _Class, indexes: Mapping[str, str]) -> Iterator[str]:
         own = cls.draft
@@ -249,11 +244,6 @@ class _Writer:
             yield ""
             yield f'    @read("R{next(numbers)}"{options})'
             yield from _listed(f"    def {free}", ["self", *parameters], "()", tail=f" -> {returns}: ...")
-
-
-def _for_table(declared: Sequence[Declaration], table: TableModel) -> list[Declaration]:
-    facets = {facet.name for facet in table.facets}
-    return [each for each in declared if each.entity in facets]
 
 
 def _delimiter_of(table: TableModel) -> str:
@@ -358,18 +348,13 @@ def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]])
     """The items that can't be read, or would be stored differently, by entity."""
     for name, items in samples.items():
         result = [
-            f"{name}({_item_key(design, item)}): {fault}"
+            f"{name}({', '.join(f'{key}={key_text(item, key)}' for key in design.table.key_names)}): {fault}"
             for item in items
             if (fault := _fault(design, name, item)) is not None
         ]
         yield from result[:_SHOWN_MAX]
         if len(result) > _SHOWN_MAX:
             yield f"{name}: and {len(result) - _SHOWN_MAX} more of its {len(items)} items"
-
-
-def _item_key(design: CompiledDesign, item: Item) -> str:
-    names = [attribute.name for attribute in (design.table.partition, design.table.sort) if attribute is not None]
-    return ", ".join(f"{name}={next(iter(item[name].values()))}" for name in names)
 
 
 def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
@@ -427,12 +412,9 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
             merged |= same
             omitted |= {} if same else reads
         else:
-            return made, [*reasons, *_sample_faults(made, module)], None
-
-
-def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
-    for name, samples in made.samples.items():
-        yield from sample_faults(getattr(module, name).compiled, samples)
+            for name, samples in made.samples.items():
+                reasons += sample_faults(getattr(module, name).compiled, samples)
+            return made, reasons, None
 
 
 def _run(made: MadeModule) -> ModuleType:
