@@ -131,9 +131,7 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
 
 
 def _found(name: str, modules: dict[type[Design], dict[str, ModuleType]] | None) -> list[type[Design] | Report]:
-    """The designs of a name, or the report of an invalid one. ``modules`` collects the modules that each design was
-    imported with; None if the design is the only one. Raises as ``find_all`` does.
-    """
+    """The designs of a name, or the report of an invalid one. ``modules`` receives the modules that were imported."""
     from keyplan.analysis.check.checking import refused
     from keyplan.cli.designs import apart, find_all
     from keyplan.errors import DesignError

@@ -1,6 +1,4 @@
-"""``keyplan cost``: print the units and USD of a design, or the difference between two. ``cost_tables.py`` has the
-tables.
-"""
+"""``keyplan cost``: print the cost of a design, or the difference between two. ``cost_tables.py`` has the tables."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations

@@ -32,9 +32,7 @@ class Found:
     system: System | None = None
 
     def open(self, db: str | None, *, create: bool | None = None, secret: bytes | None = None) -> Design:
-        """Open the design on its store; only you can read a new file. For ``create`` and ``secret`` see
-        ``Design.open``. Raises StoreError.
-        """
+        """Open the design; only you can read a new file. Raises StoreError."""
         before = os.umask(0o077)
         try:
             return self.design.open(self.db(db), create=create, secret=secret)
@@ -72,9 +70,7 @@ def find_all(name: str) -> list[Found]:
 
 @contextmanager
 def apart(name: str) -> Generator[dict[str, ModuleType]]:
-    """Import a design separately from others: modules of its folder are removed from ``sys.modules`` afterwards, since
-    other folders may have modules of the same names. Yields a dict that is filled with them at the end.
-    """
+    """Import a design without its neighbors staying in ``sys.modules``; the dict receives them at the end."""
     known, path = set(sys.modules), list(sys.path)
     forgotten: dict[str, ModuleType] = {}
     try:

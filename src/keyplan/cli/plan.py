@@ -72,9 +72,7 @@ def command(
 
 
 def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
-    """The verified plans, messages about the others, and whether Ctrl-C stopped the verification. Raises DesignError if
-    no plan remains.
-    """
+    """The verified plans, messages about others, and whether Ctrl-C stopped the verification. Raises DesignError."""
     from keyplan.cli.show import progress
 
     if plans[0].stopped:

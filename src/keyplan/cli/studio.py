@@ -182,9 +182,7 @@ def _opened_design(
 
 
 def _unplanned(name: str, traffic: Path | None) -> Studio:
-    """The studio of a design that can't be opened: the plans of its keys, or only its error if its entities and access
-    patterns can't be read either. Raises TrafficError for a traffic file that doesn't fit the design.
-    """
+    """The studio of a design that can't be opened: the plans of its keys, or only its error. Raises TrafficError."""
     from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
     from keyplan.errors import DesignError, UnknownDesign

@@ -1,7 +1,4 @@
-"""A design as Markdown tables: keys, indexes, and access patterns.
-
-The caller passes the rows of access patterns.
-"""
+"""A design as Markdown tables: keys, indexes, and the rows of access patterns that the caller passes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The export formats by name.
-
-Sample items and requests of access patterns come from higher layers, in :class:`Inputs`.
-"""
+"""The export formats by name. What they need from higher layers is in :class:`Inputs`."""
 
 from __future__ import annotations
 

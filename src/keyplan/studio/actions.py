@@ -64,9 +64,7 @@ class Studio:
             self.runner = ModuleRunner(source, self.traffic)
 
     def at(self, table: str | None, *, refresh: bool = False) -> Studio:
-        """The studio of another table of the endpoint, described again with ``refresh``. Raises RequestError for
-        another table of a design, StoreError if it doesn't exist.
-        """
+        """The studio of another table of the endpoint, described again with ``refresh``. Raises RequestError."""
         if table is None or (table == self.subject.table_name and not (refresh and self.endpoint)):
             return self
         if self.endpoint is None or not (self.endpoint.others or table == self.endpoint.table):
@@ -157,9 +155,7 @@ def _needed_home(studio: Studio) -> Home[Studio]:
 
 
 def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
-    """Versions of the data and of the design's file, which the page polls. Changes by other processes are detected only
-    in a local file.
-    """
+    """Versions of the data and of the design's file, which the page polls; by other processes only of a local file."""
     studio.open_saved_file()
     path = studio.subject.url
     data = [stamp(path), stamp(f"{path}-wal")] if studio.subject.local else []

@@ -1,6 +1,4 @@
-"""The studio over HTTP: its page, static files, and actions as JSON. Needs the extra ``web``. Actions run in threads,
-so that a slow store delays no other request.
-"""
+"""The studio over HTTP: its page, static files, and actions as JSON, which run in threads. Needs the extra ``web``."""
 
 from __future__ import annotations
 

@@ -125,9 +125,7 @@ def _patch(source: Source, stored: str, given: str) -> str:
 
 
 def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
-    """The design of a text, or the error of the module. Executes it, so only the child process calls this. The module
-    stays in ``sys.modules``, so that its classes have a file.
-    """
+    """Execute a text, in the child process only. Returns its design or error. The module stays in ``sys.modules``."""
     name = f"{MODULE}_{version_of(text)}"
     module = ModuleType(name)
     module.__file__ = str(source.path)

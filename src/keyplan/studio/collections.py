@@ -45,9 +45,7 @@ ATTRIBUTES = 5
 
 @dataclass(frozen=True)
 class Entry:
-    """An item's place in a collection. ``id`` identifies the place, ``item`` the item. ``gap``: items before it are
-    omitted.
-    """
+    """An item's place in a collection, and its ``item``. ``gap``: items before it are omitted."""
 
     id: str
     item: str
@@ -89,9 +87,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line between two entries. ``kind`` is ``index`` or ``junction``; ``label`` is the index or the referenced
-    entity.
-    """
+    """A line between two entries. ``kind``: ``index`` or ``junction``; ``label``: the index or the other entity."""
 
     kind: str
     source: str
@@ -121,9 +117,7 @@ def picture(
     *,
     focus: Some[str] = (),
 ) -> Picture:
-    """The picture of some item collections. Entities without items are drawn from their templates. Items in ``focus``
-    (by identity) are shown in every index that has them.
-    """
+    """The picture of item collections. Items in ``focus`` (by identity) are shown in every index that has them."""
     drawer = _Picturing(name, table, design, frozenset(focus))
     own = [drawer.collection(stretch) for stretch in stretches if stretch.items]
     drawer.made.kinds = _kinds(design, drawer.kinds)
@@ -244,9 +238,7 @@ class _Picturing:
 
 
 def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
-    """The entities at the ends of each junction: those that a pattern reads through it, and those whose whole key is
-    part of its key.
-    """
+    """The ends of each junction: those of patterns, and the entities whose key is part of its key."""
     result: dict[str, dict[str, CompiledEntity]] = {}
     for read in design.reads.values():
         if isinstance(read.plan, ThroughPlan):

@@ -29,9 +29,7 @@ class DesignFile(Generic[Opened]):
         self._lock = threading.Lock()
 
     def attempt(self) -> Opened | None:
-        """The reopened design, if the file was saved since the last attempt and is valid; otherwise None, also while
-        another thread opens it.
-        """
+        """The reopened design, if the file was saved since the last attempt, is valid, and no other thread opens it."""
         version = stamp(self.path)
         if version == self.version or not self._lock.acquire(blocking=False):
             return None

@@ -1,6 +1,4 @@
-"""The map as SVG, for the page and for exported files. Colors are classes of ``static/map.css``, which is embedded in
-an exported drawing. ``static/map.js`` handles pointer and keys.
-"""
+"""The map as SVG, for the page and for exported files. Its colors are classes of ``static/map.css``."""
 
 from __future__ import annotations
 

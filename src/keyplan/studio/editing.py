@@ -57,9 +57,7 @@ class Journal:
 
 
 def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
-    """Restore the items of a saved transaction in one conditional write: each changed attribute must still be as saved.
-    Returns the changes. Raises RequestError if one isn't, Refused if the store is read-only.
-    """
+    """Restore the items of a saved transaction, if each changed attribute is as saved. Raises RequestError, Refused."""
     require_writable(subject)
     if name not in journal.saved:
         raise RequestError("this change can no longer be undone", hint="edit the items again")
@@ -98,9 +96,7 @@ def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -
 
 
 def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | None = None) -> dict[str, Any]:
-    """Preview or save edits; a saved transaction is added to the journal. Raises RequestError with the errors of all
-    edits, WriteFailed, Refused if the store is read-only.
-    """
+    """Preview or save edits. Raises RequestError with all errors, WriteFailed, Refused if the store is read-only."""
     require_writable(subject)
     if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
         raise RequestError(f"a transaction has 1 to {EDITS_MAX} edits", hint="save some of them first")

@@ -113,9 +113,7 @@ def _number(text: str) -> int | str:
 
 
 def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The edits of an imported file, and the numbers of skipped claims and unchanged items. Raises RequestError with
-    all errors, Refused if the store is read-only.
-    """
+    """The edits of an imported file, and the numbers of skipped and unchanged items. Raises RequestError, Refused."""
     require_writable(subject)
     form = _form(given)
     text = given.get("text")

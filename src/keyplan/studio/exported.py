@@ -1,6 +1,4 @@
-"""The studio as one HTML file: the map, the access patterns and the findings of a design, with modules, styles and
-compressed data. It can't run or change anything.
-"""
+"""The studio as one HTML file, with the map, the access patterns and the findings. It can't run or change anything."""
 
 from __future__ import annotations
 

@@ -73,9 +73,7 @@ def remember(name: str, db: str | None) -> None:
 
 @dataclass
 class Home(Generic[Opened]):
-    """The designs that can be opened. ``open_name`` opens a design or the tables at a URL, by name and store.
-    ``writable``: whether new files can be written.
-    """
+    """The designs that can be opened, by name and store. ``writable``: whether new files can be written."""
 
     open_name: Callable[[str, str | None], Opened]
     systems: Sequence[str] = ()
@@ -105,9 +103,7 @@ class Home(Generic[Opened]):
 
 
 def first_design_json(subject: Subject) -> dict[str, Any]:
-    """A module inferred from a table's items, with notes on guesses, and its error if it is invalid. Raises StoreError,
-    DynamoDBError, RequestError for a table without items or with multi-attribute keys.
-    """
+    """A module inferred from a table's items, with notes on guesses, and its error if it is invalid."""
     items = sample(subject).items
     if not items:
         raise RequestError("the table has no items to infer a design from", hint="write some items first")

@@ -33,9 +33,7 @@ NO_ENTITY = "fits no entity"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The kind of an item: ``label`` is its displayed name. ``role`` is entity, claim, prefix (without a design) or
-    none. ``entity`` is None for all but items of an entity.
-    """
+    """The kind of an item. ``role``: entity, claim, prefix (without a design) or none; the first has an ``entity``."""
 
     label: str
     role: str

@@ -192,9 +192,7 @@ def _draw_lines(layout: Layout, picture: Picture) -> None:
 def _curve(
     source: Row, target: Row, lane: int
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]:
-    """A curve between the nearer sides of two rows, or around the left side within a column. Parallel lines have
-    separate lanes.
-    """
+    """A curve between the nearer sides of two rows, or around their left side. Parallel lines have separate lanes."""
     start, end = source.y + source.height // 2, target.y + target.height // 2
     if target.x >= source.x + source.width:
         left, right = source.x + source.width, target.x

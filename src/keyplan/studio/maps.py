@@ -43,9 +43,7 @@ def map_json(
     partition: Mapping[str, Any] | None = None,
     seen: dict[str, Item] | None = None,
 ) -> dict[str, Any]:
-    """The map of items, with an access pattern highlighted, and with the collection of ``partition``. ``seen`` receives
-    the shown items by identity. Raises StoreError, DynamoDBError, UnknownPattern, ArgumentError.
-    """
+    """The map of items, with a highlighted access pattern, and the collection of ``partition``."""
     made = sample(subject, rows, each)
     name = subject.table.partition.name
     if partition is not None and all(partition != part.items[0][name] for part in made.stretches):
@@ -62,9 +60,7 @@ def map_json(
 
 
 def templates_json(subject: Subject) -> dict[str, Any]:
-    """The map of a design's key templates; ``empty``: whether the table has no items. Raises StoreError, DynamoDBError,
-    Refused without a design.
-    """
+    """The map of a design's key templates; ``empty``: whether the table has no items."""
     if subject.compiled is None:
         raise Refused("this table is browsed without a design", hint="open the map of its items")
     empty = not subject.transport.call("Scan", {"TableName": subject.table_name, "Limit": 1})["Items"]
@@ -138,9 +134,7 @@ def _found_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] | None, made: Sample) -> Path:
-    """The path of an access pattern with the given arguments, otherwise with some that find items on the map. A write
-    is a dry run. Raises UnknownPattern.
-    """
+    """A call with the given arguments, or with some that find items on the map. A write is a dry run."""
     design = subject.design
     if design is None:
         return Path({})

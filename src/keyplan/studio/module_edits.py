@@ -28,9 +28,7 @@ RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
 
 
 def module_outline(text: str, design: CompiledDesign | None = None) -> dict[str, Any]:
-    """The module's entities with their field names, those that it imports, and its index names; empty if it can't be
-    parsed.
-    """
+    """The module's entities with their field names, imported entities, and indexes; empty if it can't be parsed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -61,9 +59,7 @@ def _fields(node: ast.ClassDef) -> dict[str, str]:
 def with_addition(
     text: str, design: str, given: Mapping[str, Any], known: Mapping[str, Mapping[str, str]] | None = None
 ) -> str:
-    """The module's text with the declaration of a form. ``known``: the fields of entities in other modules. Raises
-    RequestError with all errors, UnknownDesign if the module lacks the design or the entity.
-    """
+    """The module's text with a form's declaration. ``known``: fields of imported entities. Raises RequestError."""
     form = _Form(given)
     try:
         source = ModuleText(text if text.endswith("\n") else f"{text}\n")

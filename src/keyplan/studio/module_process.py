@@ -37,10 +37,8 @@ Cell = Mapping[str, Any] | None
 def side_by_side(
     plans: Sequence[Plan], text: str, *, spare: Sequence[str] = (), refused: Sequence[tuple[Plan, str]] = ()
 ) -> dict[str, Any]:
-    """Plans as columns. ``text``: the module that they are for. ``spare``: indexes that no access pattern needs.
-    ``refused``: plans with a wrong result. A cell has its text, a ``note`` below it, the plan's notes on it
-    (``noted``), and whether the design lacks it (``new``); it is None if the plan lacks it. ``same``: whether a row is
-    equal in all plans.
+    """Plans as columns of cells: text, ``note``, the plan's notes (``noted``), and whether it is new to the design.
+    ``same``: whether a row is equal in all plans. ``spare``: unneeded indexes. ``refused``: plans with a wrong result.
     """
     return {
         "plans": [_head(number, plan, text) for number, plan in enumerate(plans, 1)],

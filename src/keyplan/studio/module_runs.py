@@ -1,6 +1,5 @@
 """Runs a design's module in a child process with limited CPU time and memory, for the Change and Plan views. The server
-process never executes the module's text after the design is open. The page polls for the result, and can stop the
-process.
+process never executes the module's text after the design is open.
 """
 
 from __future__ import annotations

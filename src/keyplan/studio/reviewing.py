@@ -34,9 +34,7 @@ TIMES = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
 def questions_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
-    """Every access pattern with its request, cost and findings. Rates come from the traffic, otherwise from the
-    decorators.
-    """
+    """Every access pattern with its request, cost and findings."""
     result = _estimate(cast("Any", design), _Held(traffic), (), ())
     payer = _payer(result, _region(traffic))
     estimates = {pattern.name: pattern for pattern in result.patterns}
@@ -85,9 +83,7 @@ def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str
 
 
 def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic | None = None) -> dict[str, Any]:
-    """The cost of a design with the rates, counts and item sizes of the page; others come from the traffic. Raises
-    RequestError with all errors, TrafficError, PriceError.
-    """
+    """The cost with the page's rates, counts and sizes. Raises RequestError with all errors, PriceError."""
     faults: list[ErrorDetail] = []
     rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
     counts = _numbers(given, "counts", design.compiled.by_name, COUNT_MAX, faults)
@@ -134,9 +130,7 @@ class _Held:
 def _estimate(
     design: Any, held: _Held, counts: tuple[tuple[str, float], ...], sizes: tuple[tuple[str, float], ...]
 ) -> Estimate:
-    """The consumption of calls and the stored items, independent of rates: estimating a large design takes a second,
-    too long for a slider.
-    """
+    """The consumption of calls, and stored items, without rates. Cached: it takes a second for large designs."""
     start = held.traffic or traffic_of(design.compiled)
     given, items = dict(counts), dict(sizes)
     entities = {

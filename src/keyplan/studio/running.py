@@ -173,9 +173,7 @@ EACH = 9
 
 
 def write_generated(design: Design) -> int:
-    """Write up to nine sample items of each entity, for the map of a new design; returns their number. Raises
-    StoreError, DynamoDBError.
-    """
+    """Write up to nine sample items of each entity; returns their number. Raises StoreError, DynamoDBError."""
     return sum(_is_written(design, item) for entity in design.compiled.entities.values() for item in _items(entity))
 
 

@@ -42,9 +42,7 @@ class Count:
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """Some items of one collection, in order. ``apart`` are further items, not adjacent to them; ``count`` is None if
-    it is unknown.
-    """
+    """Items of one collection, in order; ``apart``: further ones, not adjacent; ``count``: None if unknown."""
 
     items: Sequence[Item]
     apart: Sequence[Item]
@@ -96,9 +94,7 @@ def _look(subject: Subject, result: Sample, most: int) -> None:
 
 
 def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | None) -> Iterator[list[Item]]:
-    """The collections to show: of each kind, those with the most kinds of items and the most values in common with
-    others.
-    """
+    """Of each kind, the collections with the most kinds of items and the most values in common with others."""
     groups: dict[str, list[list[Item]]] = {}
     for items in collections:
         groups.setdefault(_shape(subject, items[0]), []).append(items)
@@ -175,9 +171,7 @@ def stretch(subject: Subject, partition: Mapping[str, Any], rows: int, known: Se
 
 
 def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[str, Any]]], Count | None]:
-    """Counts collections by index name (empty: the table) and partition key: in a complete sample, or by queries in a
-    local store, otherwise not at all (None). Raises DynamoDBError, StoreError.
-    """
+    """Counts a collection by index name (empty: the table) and partition key; None if the table is remote and large."""
     indexes: dict[str, Index | None] = {"": None, **{index.name: index for index in subject.table.indexes}}
     totals: Counter[tuple[str, str]] = Counter()
     if made.complete:

@@ -404,9 +404,7 @@ def _written_keys(request: Request) -> Iterator[Item]:
 
 
 def watched(conversation: Conversation[Any], missed: list[Item]) -> Conversation[Any]:
-    """The conversation, without pauses: no other process writes here. ``missed`` receives the primary keys of missing
-    items, and those of rejected writes, whose items may be missing.
-    """
+    """The conversation without pauses. ``missed`` receives the keys of missing items and of rejected writes."""
 
     def observe(step: Request | list[Request], answer: Any, error: Exception | None) -> None:
         requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)

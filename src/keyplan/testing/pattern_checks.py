@@ -57,10 +57,7 @@ class Checker:
         self.cursor = kinds.get(ParameterKind.CURSOR)
 
     def check(self, world: World, arguments: dict[str, Any], choice: Random) -> list[tuple[dict[str, Any], Any]]:
-        """Call and compare. Returns the calls with their results.
-
-        Raises AssertionError with the call, both results and the requests.
-        """
+        """Call and compare. Returns the calls with their results. Raises AssertionError with the call and requests."""
         self.recorder.requests.clear()
         groups: Groups | None = None
         got: Any = "nothing yet"

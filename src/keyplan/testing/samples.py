@@ -52,9 +52,7 @@ _UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10), UUID(int=0xFFFFFFFF_FFFFFFFF_F
 
 
 def samples(annotation: Any, within: tuple[Any, ...] = ()) -> list[Any]:
-    """A few valid values of a type, favored ones first; empty if none is known. ``within``: the models that contain
-    it.
-    """
+    """A few valid values of a type, favored ones first; empty if none is known. ``within``: the containing models."""
     inner = _plain_samples(annotation, within)
     valid = _valid(annotation, inner)
     if not valid and kind_of(annotation) is str:

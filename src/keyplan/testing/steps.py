@@ -85,9 +85,7 @@ class Erase:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Take attributes from a stored item that an older design didn't write: fields with defaults, and the version. Add
-    an attribute that no field declares.
-    """
+    """Make a stored item one of an older design: without fields that have defaults, with an undeclared attribute."""
 
     entity: CompiledEntity
     pick: int
@@ -105,9 +103,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call a write with stored values (``picks``) or generated ones (``fresh``). ``arranged``: create items that the
-    write needs first.
-    """
+    """Call a write with stored or ``fresh`` values. ``arranged``: create items that it needs first."""
 
     pattern: WritePattern
     picks: Mapping[str, int]

@@ -68,9 +68,8 @@ def verify(
 def looked_at(
     design: type[Design], *, stores: int, seed: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> Report:
-    """Verify reads quickly: ``stores`` stores for each few entities, filled by the CRUD methods. The design's writes
-    aren't called. Reads without results are reported, and don't fail. ``progress`` is called with the number of
-    finished stores and of all. Raises AssertionError for a wrong result.
+    """Verify reads quickly, on ``stores`` stores per group of entities, without writes. Reads without results are
+    reported, and don't fail. Raises AssertionError for a wrong result.
     """
     return _Verifier(design, lambda: design.open(":memory:"), {}, progress).look(stores, seed)
 
@@ -333,9 +332,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verified plans, best first; the plans with a wrong result, with its report; and whether Ctrl-C stopped the
-    verification, so that some plans aren't verified.
-    """
+    """The plans by result of the verification, best first; ``stopped``: some aren't verified, because of Ctrl-C."""
 
     plans: list[Plan]
     refused: list[tuple[Plan, str]]
@@ -383,10 +380,8 @@ INVALID: tuple[dict[str, Any], ...] = ({"M": {}}, {"S": "?"}, {"N": "0.5"}, {"BO
 def check_invalid_item(
     design: Design, world: World, calls: list[tuple[str, dict[str, Any], Any]], choice: Random
 ) -> None:
-    """Give one item an attribute of another type, and repeat ``calls`` (pattern, arguments, result).
-
-    Each must return what it returned, with an ``InvalidItem`` for the item if its type includes it, or raise
-    InvalidItemError. Raises AssertionError otherwise.
+    """Give an item an attribute of another type, and repeat ``calls`` (pattern, arguments, result): each must return
+    the same, with an ``InvalidItem`` if its type includes it, or raise InvalidItemError. Raises AssertionError otherwise.
     """
     result = _invalid(design, world, choice)
     if result is None:

@@ -109,17 +109,13 @@ class Endpoint:
             return self._refused(error)
 
     def _called(self, request: Request, sent: Sent) -> Response:
-        """A whole call under a policy, in one worker thread: authorization, the call, and filtering of its result.
-        Several threads would take more CPU time than the call itself (decision 0023).
-        """
+        """A whole call under a policy, in one worker thread: several would take more time (decision 0023)."""
         arguments, caller = self._admitted(request, sent)
         answer = self.design.call(self.pattern.name, arguments)
         return _response(self._shown(answer, arguments, caller))
 
     async def _aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of a function that may call a policy; if there is one, in a worker thread, because it may read the
-        store.
-        """
+        """The result of a function that may call a policy: in a worker thread if there is one."""
         if self.offer.policy is None:
             return function(*args, **kwargs)
         return await run_in_threadpool(function, *args, **kwargs)
@@ -157,9 +153,7 @@ class Endpoint:
         return self._not_cached(JsonResponse(shown))
 
     def _refused(self, error: KeyplanError | ValidationError) -> Response:
-        """The response for an error. Under a policy, callers don't see the store's file or address. Errors in the
-        design's code are logged.
-        """
+        """The response for an error. With a policy, it doesn't name the store. Errors of the design are logged."""
         if isinstance(error, ArgumentError) and not isinstance(error.__cause__, ValidationError | None):
             _log.warning("%s", error, exc_info=error.__cause__)
         if self.offer.policy is not None and isinstance(error, StoreError):

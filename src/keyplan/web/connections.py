@@ -54,9 +54,7 @@ class BoundedConnection(asyncio.Protocol):
         """What the client hasn't read of a response, while it doesn't read."""
 
     def connection_made(self, transport: Any) -> None:
-        """Accept the connection; if there are too many, close the one that has kept the server waiting longest, or this
-        one while all others are being answered.
-        """
+        """Accept the connection; if there are too many, close the one that waited longest, or this one."""
         self._transport, self._loop = transport, asyncio.get_running_loop()
         self.wait_for("request")
         self._inner.connection_made(transport)
@@ -181,9 +179,7 @@ class BoundedApplication:
 
 
 def allow_many_files(bounds: Bounds) -> Bounds:
-    """Raise the process's limit of open files as far as possible. Returns the bounds, with at most that many
-    connections.
-    """
+    """Raise the process's limit of open files. Returns the bounds, with at most that many connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)
     if soft < wanted:

@@ -1,6 +1,4 @@
-"""The OpenAPI 3.1 document of a design, generated from its signatures. Each operation has ``x-keyplan``: the access
-pattern's id, DynamoDB's operation, the index and the key condition.
-"""
+"""The OpenAPI 3.1 document of a design. ``x-keyplan`` in each operation has the access pattern's id and request."""
 
 from __future__ import annotations
 

@@ -47,9 +47,8 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
 
 
 async def read_body(request: Request) -> bytes:
-    """The bytes of a request's body. Even an empty body needs the JSON content type, because pages of other sites can
-    send one without it. Raises HTTPException: 413 for a body that is too large, 415 for another type, 400 if the client
-    disconnected.
+    """A request's body. Even an empty one needs the JSON content type: pages of other sites can't send that. Raises
+    HTTPException: 413 if it is too large, 415 for another type, 400 if the client disconnected.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):

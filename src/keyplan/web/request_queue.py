@@ -26,9 +26,7 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 
 async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The result of a function that reads a design's store, called in a worker thread; for a store in this process,
-    when it is its turn.
-    """
+    """A function's result, from a worker thread; for a store in this process, when it is its turn."""
     import asyncio
 
     from starlette.concurrency import run_in_threadpool

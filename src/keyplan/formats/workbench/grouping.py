@@ -25,9 +25,7 @@ _KINDS_MAX = 12
 
 @dataclass
 class Group:
-    """The items of one entity. ``kind``: its type attribute and value. ``aliases``: the facet's names for the key
-    attributes.
-    """
+    """The items of one entity, its type attribute and value (``kind``), and the facet's names of key attributes."""
 
     name: str
     items: list[Item]

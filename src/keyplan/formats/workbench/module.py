@@ -49,9 +49,7 @@ class MadeModule:
 
 
 def made_module(model: Model, *, without: Collection[str] = (), merged: Collection[frozenset[str]] = ()) -> MadeModule:
-    """The module of a model. ``without``: access patterns to omit, as ``Design.name``. ``merged``: pairs of entities to
-    merge, since their keys can be the same.
-    """
+    """The module of a model, without some access patterns (``Design.name``), and with pairs of entities ``merged``."""
     writer = _Writer(model, without, merged)
     body = [line for table in model.tables for line in writer.table(table)]
     text = "\n".join([*writer.head(body), *body]).rstrip() + "\n"
@@ -389,9 +387,7 @@ def _shown(item: Mapping[str, object], attribute: str) -> str:
 
 
 def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | None]:
-    """The module without access patterns that fail to compile, those with their errors, and the error of the whole
-    design if there is one.
-    """
+    """The module without access patterns that fail to compile, notes on these, and the design's error if it has one."""
     omitted: dict[str, str] = {}
     merged: set[frozenset[str]] = set()
     while True:
