@@ -380,8 +380,10 @@ INVALID: tuple[dict[str, Any], ...] = ({"M": {}}, {"S": "?"}, {"N": "0.5"}, {"BO
 def check_invalid_item(
     design: Design, world: World, calls: list[tuple[str, dict[str, Any], Any]], choice: Random
 ) -> None:
-    """Give an item an attribute of another type, and repeat ``calls`` (pattern, arguments, result): each must return
-    the same, with an ``InvalidItem`` if its type includes it, or raise InvalidItemError. Raises AssertionError otherwise.
+    """Give an item an attribute of another type, and repeat ``calls`` (pattern, arguments, result).
+
+    Each must return the same, with an ``InvalidItem`` if its type includes it, or raise InvalidItemError; otherwise,
+    AssertionError is raised.
     """
     result = _invalid(design, world, choice)
     if result is None:
