@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from keyplan.dynamodb.limits import NAME_PATTERN
+
 REGION = "local"
 """The region in ARNs of a single-region store."""
+TABLE_ARN = rf"arn:[a-z-]+:dynamodb:(?P<region>[a-z0-9-]+):\d{{12}}:table/(?P<table>{NAME_PATTERN})"
+"""The pattern of a table's ARN in any region and account."""
 ACCOUNT = "000000000000"
 
 

@@ -18,14 +18,13 @@ from typing import Any, Literal
 
 import orjson
 
-from keyplan.dynamodb.limits import NAME_PATTERN
 from keyplan.dynamodb.service_errors import (
     ExpiredIteratorException,
     ResourceNotFoundException,
     TrimmedDataAccessException,
     ValidationException,
 )
-from keyplan.store.arns import stream_arn
+from keyplan.store.arns import TABLE_ARN, stream_arn
 from keyplan.store.storage.key_layouts import KeyText, Row, raw_of
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.storage.stream_rows import HASHES, Changes, StoredShard, StoredStream
@@ -265,7 +264,7 @@ class TableStream:
 
 ITERATOR_S = 15 * 60.0
 
-_ARN = re.compile(rf"arn:[a-z-]+:dynamodb:([a-z0-9-]+):\d{{12}}:table/({NAME_PATTERN})/stream/([0-9T:.-]+)")
+_ARN = re.compile(rf"{TABLE_ARN}/stream/(?P<label>[0-9T:.-]+)")
 _INVALID = "Invalid ShardIterator"
 _NUMBERS_END = 2**63
 
@@ -300,7 +299,7 @@ def decode_iterator(text: str, now_s: float) -> Iterator:
         raise ValidationException(_INVALID) from None
     if named is None or type(shard) is not int or type(after) is not int or type(given_s) not in {int, float}:
         raise ValidationException(_INVALID)
-    place = Iterator(named[1], named[2], named[3], shard, after, given_s)
+    place = Iterator(named["region"], named["table"], named["label"], shard, after, given_s)
     if not (0 <= shard < _NUMBERS_END and 0 <= after < _NUMBERS_END) or place.encode() != text:
         raise ValidationException(_INVALID)
     if not -ITERATOR_S <= now_s - given_s <= ITERATOR_S:
@@ -322,7 +321,7 @@ def check_arn(arn: str) -> tuple[str, str]:
     named = _ARN.fullmatch(arn)
     if named is None:
         raise ValidationException("Invalid StreamArn")
-    return named[2], named[3]
+    return named["table"], named["label"]
 
 
 def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[StoredShard]:

@@ -23,6 +23,7 @@ from keyplan.dynamodb.service_errors import (
     TableNotFoundException,
     ValidationException,
 )
+from keyplan.store.arns import TABLE_ARN
 from keyplan.store.background_work import begin_work, is_given_up
 from keyplan.store.backups.table_copies import INDEX_OVERRIDES, KEPT_BY_INDEX
 from keyplan.store.chunked_work import Worker, finish, go_on
@@ -42,7 +43,7 @@ SYSTEM_LIFETIME_S = 35 * 86_400.0
 """Retention of the backup of a deleted table with point-in-time recovery."""
 DELETED_SUFFIX = "$DeletedTableBackup"
 _KIND = "backup"
-_ARN = re.compile(r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/([^/]+)/backup/(\d+-[0-9a-f]{8})")
+_ARN = re.compile(rf"{TABLE_ARN}/backup/(?P<number>\d+-[0-9a-f]{{8}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +221,11 @@ def find_backup(reader: Reader, arn: str) -> Backup:
     match = _ARN.fullmatch(arn)
     if match is None:
         raise ValidationException("Invalid Backup ARN")
-    body = reader.archives.record(_KIND, match[2])
+    body = reader.archives.record(_KIND, match["number"])
     if body is None:
         raise BackupNotFoundException(f"Backup not found: {arn}")
     backup: Backup = orjson.loads(body)
-    if backup["Source"]["TableName"] != match[1]:
+    if backup["Source"]["TableName"] != match["table"]:
         raise BackupNotFoundException(f"Backup not found: {arn}")
     return backup
 

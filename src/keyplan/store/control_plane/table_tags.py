@@ -9,8 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from keyplan.dynamodb.limits import NAME_PATTERN, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX
+from keyplan.dynamodb.limits import TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX
 from keyplan.dynamodb.service_errors import ResourceNotFoundException, ValidationException, one_or_more
+from keyplan.store.arns import TABLE_ARN
 from keyplan.store.control_plane.table_settings import Members, change_definition
 from keyplan.store.database import Database
 from keyplan.store.state_delays import check_changeable, states_of
@@ -18,11 +19,10 @@ from keyplan.store.tables.table import Table
 
 Tag = Mapping[str, str]
 
-_TABLE_ARN = rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/({NAME_PATTERN})"
-_ARN = re.compile(_TABLE_ARN)
-_INDEX = re.compile(rf"{_TABLE_ARN}/index/.*")
-_STREAM = re.compile(rf"{_TABLE_ARN}/stream/.*")
-_BACKUP = re.compile(rf"{_TABLE_ARN}/backup/.*")
+_ARN = re.compile(TABLE_ARN)
+_INDEX = re.compile(rf"{TABLE_ARN}/index/.*")
+_STREAM = re.compile(rf"{TABLE_ARN}/stream/.*")
+_BACKUP = re.compile(rf"{TABLE_ARN}/backup/.*")
 _SERVICE = re.compile("arn:[a-z-]+:dynamodb:")
 _SIGNS = frozenset("+-=._:/@")
 _RESERVED = "aws:"
@@ -45,7 +45,7 @@ def tagged_table(arn: str) -> str:
         raise one_or_more(f"Provided Arn is not a DynamoDB resource arn: {arn}")
     if match is None:
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
-    return match[1]
+    return match["table"]
 
 
 def not_found(arn: str) -> ResourceNotFoundException:

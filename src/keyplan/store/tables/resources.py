@@ -11,24 +11,22 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from keyplan.dynamodb.limits import NAME_PATTERN
 from keyplan.dynamodb.service_errors import (
     GlobalTableNotFoundException,
     ResourceNotFoundException,
     ValidationException,
     one_or_more,
 )
+from keyplan.store.arns import TABLE_ARN
 from keyplan.store.state_delays import without_note
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.streams import STREAM
 from keyplan.store.tables.table import Table, next_layout
 
-_RESOURCE = re.compile(
-    rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/(?P<table>{NAME_PATTERN})(?:/stream/(?P<stream>[^/]+))?"
-)
-_INDEX = re.compile(rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/{NAME_PATTERN}/index/")
-_JOB = re.compile(rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/{NAME_PATTERN}/(?P<kind>[a-z-]+)/[0-9a-f-]+")
+_RESOURCE = re.compile(rf"{TABLE_ARN}(?:/stream/(?P<stream>[^/]+))?")
+_INDEX = re.compile(rf"{TABLE_ARN}/index/")
+_JOB = re.compile(rf"{TABLE_ARN}/(?P<kind>[a-z-]+)/[0-9a-f-]+")
 
 
 class Resource(NamedTuple):
