@@ -24,15 +24,16 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         puts = [each for each in written.actions if each.kind == "Put" and not each.conditional]
-        for entity, action in {each.entity: each for each in puts if each.entity is not None}.items():
-            if entity is None or entity.version is not None or not _can_meet(subject, entity):
+        for name, action in {each.entity.name: each for each in puts if each.entity is not None}.items():
+            entity = subject.design.by_name[name]
+            if entity.version is not None or not _can_meet(subject, entity):
                 continue
             batch = ", and a Batch can't have conditions" if action.batched else ""
             yield Remark(
                 written.pattern.place,
-                f"its Put silently replaces an existing {entity.name} with the same "
+                f"its Put silently replaces an existing {name} with the same "
                 f"{' and '.join(entity.key_fields) or 'key'}{batch}",
-                _advice(action, entity.name),
+                _advice(action, name),
             )
 
 
