@@ -41,10 +41,8 @@ _NETWORK = "makes a request over the network"
 _MODULES = {
     "socket": "opens a socket", "ssl": "opens a socket", "subprocess": "starts a process",
     "multiprocessing": "starts a process", "threading": "uses threads", "_thread": "uses threads",
-    "concurrent": "uses threads", "asyncio": "uses an event loop", "urllib": _NETWORK,
-    "http": _NETWORK, "requests": _NETWORK,
-    "httpx": _NETWORK, "boto3": _NETWORK,
-    "smtplib": _NETWORK, "ftplib": _NETWORK,
+    "concurrent": "uses threads", "asyncio": "uses an event loop", "urllib": _NETWORK, "http": _NETWORK,
+    "requests": _NETWORK, "httpx": _NETWORK, "boto3": _NETWORK, "smtplib": _NETWORK, "ftplib": _NETWORK,
     "sqlite3": "opens a database", "shutil": "copies or removes files", "tempfile": "creates a file",
     "logging": "logs", "pathlib": "uses files", "io": "uses files", "os": "uses the operating system",
     "sys": "uses the interpreter's state", "time": "", "builtins": "",
@@ -67,10 +65,8 @@ _METHODS: frozenset[str] = frozenset(
     name
     for cls in (
         str, bytes, int, float, bool, list, tuple, dict, set, frozenset, dt.datetime, dt.date, dt.time, dt.timedelta,
-        type(hashlib.sha256()), random.Random, Counter, deque,
-        decimal.Decimal, uuid.UUID, re.Pattern, re.Match, BaseModel, Page,
-        actions.Update, actions.Delete, actions.Check,
-        actions.Put, actions.Create,
+        type(hashlib.sha256()), random.Random, Counter, deque, decimal.Decimal, uuid.UUID, re.Pattern, re.Match,
+        BaseModel, Page, actions.Update, actions.Delete, actions.Check, actions.Put, actions.Create,
     )
     for name in dir(cls)
 )  # fmt: skip

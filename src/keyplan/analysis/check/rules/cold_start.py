@@ -25,13 +25,11 @@ def _find(subject: Subject) -> Remarks:
         total = sum(units for _, units in parts)
         if total > AT_ONCE[kind]:
             times = total / AT_ONCE[kind]
-            yield Remark(
-                subject.table_place if place == "the table" else place,
-                f"{place} needs {number(total)} {kind} units per second at peak, and a new table supports "
-                f"{AT_ONCE[kind]:,}",
-                "set warm throughput before the traffic arrives, or increase the traffic over 30 minutes",
-                (f"{number(total)} units/s ÷ {AT_ONCE[kind]:,} = {times:.3g} times its initial capacity",),
-            )
+            needed = f"{place} needs {number(total)} {kind} units per second at peak"
+            hint = "set warm throughput before the traffic arrives, or increase the traffic over 30 minutes"
+            arithmetic = (f"{number(total)} units/s ÷ {AT_ONCE[kind]:,} = {times:.3g} times its initial capacity",)
+            where = subject.table_place if place == "the table" else place
+            yield Remark(where, f"{needed}, and a new table supports {AT_ONCE[kind]:,}", hint, arithmetic)
 
 
 RULE = Rule("KP505", Severity.WARNING, _find, __name__, __doc__)

@@ -27,18 +27,16 @@ def _find(subject: Subject) -> Remarks:
         each = sizes.item_bytes + entries
         total = count * each
         if total > COLLECTION_BYTES_MAX / 2:
-            yield Remark(
-                entity.name,
-                f"its largest item collection is {number(total / 1024**3)} GB, and the limit with a local "
-                "index is 10 GB",
-                "add another field to the partition key, or replace the local index with a global index",
-                (
-                    f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,}",
-                    f"{each:,} × {number(count)} items = {number(total)}",
-                    f"{number(total)} ÷ {1024**3:,} = {number(total / 1024**3)} GB, of 10 GB",
-                ),
-                Severity.ERROR if total > COLLECTION_BYTES_MAX else Severity.WARNING,
+            gigabytes = number(total / 1024**3)
+            message = f"its largest item collection is {gigabytes} GB, and the limit with a local index is 10 GB"
+            hint = "add another field to the partition key, or replace the local index with a global index"
+            arithmetic = (
+                f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,}",
+                f"{each:,} × {number(count)} items = {number(total)}",
+                f"{number(total)} ÷ {1024**3:,} = {gigabytes} GB, of 10 GB",
             )
+            severity = Severity.ERROR if total > COLLECTION_BYTES_MAX else Severity.WARNING
+            yield Remark(entity.name, message, hint, arithmetic, severity)
 
 
 RULE = Rule("KP107", Severity.ERROR, _find, __name__, __doc__)

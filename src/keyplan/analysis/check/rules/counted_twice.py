@@ -36,14 +36,11 @@ def _find(subject: Subject) -> Remarks:
         if names and action.entity is not None and not safe and action.entity.version is None:
             entity = action.entity.name
             field = "" if action.entity.tokens else f"give {entity} a field applied: IdempotencyTokens, and "
-            yield Remark(
-                written.pattern.place,
-                f"its single request adds to {entity}.{' and '.join(names)}: "
-                "if the response is lost, the outcome is unknown",
-                f"if it must be exact, {field}add .idempotent(...) with an id of the event, or "
-                "create an item for the event in the same transaction",
-                line=action.line,
-            )
+            added = f"its single request adds to {entity}.{' and '.join(names)}"
+            message = f"{added}: if the response is lost, the outcome is unknown"
+            exact = f"if it must be exact, {field}add .idempotent(...) with an id of the event"
+            hint = f"{exact}, or create an item for the event in the same transaction"
+            yield Remark(written.pattern.place, message, hint, line=action.line)
 
 
 RULE = Rule("KP314", Severity.INFO, _find, __name__, __doc__)

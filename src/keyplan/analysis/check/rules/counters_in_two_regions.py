@@ -20,18 +20,13 @@ def _find(subject: Subject) -> Remarks:
         return
     added = {entity.name for _, action, entity in subject.actions if "Add" in action.changes.values()}
     for entity in subject.design.entities.values():
-        kinds = [
-            *(["counters"] if entity.name in added else []),
-            *(["unique values"] if entity.claims else []),
-            *(["a version"] if entity.version is not None else []),
-        ]
+        has = {"counters": entity.name in added, "unique values": entity.claims, "a version": entity.version}
+        kinds = " and ".join(kind for kind, value in has.items() if value)
         if kinds:
-            yield Remark(
-                entity.name,
-                f"it has {' and '.join(kinds)}, and the last writer wins between {1 + len(table.replicas)} regions",
-                "write it in one region only, or use multi-Region strong consistency",
-                (f"1 region + {len(table.replicas)} more = {1 + len(table.replicas)}",),
-            )
+            regions = 1 + len(table.replicas)
+            message = f"it has {kinds}, and the last writer wins between {regions} regions"
+            hint = "write it in one region only, or use multi-Region strong consistency"
+            yield Remark(entity.name, message, hint, (f"1 region + {regions - 1} more = {regions}",))
 
 
 RULE = Rule("KP604", Severity.WARNING, _find, __name__, __doc__)

@@ -34,12 +34,9 @@ def _find(subject: Subject) -> Remarks:
             if any(subject.generated(entity, name) or is_secret(name) for name in entity.key_fields):
                 continue
             first, ttl = (entity.key_fields or ("pk",))[0], entity.ttl.name
-            yield Remark(
-                written.pattern.place,
-                f"its {action.kind} fails while an expired {entity.name} exists, and expired items remain for days",
-                f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())',
-                line=action.line,
-            )
+            fails = f"its {action.kind} fails while an expired {entity.name} exists"
+            hint = f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())'
+            yield Remark(written.pattern.place, f"{fails}, and expired items remain for days", hint, line=action.line)
 
 
 def _claims(subject: Subject) -> Remarks:

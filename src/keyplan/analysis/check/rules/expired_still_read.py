@@ -17,7 +17,6 @@ import re
 
 from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.model.compiled.plans import Plan, entities_read, plans_in
-from keyplan.model.stored.stored_fields import StoredField
 
 KEPT = frozenset({"audit", "consent", "invoice", "journal", "ledger", "receipt"})
 """Words in the names of entities whose items must be kept."""
@@ -35,18 +34,11 @@ def _find(subject: Subject) -> Remarks:
         reads = [each for each in subject.design.reads.values() if entity in entities_read(each.plan)]
         readers = [read.name for read in reads if not _filtered(read.plan, entity.ttl.attribute)]
         if readers:
-            yield Remark(
-                f"{entity.name}.{entity.ttl.name}",
-                f"{', '.join(readers)} return{'s' if len(readers) == 1 else ''} an expired {entity.name} for days",
-                f"compare {entity.ttl.name} with the current time, or filter: "
-                f'where="{_condition(entity.ttl)}", with at: datetime',
-            )
-
-
-def _condition(ttl: StoredField) -> str:
-    """The condition of items that haven't expired; one that never expires has no attribute."""
-    later = f"{ttl.name} > :at"
-    return f"attribute_not_exists({ttl.name}) OR {later}" if ttl.optional else later
+            ttl = entity.ttl.name
+            message = f"{', '.join(readers)} return{'s' if len(readers) == 1 else ''} an expired {entity.name} for days"
+            later = f"attribute_not_exists({ttl}) OR {ttl} > :at" if entity.ttl.optional else f"{ttl} > :at"
+            hint = f'compare {ttl} with the current time, or filter: where="{later}", with at: datetime'
+            yield Remark(f"{entity.name}.{ttl}", message, hint)
 
 
 def _filtered(plan: Plan, attribute: str) -> bool:

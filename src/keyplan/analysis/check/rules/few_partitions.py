@@ -42,13 +42,10 @@ def _find(subject: Subject) -> Remarks:
         if not values or key.shards > 1:
             continue
         if key.index is not None and all(_is_few(entity, name) for name in values):
-            yield Remark(
-                f"{entity.name}.{key.name}",
-                f"the name of {', '.join(values)} suggests few values, some much more frequent than others, with a hot "
-                f"partition of {key.place} for each of those",
-                "add a field with many values to the partition key, or set shards=",
-                severity=Severity.INFO,
-            )
+            few = f"the name of {', '.join(values)} suggests few values, some much more frequent than others"
+            message = f"{few}, with a hot partition of {key.place} for each of those"
+            hint = "add a field with many values to the partition key, or set shards="
+            yield Remark(f"{entity.name}.{key.name}", message, hint, severity=Severity.INFO)
             continue
         if count is None or count >= FEW:
             continue

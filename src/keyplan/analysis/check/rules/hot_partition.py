@@ -35,15 +35,11 @@ def _find(subject: Subject) -> Remarks:
             over = f" × {shards} shards" if shards > 1 else ""
             how = f"{number(total)}{over} ÷ ({limit:,} × {HEADROOM})"
             lines.append(f"shards needed: {how}, rounded up = {number(needed)}")
-        templates = ", ".join(partition.templates)
-        yield Remark(
-            f"{worst.entity.name}.{worst.key.name}",
-            f"the busiest partition of {partition.place} ({templates}) needs {number(total)} {kind} units "
-            f"per second, of at most {limit:,}",
-            _hint(worst, kind, needed),
-            tuple(lines),
-            Severity.ERROR if total > limit else Severity.WARNING,
-        )
+        where = f"the busiest partition of {partition.place} ({', '.join(partition.templates)})"
+        message = f"{where} needs {number(total)} {kind} units per second, of at most {limit:,}"
+        severity = Severity.ERROR if total > limit else Severity.WARNING
+        place = f"{worst.entity.name}.{worst.key.name}"
+        yield Remark(place, message, _hint(worst, kind, needed), tuple(lines), severity)
 
 
 def _hint(worst: Demand, kind: str, parts: int) -> str:

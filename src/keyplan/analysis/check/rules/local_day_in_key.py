@@ -43,13 +43,10 @@ def _find(subject: Subject) -> Remarks:
                 continue
             given = (action.built or frozenset()) | action.changes.keys()
             if fields := sorted(_days(changed) & given):
-                yield Remark(
-                    written.pattern.place,
-                    f"it sets {changed.name}.{', '.join(fields)}, part of a key, from today(), the local date of "
-                    "the computer",
-                    "use the date in UTC, now().date(), or in a fixed time zone",
-                    line=action.line,
-                )
+                what = f"it sets {changed.name}.{', '.join(fields)}, part of a key"
+                message = f"{what}, from today(), the local date of the computer"
+                hint = "use the date in UTC, now().date(), or in a fixed time zone"
+                yield Remark(written.pattern.place, message, hint, line=action.line)
                 break
 
 

@@ -30,14 +30,11 @@ def _find(subject: Subject) -> Remarks:
         names = sorted(_lost(entity, action))
         if not names:
             continue
-        what = "in its key" if action.kind == "Put" else ""
-        create = ", or yield Create instead of Put" if action.kind == "Put" else ", or use Add"
-        yield Remark(
-            written.pattern.place,
-            f"{action.kind} {entity.name} sets {' and '.join(names)} {what}".rstrip()
-            + " to a value computed from an earlier read, without a condition",
-            f"add .only_if(...) with the value that was read and attempts=10{create}",
-        )
+        what, create = (" in its key", "yield Create instead of Put") if action.kind == "Put" else ("", "use Add")
+        change = f"{action.kind} {entity.name} sets {' and '.join(names)}{what}"
+        message = f"{change} to a value computed from an earlier read, without a condition"
+        hint = f"add .only_if(...) with the value that was read and attempts=10, or {create}"
+        yield Remark(written.pattern.place, message, hint)
 
 
 def _lost(entity: CompiledEntity, action: Action) -> set[str]:

@@ -22,12 +22,9 @@ def _find(subject: Subject) -> Remarks:
         beside = dict.fromkeys(name for name in _names(written, batched=False) if name not in batched)
         kinds = {action.kind for action in written.actions if action.batched and not action.looped}
         if kinds >= {"Put", "Delete"}:  # it moves an item
-            yield Remark(
-                written.pattern.place,
-                f"its Batch deletes {' and '.join(_names(written, 'Delete', batched=True))} and puts "
-                f"{' and '.join(batched)}: one can succeed and the other fail",
-                "yield the actions without Batch, as one transaction",
-            )
+            deleted = " and ".join(_names(written, "Delete", batched=True))
+            moved = f"its Batch deletes {deleted} and puts {' and '.join(batched)}: one can succeed and the other fail"
+            yield Remark(written.pattern.place, moved, "yield the actions without Batch, as one transaction")
             continue
         if not batched or (len(batched) == 1 and not beside):
             continue

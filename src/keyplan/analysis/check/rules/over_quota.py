@@ -22,12 +22,11 @@ def _find(subject: Subject) -> Remarks:
     for (place, kind), parts in demands(subject).totals.items():
         total = sum(units for _, units in parts)
         if total > QUOTA_UNITS_MAX:
-            yield Remark(
-                subject.table_place if place == "the table" else place,
-                f"{place} needs {number(total)} {kind} units per second at peak, of at most {QUOTA_UNITS_MAX:,}",
-                "request a higher quota before the traffic arrives",
-                (f"{' + '.join(f'{name} {number(units)}' for name, units in parts)} = {number(total)} units/s", _QUOTA),
-            )
+            where = subject.table_place if place == "the table" else place
+            message = f"{place} needs {number(total)} {kind} units per second at peak, of at most {QUOTA_UNITS_MAX:,}"
+            added = " + ".join(f"{name} {number(units)}" for name, units in parts)
+            hint = "request a higher quota before the traffic arrives"
+            yield Remark(where, message, hint, (f"{added} = {number(total)} units/s", _QUOTA))
 
 
 RULE = Rule("KP504", Severity.ERROR, _find, __name__, __doc__)

@@ -29,12 +29,9 @@ def _find(subject: Subject) -> Remarks:
             if entity.version is not None or not _can_meet(subject, entity):
                 continue
             batch = ", and a Batch can't have conditions" if action.batched else ""
-            yield Remark(
-                written.pattern.place,
-                f"its Put silently replaces an existing {name} with the same "
-                f"{' and '.join(entity.key_fields) or 'key'}{batch}",
-                _advice(action, name),
-            )
+            key = " and ".join(entity.key_fields) or "key"
+            message = f"its Put silently replaces an existing {name} with the same {key}{batch}"
+            yield Remark(written.pattern.place, message, _advice(action, name))
 
 
 def _advice(action: Action, name: str) -> str:
