@@ -20,16 +20,7 @@ from keyplan.client.merged_partitions import CompletingReader, MergeReader, Part
 from keyplan.client.read_plans import ChunkReader, QueryReader, ScanReader, batch_entities, get_item, read_claimed
 from keyplan.client.time_buckets import BucketsReader
 from keyplan.errors import ItemNotFound
-from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
-    GetPlan,
-    Plan,
-    QueryPlan,
-    ReadPattern,
-    ScanPlan,
-    ThroughPlan,
-)
+from keyplan.model.compiled import plans
 from keyplan.model.compiled.return_types import Member, ShapeKind
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.entity import Entity
@@ -43,35 +34,35 @@ items than it has returned.
 """
 
 
-def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
+def reader_of(plan: plans.Plan, target: Target) -> ChunkReader | None:
     """The reader of a plan with many items; None for a plan with one item."""
     match plan:
-        case ScanPlan():
+        case plans.ScanPlan():
             if plan.segments > 1:
                 return SegmentsReader(plan, target)
             return CompletingReader(plan, target) if plan.completed else ScanReader(plan, target)
-        case QueryPlan():
+        case plans.QueryPlan():
             return query_reader(plan, target)
-        case ThroughPlan(also=(_, *_)):
+        case plans.ThroughPlan(also=(_, *_)):
             return UnionReader(plan, target)
-        case ThroughPlan(junction=QueryPlan() as junction, end=GetPlan() as end):
+        case plans.ThroughPlan(junction=plans.QueryPlan() as junction, end=plans.GetPlan() as end):
             return ThroughReader(plan, junction, end, target)
-        case ThroughPlan(junction=QueryPlan() as junction, end=QueryPlan() as end):
+        case plans.ThroughPlan(junction=plans.QueryPlan() as junction, end=plans.QueryPlan() as end):
             return FanOutReader(plan, junction, end, target)
         case _:
             return None
 
 
-def plan_text(plan: Plan) -> str:
+def plan_text(plan: plans.Plan) -> str:
     """The keys and the direction of a plan."""
     match plan:
-        case QueryPlan():
+        case plans.QueryPlan():
             keys = "; ".join(f"{match.entity.name}.{match.key}" for match in plan.matches)
             buckets = "" if plan.buckets is None else f" by {plan.buckets.unit}"
             return f"{keys} {'forward' if plan.forward else 'backward'} {' '.join(plan.each)}{buckets}"
-        case ThroughPlan():
+        case plans.ThroughPlan():
             return " + ".join(f"{plan_text(way.junction)} -> {plan_text(way.end)}" for way in plan.ways)
-        case ScanPlan(index=index):
+        case plans.ScanPlan(index=index):
             name = plan.operation if index is None else f"{plan.operation} {index.name}"
             return name if plan.segments == 1 else f"{name} in {plan.segments}"
         case _:
@@ -81,7 +72,7 @@ def plan_text(plan: Plan) -> str:
 class Answer:
     """One pattern on one table: calling it with bound arguments returns a conversation."""
 
-    def __init__(self, pattern: ReadPattern, target: Target, secret: bytes) -> None:
+    def __init__(self, pattern: plans.ReadPattern, target: Target, secret: bytes) -> None:
         self.pattern = pattern
         self.target = target = replace(target, lenient=True) if pattern.shape.lenient else target
         self.secret = secret
@@ -101,24 +92,24 @@ class Answer:
         if self._directed:
             self.converse = partial(self._in_direction, self.converse)
 
-    def _converse_of(self, plan: Plan, kind: ShapeKind) -> Callable[[dict[str, Any]], Conversation[Any]]:
+    def _converse_of(self, plan: plans.Plan, kind: ShapeKind) -> Callable[[dict[str, Any]], Conversation[Any]]:
         if kind is ShapeKind.COUNT:
             total = self.pattern.options.total
             return partial(self._told, how_many if total is None else partial(total_of, total))
         if kind is ShapeKind.EXISTS:
             return partial(self._told, exists)
         match plan:
-            case QueryPlan() if kind is ShapeKind.COLLECTION:
+            case plans.QueryPlan() if kind is ShapeKind.COLLECTION:
                 return self._collection
-            case GetPlan():
+            case plans.GetPlan():
                 return partial(self._get, plan)
-            case ClaimPlan():
+            case plans.ClaimPlan():
                 return partial(self._claimed, plan)
-            case BatchGetPlan():
+            case plans.BatchGetPlan():
                 return partial(self._batch, plan)
-            case ThroughPlan() if kind is ShapeKind.ONE:
+            case plans.ThroughPlan() if kind is ShapeKind.ONE:
                 return partial(self._through_one, plan)
-            case QueryPlan() if kind is ShapeKind.ONE:
+            case plans.QueryPlan() if kind is ShapeKind.ONE:
                 return partial(self._first, query_reader(plan, self.target))
             case _:
                 return self._page if kind is ShapeKind.PAGE else self._list
@@ -144,20 +135,20 @@ class Answer:
         return self._strong
 
     def _told(
-        self, tell: Callable[[Plan, Target, Mapping[str, Any]], Conversation[Any]], arguments: dict[str, Any]
+        self, tell: Callable[[plans.Plan, Target, Mapping[str, Any]], Conversation[Any]], arguments: dict[str, Any]
     ) -> Conversation[Any]:
         return (yield from tell(self.pattern.plan, self.target, arguments | self._constants))
 
     # One item
 
-    def _get(self, plan: GetPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+    def _get(self, plan: plans.GetPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         entity = plan.entity
         values = arguments | self._constants
         key = entity.item_key(entity.primary, values)
         result = yield from get_item(self.target, entity, key, consistent=plan.consistent, values=values)
         return result if result is not None else self._missing(arguments)
 
-    def _claimed(self, plan: ClaimPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+    def _claimed(self, plan: plans.ClaimPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         claim = plan.entity.item_key(plan.claim, arguments | self._constants)
         entity = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
         return entity if entity is not None else self._missing(arguments)
@@ -170,13 +161,13 @@ class Answer:
         entity = yield from reader.first(arguments | self._constants)
         return entity if entity is not None else self._missing(arguments)
 
-    def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Any]:
+    def _through_one(self, plan: plans.ThroughPlan, arguments: dict[str, Any]) -> Conversation[Any]:
         values = arguments | self._constants
         link = yield from self._link(plan, values)
         if link is None:
             return self._missing(arguments)
         known = end_values(plan, link, values)
-        if isinstance(plan.end, GetPlan):
+        if isinstance(plan.end, plans.GetPlan):
             entity = plan.end.entity
             key = entity.item_key(entity.primary, known)
             end = yield from get_item(self.target, entity, key, consistent=plan.end.consistent, values=known)
@@ -184,11 +175,11 @@ class Answer:
             end = yield from query_reader(plan.end, self.target).first(known)
         return end if end is not None else self._missing(arguments)
 
-    def _link(self, plan: ThroughPlan, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+    def _link(self, plan: plans.ThroughPlan, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         junction = plan.junction
-        if isinstance(junction, QueryPlan):
+        if isinstance(junction, plans.QueryPlan):
             return (yield from query_reader(junction, self.target).first(values))
-        if isinstance(junction, ClaimPlan):
+        if isinstance(junction, plans.ClaimPlan):
             claim = junction.entity.item_key(junction.claim, values)
             return (yield from read_claimed(self.target, junction.entity, claim, consistent=junction.consistent))
         key = junction.entity.item_key(junction.entity.primary, values)
@@ -237,7 +228,7 @@ class Answer:
         limit = arguments[self._limit] if self._limit else None
         plan = self.pattern.plan
         merged = isinstance(self._reader, FanOutReader | UnionReader) or (
-            isinstance(plan, QueryPlan) and plan.merged and not plan.completed
+            isinstance(plan, plans.QueryPlan) and plan.merged and not plan.completed
         )
         size = min(max(STREAM_CHUNK, given), MERGED_CHUNK_MAX) if merged else STREAM_CHUNK
         size = size if limit is None else min(size, limit - given)
@@ -250,7 +241,7 @@ class Answer:
             raise TypeError(self.pattern.plan)
         return self._reader
 
-    def _batch(self, plan: BatchGetPlan, arguments: dict[str, Any]) -> Conversation[list[Any]]:
+    def _batch(self, plan: plans.BatchGetPlan, arguments: dict[str, Any]) -> Conversation[list[Any]]:
         values = arguments | self._constants
         entity = plan.entity
         keys = {
@@ -307,7 +298,7 @@ class Answer:
         return list(result.values())
 
 
-def _last_member(plan: QueryPlan, values: Mapping[str, Any]) -> type[Entity] | None:
+def _last_member(plan: plans.QueryPlan, values: Mapping[str, Any]) -> type[Entity] | None:
     """The entity whose items are last in read order: once one is found, no other entity can follow. None if the
     intervals overlap.
     """

@@ -17,18 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from keyplan.dynamodb.expressions.expression_rules import LIST_INDEX_MAX
 from keyplan.errors import ArgumentError, UpdateRejected, shown
 from keyplan.model.compiled.operands import part_of, stored_field
-from keyplan.model.declared.actions import (
-    Add,
-    Append,
-    Change,
-    IfNotExists,
-    Remove,
-    SetAdd,
-    SetRemove,
-    Steps,
-    Update,
-    Within,
-)
+from keyplan.model.declared import actions
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import bounds_of, unbounded
@@ -87,13 +76,13 @@ class CompiledUpdate:
         self.removes.append(self.name(attribute))
 
 
-def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
+def compile_update(entity: CompiledEntity, action: actions.Update) -> CompiledUpdate:
     """The update of an action. Raises UpdateRejected and ArgumentError."""
     changes = dict(action.changes)
     _check_changes(entity, changes)
     update = CompiledUpdate()
     if isinstance(action.target, type):
-        plain = {name: value for name, value in changes.items() if not isinstance(value, Change)}
+        plain = {name: value for name, value in changes.items() if not isinstance(value, actions.Change)}
         changes.update(entity.check_fields(plain))
         known = {**action.key, **{name: changes[name] for name in plain}} if action.creates else {}
         _refuse_key_changes(entity, changes, known)
@@ -148,9 +137,9 @@ def _check_parts(entity: CompiledEntity, changes: Values) -> None:
     """Validate changes that depend on stored values, such as added amounts, like field values."""
     parts: dict[str, Any] = {}
     for name, change in changes.items():
-        if isinstance(change, Change) and not isinstance(change, Within):
+        if isinstance(change, actions.Change) and not isinstance(change, actions.Within):
             parts[name] = outcome(entity, name, None, change)
-            if isinstance(change, SetRemove):
+            if isinstance(change, actions.SetRemove):
                 parts[name] = set(change.elements)
     entity.check_kinds({name: value for name, value in parts.items() if value is not None})
 
@@ -170,19 +159,23 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
         if name in entity.key_fields or stored.computed:
             continue
         change = changes.get(name)
-        if isinstance(change, Within):
+        if isinstance(change, actions.Within):
             raise UpdateRejected(
                 "or_create() can't change parts of a field: the item may not exist",
                 place=f"{entity.name}.{name}",
                 hint="set the whole field, or omit or_create()",
             )
-        if isinstance(change, Change) and not isinstance(change, IfNotExists) and stored.made_anew:
+        if isinstance(change, actions.Change) and not isinstance(change, actions.IfNotExists) and stored.made_anew:
             raise UpdateRejected(
                 f"the item may not exist, and {shown(change)} needs a fixed default",
                 place=f"{entity.name}.{name}",
                 hint="give the field a fixed default",
             )
-        if stored.required and not stored.optional and (name not in changes or isinstance(change, Remove | SetRemove)):
+        if (
+            stored.required
+            and not stored.optional
+            and (name not in changes or isinstance(change, actions.Remove | actions.SetRemove))
+        ):
             raise UpdateRejected(
                 "a created item would lack this required field",
                 place=f"{entity.name}.{name}",
@@ -283,7 +276,9 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
         touched.append(entity.primary)
     for key in (*touched, *idle):
         for name in sorted(inputs[key]):
-            if name not in entity.fixed_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
+            if name not in entity.fixed_fields and (
+                key.is_claim or isinstance(changes.get(name, actions.Change()), actions.Change)
+            ):
                 update.pins[name] = before[name]
     for name, value in [*update.pins.items()]:
         _keep_default(entity, update, entity.fields[name], value, changes)
@@ -324,12 +319,12 @@ def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[Comp
 
 
 def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Any) -> None:
-    if isinstance(change, Change):
+    if isinstance(change, actions.Change):
         _refuse_dumped(entity, stored, change)
     match change:
-        case Add():
+        case actions.Add():
             _add(entity, update, stored, change.amount)
-        case Append():
+        case actions.Append():
             name = update.name(stored.attribute)
             encode = encode_value if stored.form is Form.OURS else stored.encode
             items = update.value(entity.encode_field(stored.name, encode, list(change.items)))
@@ -337,17 +332,17 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
             begin = update.value(entity.encode_field(stored.name, encode, start) if start else {"L": []})
             update.sets.append(f"{name} = list_append(if_not_exists({name}, {begin}), {items})")
             _expect_stored(update, stored, name)
-        case SetAdd() | SetRemove():
+        case actions.SetAdd() | actions.SetRemove():
             _refuse_beginning(entity, stored, change)
             elements = set(change.elements)
             if elements:
-                clauses = update.adds if isinstance(change, SetAdd) else update.deletes
+                clauses = update.adds if isinstance(change, actions.SetAdd) else update.deletes
                 name = update.name(stored.attribute)
                 clauses.append(f"{name} {update.value(entity.encode_field(stored.name, encode_value, elements))}")
                 _expect_stored(update, stored, name)
-        case Remove() if not stored.optional:
+        case actions.Remove() if not stored.optional:
             update.remove(stored.attribute)
-        case IfNotExists():
+        case actions.IfNotExists():
             name = update.name(stored.attribute)
             fields = entity.encode_fields(entity.check_fields({stored.name: change.value}))
             if entity.indexed:
@@ -355,10 +350,10 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
             encoded = fields.get(stored.attribute)
             if encoded is not None:
                 update.sets.append(f"{name} = if_not_exists({name}, {update.value(encoded)})")
-        case Within():
+        case actions.Within():
             _parts(entity, update, stored, change)
         case _:
-            encoded = entity.encode_fields({stored.name: None if isinstance(change, Remove) else change})
+            encoded = entity.encode_fields({stored.name: None if isinstance(change, actions.Remove) else change})
             if entity.indexed:
                 check_indexed(entity.indexed, encoded)
             if encoded:
@@ -367,12 +362,12 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
                 update.remove(stored.attribute)
 
 
-def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
+def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: actions.Change) -> None:
     """Reject partial changes of a field with a serializer, which needs the whole value; pydantic serializes sets as
     lists.
     """
-    whole = isinstance(change, Remove | IfNotExists)
-    dumped = stored.form is Form.DUMPED and isinstance(change, SetAdd | SetRemove)
+    whole = isinstance(change, actions.Remove | actions.IfNotExists)
+    dumped = stored.form is Form.DUMPED and isinstance(change, actions.SetAdd | actions.SetRemove)
     if dumped or (not whole and (stored.codec is not None or stored.form in {Form.CUSTOM, Form.KEYED})):
         how = "as pydantic dumps them" if stored.codec is None else f"with {stored.codec.mark}"
         raise UpdateRejected(
@@ -382,7 +377,7 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Change) 
         )
 
 
-def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Within) -> None:
+def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: actions.Within) -> None:
     """The parent of a changed part must exist."""
     if stored.form is not Form.OURS:
         raise UpdateRejected(
@@ -400,7 +395,7 @@ def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 
 
 def _part(
-    entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, root: str, steps: Steps, change: Any
+    entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, root: str, steps: actions.Steps, change: Any
 ) -> None:
     place = ".".join(map(str, (entity.name, stored.name, *steps)))
     part: Any = stored_field(entity, stored.name)
@@ -417,29 +412,29 @@ def _part(
     except Problem as problem:
         raise UpdateRejected(str(problem), place=place, hint=problem.hint) from None
     begins = in_map(around)  # a map key can be new
-    changes_there = isinstance(steps[-1], int) or (isinstance(change, Add | Append) and not begins)
+    changes_there = isinstance(steps[-1], int) or (isinstance(change, actions.Add | actions.Append) and not begins)
     clause = f"attribute_exists({path if changes_there else whole})"
     if clause not in update.clauses:
         update.clauses.append(clause)
     match change:
-        case Add():
+        case actions.Add():
             added = update.value(_checked_part(unbounded(annotation), change.amount, place, entity))
             bounded = replace(stored, default=None, bounds=tuple(bounds_of(annotation)))
             update.clauses.extend(_within(update, bounded, path, change.amount))
             start = f"if_not_exists({path}, {update.value({'N': '0'})})" if begins else path
             update.sets.append(f"{path} = {start} + {added}")
-        case Append():
+        case actions.Append():
             items = update.value(_checked_part(unbounded(annotation), list(change.items), place, entity))
             start = f"if_not_exists({path}, {update.value({'L': []})})" if begins else path
             update.sets.append(f"{path} = list_append({start}, {items})")
-        case Remove():
+        case actions.Remove():
             if needs_value(around, steps[-1]):
                 raise UpdateRejected("a required part can't be removed", place=place, hint="set it to a value")
             update.removes.append(path)
-        case IfNotExists():
+        case actions.IfNotExists():
             value = update.value(_checked_part(annotation, change.value, place, entity))
             update.sets.append(f"{path} = if_not_exists({path}, {value})")
-        case Change():
+        case actions.Change():
             raise UpdateRejected(f"{shown(change)} works only on whole fields", place=place, hint="set the part")
         case _:
             update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
@@ -492,7 +487,7 @@ def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> No
         update.clauses.append(f"attribute_exists({name})")
 
 
-def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
+def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: actions.Change) -> None:
     if stored.default:
         raise UpdateRejected(
             f"{shown(change)} doesn't support the non-empty default {shown(stored.default)}",

@@ -18,20 +18,7 @@ from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown
 from keyplan.model.compiled.absent_attributes import as_read, check_limits, is_affected
 from keyplan.model.compiled.compiled_filters import translate_mapping
 from keyplan.model.compiled.conditions import translate
-from keyplan.model.declared.actions import (
-    Action,
-    Add,
-    Append,
-    Batch,
-    Check,
-    Condition,
-    Create,
-    Delete,
-    Previous,
-    Put,
-    Update,
-    Within,
-)
+from keyplan.model.declared import actions
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity, reject_unknown
@@ -88,7 +75,7 @@ class Conditions:
         self.names.update(names)
         self.values.update(values)
 
-    def text(self, condition: Condition, number: int) -> None:
+    def text(self, condition: actions.Condition, number: int) -> None:
         """A condition in DynamoDB's syntax. Raises RequestError."""
         prefix = f"c{number}_"
         try:
@@ -204,7 +191,7 @@ class Compiled:
     knows it.
     """
 
-    action: Action
+    action: actions.Action
     operations: list[Operation]
     certain: Callable[[], Entity | None]
     gives_previous: bool = False
@@ -254,10 +241,10 @@ class WriteCompiler:
             )
         return compiled_entity
 
-    def compile(self, action: Action) -> Compiled:
+    def compile(self, action: actions.Action) -> Compiled:
         """Compile an action. Raises RequestError and its subclasses before anything is sent."""
         compiled = self._compiled(action)
-        if isinstance(action, Batch) or not (action.is_final or action.missing):
+        if isinstance(action, actions.Batch) or not (action.is_final or action.missing):
             return compiled
         operations = [
             replace(operation, final=action.is_final, missing=action.missing if operation.role == "item" else None)
@@ -265,21 +252,21 @@ class WriteCompiler:
         ]
         return replace(compiled, operations=operations)
 
-    def _compiled(self, action: Action) -> Compiled:
+    def _compiled(self, action: actions.Action) -> Compiled:
         match action:
-            case Create():
+            case actions.Create():
                 return self._create(action)
-            case Put():
+            case actions.Put():
                 return self._put(action)
-            case Update():
+            case actions.Update():
                 return self._update(action)
-            case Delete():
+            case actions.Delete():
                 return self._delete(action)
-            case Check():
+            case actions.Check():
                 return self._check(action)
             case _:
                 anything: Any = action  # accepted by the write's type checker
-                if isinstance(anything, Previous):
+                if isinstance(anything, actions.Previous):
                     hint = f"write before = yield from {anything!r}"
                     raise RequestError("previous() needs yield from", hint=hint)
                 raise RequestError(
@@ -287,14 +274,14 @@ class WriteCompiler:
                     hint="yield Put, Create, Update, Delete, Check or Batch",
                 )
 
-    def batch(self, batch: Batch) -> list[dict[str, Any]]:
+    def batch(self, batch: actions.Batch) -> list[dict[str, Any]]:
         """The write requests of a batch. Raises RequestError for actions that need a condition or a transaction."""
         compiled = [self._batched(action) for action in batch.actions]
         no_repeats([operation for operation, _ in compiled], "batch")
         return [request for _, request in compiled]
 
     def _batched(self, action: Any) -> tuple[Operation, dict[str, Any]]:
-        if not isinstance(action, Put | Delete) or action.conditions or action.equals:
+        if not isinstance(action, actions.Put | actions.Delete) or action.conditions or action.equals:
             raise RequestError(
                 "a batch supports only Put and Delete without conditions", hint="yield other actions directly"
             )
@@ -306,13 +293,13 @@ class WriteCompiler:
                 hint="yield the action directly",
             )
         operation = compiled.operations[0]
-        if isinstance(action, Delete):
+        if isinstance(action, actions.Delete):
             return operation, {"DeleteRequest": {"Key": operation.parameters["Key"]}}
         return operation, {"PutRequest": {"Item": operation.parameters["Item"]}}
 
     # Actions
 
-    def _put(self, action: Put) -> Compiled:
+    def _put(self, action: actions.Put) -> Compiled:
         entity, instance = self._checked(action.item)
         if entity.claims:
             raise RequestError(
@@ -342,7 +329,7 @@ class WriteCompiler:
         certain = _nothing if action.gives_previous else partial(entity.as_stored, instance)
         return Compiled(action, [operation], certain, action.gives_previous)
 
-    def _create(self, action: Create) -> Compiled:
+    def _create(self, action: actions.Create) -> Compiled:
         entity, instance = self._checked(action.item)
         conditions = self._conditions(entity, action)
         conditions.exists(self._partition, wanted=False)
@@ -356,7 +343,7 @@ class WriteCompiler:
         )
         return Compiled(action, operations, partial(entity.as_stored, instance))
 
-    def _update(self, action: Update) -> Compiled:
+    def _update(self, action: actions.Update) -> Compiled:
         entity = self._target_entity(action)
         if action.token is not None and action.gives_previous:
             raise RequestError(
@@ -395,7 +382,7 @@ class WriteCompiler:
         certain = certain_before if action.gives_previous else certain_outcome
         return Compiled(action, operations, partial(certain, entity, action, change.pins), action.gives_previous)
 
-    def _delete(self, action: Delete) -> Compiled:
+    def _delete(self, action: actions.Delete) -> Compiled:
         by_class = isinstance(action.target, type)
         entity = self._target_entity(action)
         key = self._key(entity, action.target, action.key)
@@ -424,7 +411,7 @@ class WriteCompiler:
         deletion = self._operation("Delete", {"Key": key}, entity, conditions, "item", key, expected)
         return Compiled(action, [deletion, *operations], _nothing)
 
-    def _check(self, action: Check) -> Compiled:
+    def _check(self, action: actions.Check) -> Compiled:
         entity = self._target_entity(action)
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)
@@ -440,10 +427,10 @@ class WriteCompiler:
         entity = self.entity(type(instance))
         return entity, entity.checked(instance)
 
-    def _target_entity(self, action: Update | Delete | Check) -> CompiledEntity:
+    def _target_entity(self, action: actions.Update | actions.Delete | actions.Check) -> CompiledEntity:
         return self.entity(action.target if isinstance(action.target, type) else type(action.target))
 
-    def _tell_apart(self, conditions: Conditions, action: Update | Delete | Check) -> None:
+    def _tell_apart(self, conditions: Conditions, action: actions.Update | actions.Delete | actions.Check) -> None:
         entity, target = conditions.entity, action.target
         if entity.primary.is_raw:
             conditions.told_apart(action.key if isinstance(target, type) else entity.field_values(target))
@@ -520,14 +507,14 @@ class WriteCompiler:
         return Operation(kind, whole, entity, role, key, expected)
 
 
-def _is_idempotent(entity: CompiledEntity, action: Update) -> bool:
+def _is_idempotent(entity: CompiledEntity, action: actions.Update) -> bool:
     """Whether an update sets its fields, or has a token that prevents repetition."""
     if action.token is not None:
         return True
     changes = list(action.changes.values())
-    changes += [part for change in changes if isinstance(change, Within) for _, part in change.changes]
+    changes += [part for change in changes if isinstance(change, actions.Within) for _, part in change.changes]
     counts_version = entity.version is not None and isinstance(action.target, type)
-    return not counts_version and not [change for change in changes if isinstance(change, Add | Append)]
+    return not counts_version and not [change for change in changes if isinstance(change, actions.Add | actions.Append)]
 
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:

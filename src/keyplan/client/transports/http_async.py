@@ -10,17 +10,9 @@ from functools import partial
 from typing import Any, cast
 
 from keyplan.client.conversations import Request, converse_async
+from keyplan.client.transports import http_sync
 from keyplan.client.transports.endpoint import AsyncExchange, Endpoint, Proxy, Sending, Tunnel, call, proxy_for
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
-from keyplan.client.transports.http_sync import (
-    IDLE_SECONDS_MAX,
-    busy,
-    closed,
-    connect_failed,
-    exchange_failed,
-    tls_context,
-    too_slow,
-)
 from keyplan.client.transports.responses import Failure
 from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location
@@ -50,18 +42,22 @@ class _Connection(asyncio.Protocol):
         try:
             reply = self._reader.feed(data)
         except ProtocolViolation as error:
-            self._fail(exchange_failed(self._location, error))
+            self._fail(http_sync.exchange_failed(self._location, error))
         else:
             if reply is not None:
                 waiting.set_result(reply)
 
     def eof_received(self) -> bool:
         """The peer closed the connection."""
-        self._fail(closed(self._location))
+        self._fail(http_sync.closed(self._location))
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(exchange_failed(self._location, exc) if isinstance(exc, OSError) else closed(self._location))
+        self._fail(
+            http_sync.exchange_failed(self._location, exc)
+            if isinstance(exc, OSError)
+            else http_sync.closed(self._location)
+        )
 
     def _fail(self, failure: Failure) -> None:
         self.abort()
@@ -77,11 +73,11 @@ class _Connection(asyncio.Protocol):
     async def exchange(self, request: bytes, until: float, loop: asyncio.AbstractEventLoop) -> Reply:
         """Send a request and return the reply. ``until`` is a time of the loop's clock. Raises Failure."""
         if self._transport is None:
-            raise closed(self._location)
+            raise http_sync.closed(self._location)
         self._reader = ReplyReader()
         waiting: asyncio.Future[Reply] = loop.create_future()
         self._waiting = waiting
-        timer = loop.call_at(until, lambda: self._fail(too_slow(self._location)))
+        timer = loop.call_at(until, lambda: self._fail(http_sync.too_slow(self._location)))
         try:
             self._transport.write(request)
             return await waiting
@@ -168,10 +164,10 @@ class AsyncPool:
             async with asyncio.timeout_at(deadline):
                 await self._free.acquire()
         except TimeoutError:
-            raise busy(self._location) from None
+            raise http_sync.busy(self._location) from None
 
     def _take(self, loop: asyncio.AbstractEventLoop) -> _Connection | None:
-        oldest = loop.time() - IDLE_SECONDS_MAX
+        oldest = loop.time() - http_sync.IDLE_SECONDS_MAX
         while self._idle:
             connection = self._idle.pop()
             if connection.good and connection.since > oldest:
@@ -184,7 +180,7 @@ class AsyncPool:
         if self._closed:
             raise Failure(StoreError(f"{location.endpoint}: the design was closed"))
         if loop.time() >= deadline:
-            raise too_slow(location)
+            raise http_sync.too_slow(location)
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + location.settings.connect_seconds)):
                 if self._proxy is not None:
@@ -193,7 +189,7 @@ class AsyncPool:
                     lambda: _Connection(location), location.host, location.port, ssl=self._tls
                 )
         except OSError as error:
-            raise connect_failed(location, error) from error
+            raise http_sync.connect_failed(location, error) from error
         return connection
 
     async def _connect_by(self, proxy: Proxy, loop: asyncio.AbstractEventLoop) -> _Connection:
@@ -204,7 +200,7 @@ class AsyncPool:
                 lambda: _Tunnelling(Tunnel(proxy, location), loop), proxy.host, proxy.port
             )
         except OSError as error:
-            raise connect_failed(location, error, proxy) from error
+            raise http_sync.connect_failed(location, error, proxy) from error
         try:
             await tunnelling.stands
             connection = _Connection(location)
@@ -229,7 +225,7 @@ class AsyncHttp:
     def __init__(self, endpoint: Endpoint, exchange: AsyncExchange | None = None) -> None:
         self.endpoint = endpoint
         self._exchange = exchange
-        self._tls = tls_context() if endpoint.location.tls else None
+        self._tls = http_sync.tls_context() if endpoint.location.tls else None
         self._pools: dict[asyncio.AbstractEventLoop, AsyncPool] = {}
         self._closed = False
 

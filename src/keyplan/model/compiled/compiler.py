@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from keyplan.model.compiled import plan_checks
 from keyplan.model.compiled.collisions import read_apart
 from keyplan.model.compiled.constants import AnyOf, all_slots, constant_of, domain_of
 from keyplan.model.compiled.key_matching import (
@@ -23,19 +24,6 @@ from keyplan.model.compiled.key_matching import (
     without_buckets,
 )
 from keyplan.model.compiled.option_checks import check_field, check_options, check_read_whole
-from keyplan.model.compiled.plan_checks import (
-    all_of_index,
-    asking_for_time,
-    attributes_held,
-    check_projected,
-    check_reach,
-    check_sifted,
-    check_union,
-    completed,
-    lacking_in_index,
-    standing_in,
-    without_implied,
-)
 from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -242,9 +230,11 @@ class _ReadCompiler:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
                 raise Problem(f"where= names {name!r}, which isn't a field of everything that {word} returns")
         if self.options.scan_index is not None:
-            matches = standing_in(self.options.scan_index, self.targets, consistent=self.options.consistent)
-            self.constants = without_implied(self.constants, matches)
-            return all_of_index(matches, self.targets, self.options, self._filter((), attributes_held(matches)))
+            matches = plan_checks.standing_in(self.options.scan_index, self.targets, consistent=self.options.consistent)
+            self.constants = plan_checks.without_implied(self.constants, matches)
+            return plan_checks.all_of_index(
+                matches, self.targets, self.options, self._filter((), plan_checks.attributes_held(matches))
+            )
         if self.options.complete:
             raise Problem("the table contains everything already", "omit complete=True")
         return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
@@ -353,7 +343,11 @@ class _ReadCompiler:
     def _holding(self, candidates: list[Candidate]) -> list[Candidate]:
         """The keys whose index has all wanted fields, if any has, in the requested order."""
         wanted = (self.options.order_by or "").lstrip("-")
-        holding = [candidate for candidate in candidates if not any(lacking_in_index(match) for match in candidate[1])]
+        holding = [
+            candidate
+            for candidate in candidates
+            if not any(plan_checks.lacking_in_index(match) for match in candidate[1])
+        ]
         fits = any(not wanted or ordered_by(matches, wanted) for _, matches in holding)
         return holding if fits and not self.options.complete else candidates
 
@@ -433,15 +427,15 @@ class _ReadCompiler:
             turns=ordered and self.direction is not None and any(match.order for match in matches),
         )
         if self.shape.kind is ShapeKind.COLLECTION:
-            check_reach(self.shape, plan)
+            plan_checks.check_reach(self.shape, plan)
             if plan.turns:
-                check_reach(self.shape, replace(plan, forward=not plan.forward))
+                plan_checks.check_reach(self.shape, replace(plan, forward=not plan.forward))
         if self.options.complete:
-            plan = completed(plan, self._ranged)
-            check_sifted(plan.matches)
+            plan = plan_checks.completed(plan, self._ranged)
+            plan_checks.check_sifted(plan.matches)
             return read_apart(plan, self.entities.values())
-        plan = replace(plan, matches=tuple(map(asking_for_time, plan.matches)))
-        check_projected(plan.matches, plan.filter)
+        plan = replace(plan, matches=tuple(map(plan_checks.asking_for_time, plan.matches)))
+        plan_checks.check_projected(plan.matches, plan.filter)
         return read_apart(plan, self.entities.values())
 
     def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
@@ -474,7 +468,9 @@ class _ReadCompiler:
         # Only designs with filters import the expression grammar.
         from keyplan.model.compiled.compiled_filters import filter_of  # noqa: PLC0415
 
-        return filter_of(entities, rest, asked, self.signature, self.filter_text, attributes_held(matches) or held)
+        return filter_of(
+            entities, rest, asked, self.signature, self.filter_text, plan_checks.attributes_held(matches) or held
+        )
 
     # Through a junction
 
@@ -496,7 +492,7 @@ class _ReadCompiler:
             raise Problem("complete= doesn't support junctions", "omit complete= or through=")
         first, *others = [self._way(junction, mapping) for junction, mapping in self._junctions()]
         if others:
-            check_union([first, *others])
+            plan_checks.check_union([first, *others])
         return replace(first, also=tuple(others))
 
     def _way(self, junction: CompiledEntity, mapping: Mapping[str, str]) -> ThroughPlan:

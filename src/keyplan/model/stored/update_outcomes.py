@@ -10,20 +10,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, RootModel, ValidationError
 
 from keyplan.errors import ArgumentError, UpdateRejected, shown
-from keyplan.model.declared.actions import (
-    Add,
-    Append,
-    Change,
-    Delete,
-    IfNotExists,
-    Put,
-    Remove,
-    SetAdd,
-    SetRemove,
-    Steps,
-    Update,
-    Within,
-)
+from keyplan.model.declared import actions
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import typical_value
 from keyplan.model.declared.fields import is_optional, kind_of, layers
@@ -48,7 +35,9 @@ def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> 
         raise ArgumentError(
             "the update isn't valid", place=entity.name, errors=error_details_of(error, entity.name)
         ) from None
-    checked = {name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()}
+    checked = {
+        name: change if isinstance(change, actions.Change) else getattr(after, name) for name, change in changes.items()
+    }
     return after, checked
 
 
@@ -64,9 +53,9 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
     """A field's value after a change (None: 0 or empty). Raises ArgumentError, UpdateRejected."""
     try:
         match change:
-            case Within():
+            case actions.Within():
                 return within(before, change, f"{entity.name}.{name}")
-            case Remove():
+            case actions.Remove():
                 return _removed(entity.fields[name], f"{entity.name}.{name}")
             case _:
                 return _applied(before, change)
@@ -74,7 +63,7 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
         raise ArgumentError(f"{shown(change)} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
 
 
-def whole_update(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
+def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions.Update[Any]:
     """The update with its slot and its token chosen. Raises UpdateRejected."""
     if entity.slots and action.creates and isinstance(action.target, type):
         action = action.among(_slots(entity, action))
@@ -91,10 +80,10 @@ def whole_update(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
         raise UpdateRejected(
             "an idempotent update adds its token to this field", place=f"{entity.name}.{name}", hint="use two updates"
         )
-    return action.set(**{name: SetAdd((action.token,))})
+    return action.set(**{name: actions.SetAdd((action.token,))})
 
 
-def _slots(entity: CompiledEntity, action: Update[Any]) -> dict[str, int]:
+def _slots(entity: CompiledEntity, action: actions.Update[Any]) -> dict[str, int]:
     """The slots that an update doesn't specify: random, or derived from its token."""
     open_ = {name: count for name, count in entity.slots.items() if name not in action.key}
     if action.token is None:
@@ -102,12 +91,12 @@ def _slots(entity: CompiledEntity, action: Update[Any]) -> dict[str, int]:
     return {name: zlib.crc32(action.token.encode()) % count for name, count in open_.items()}
 
 
-def certain_before(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
+def certain_before(entity: CompiledEntity, action: actions.Update[Any], pins: Mapping[str, Any]) -> Entity | None:
     """The instance before an update if its expectations determine it, or None. Raises ItemTooLarge."""
     return _whole(entity, _expected(entity, action, pins))
 
 
-def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
+def certain_outcome(entity: CompiledEntity, action: actions.Update[Any], pins: Mapping[str, Any]) -> Entity | None:
     """The instance after an update, if its expectations (its ``only_if``, a version, the ``pins`` of its keys) and
     changes determine it completely; otherwise None. An update with a token may have been executed before, and the item
     may have changed since.
@@ -121,14 +110,14 @@ def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[s
     if version is not None and version.name in held:
         held[version.name] = (held[version.name] or 0) + 1
     for name, change in action.changes.items():
-        if not isinstance(change, Change | None):
+        if not isinstance(change, actions.Change | None):
             held[name] = change
-        elif isinstance(change, Remove | None) or name in held:
+        elif isinstance(change, actions.Remove | None) or name in held:
             held[name] = outcome(entity, name, held.get(name), change)
     return _whole(entity, held)
 
 
-def _expected(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> dict[str, Any]:
+def _expected(entity: CompiledEntity, action: actions.Update[Any], pins: Mapping[str, Any]) -> dict[str, Any]:
     target = action.target
     version = entity.version
     held: dict[str, Any] = {}
@@ -154,12 +143,14 @@ def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
     return entity.as_stored(instance)
 
 
-def likely_outcome(entity: CompiledEntity, action: Put[Any] | Update[Any] | Delete[Any]) -> Entity:
+def likely_outcome(
+    entity: CompiledEntity, action: actions.Put[Any] | actions.Update[Any] | actions.Delete[Any]
+) -> Entity:
     """A plausible instance after, or before, an action. Raises ArgumentError, UpdateRejected."""
-    if isinstance(action, Put):
+    if isinstance(action, actions.Put):
         met: Entity = action.item
         return met
-    changes = {} if isinstance(action, Delete) or action.gives_previous else dict(action.changes)
+    changes = {} if isinstance(action, actions.Delete) or action.gives_previous else dict(action.changes)
     if not isinstance(action.target, type):
         before: Entity = action.target
         return changed(entity, before, changes)[0] if changes else before
@@ -178,14 +169,14 @@ def likely_outcome(entity: CompiledEntity, action: Put[Any] | Update[Any] | Dele
     return made
 
 
-def within(value: Any, change: Within, place: str) -> Any:
+def within(value: Any, change: actions.Within, place: str) -> Any:
     """A field's value after changes of its parts. Raises ArgumentError if a part doesn't exist."""
     for steps, inner in change.changes:
         value = _changed(value, steps, inner, place)
     return value
 
 
-def _changed(value: Any, steps: Steps, change: Any, place: str) -> Any:
+def _changed(value: Any, steps: actions.Steps, change: Any, place: str) -> Any:
     step, *rest = steps
     path = f"{place}[{step}]" if isinstance(step, int) else f"{place}.{step}"
     match value:
@@ -194,16 +185,20 @@ def _changed(value: Any, steps: Steps, change: Any, place: str) -> Any:
             if rest:
                 return value.model_copy(update={str(step): _changed(now, tuple(rest), change, path)})
             info = type(value).model_fields[str(step)]
-            new = info.get_default(call_default_factory=True) if isinstance(change, Remove) else _applied(now, change)
+            new = (
+                info.get_default(call_default_factory=True)
+                if isinstance(change, actions.Remove)
+                else _applied(now, change)
+            )
             return value.model_copy(update={str(step): new})
         case Mapping():
             others = {name: element for name, element in value.items() if name != step}
             if rest:
                 return {**value, step: _changed(value.get(step), tuple(rest), change, path)}
-            return others if isinstance(change, Remove) else {**value, step: _applied(value.get(step), change)}
+            return others if isinstance(change, actions.Remove) else {**value, step: _applied(value.get(step), change)}
         case list() | tuple() if isinstance(step, int) and step < len(value):
             parts = list(value)
-            if not rest and isinstance(change, Remove):
+            if not rest and isinstance(change, actions.Remove):
                 del parts[step]
             else:
                 parts[step] = (
@@ -216,15 +211,15 @@ def _changed(value: Any, steps: Steps, change: Any, place: str) -> Any:
 
 def _applied(value: Any, change: Any) -> Any:
     match change:
-        case Add():
+        case actions.Add():
             return (value or 0) + change.amount
-        case Append():
+        case actions.Append():
             return [*(value or ()), *change.items]
-        case SetAdd():
+        case actions.SetAdd():
             return {*(value or ()), *change.elements}
-        case SetRemove():
+        case actions.SetRemove():
             return {*(value or ())} - set(change.elements)
-        case IfNotExists():
+        case actions.IfNotExists():
             return change.value if value is None else value
         case _:
             return change
