@@ -16,7 +16,7 @@ from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate, 
 from keyplan.analysis.cost.traffic_template import skeleton
 from keyplan.analysis.traffic.traffic_file import StoredItems, TableSettings, Traffic, read_traffic, traffic_of
 from keyplan.model.declared.pattern_load import Load
-from tests.cli.support import json_of, run
+from tests.cli.support import run
 from tests.contract.buckets import Timed
 from tests.export.designs import NAMES, design
 
@@ -130,8 +130,6 @@ def test_the_traffic_command_prints_the_template(tmp_path: Path, monkeypatch: py
     assert printed.exit_code == 0
     assert run("traffic", "cms", "-o", "traffic.toml").output == "Wrote traffic.toml.\n"
     assert (tmp_path / "traffic.toml").read_text(encoding="utf-8") == printed.stdout
-    without, given = (json_of("cost", "cms", *more) for more in ((), ("--traffic", "traffic.toml")))
-    assert without["patterns"] == given["patterns"]
     assert run("check", "cms", "--traffic", "traffic.toml").exit_code == run("check", "cms").exit_code
     assert run("traffic", "nothing").exit_code == 2
 
