@@ -105,8 +105,11 @@ class _Compiler:
         self.faults: list[ErrorDetail] = []
         self.wrong_views: set[type[View[Any]]] = set()
 
-    def fault(self, place: str, problem: Problem) -> None:
-        self.faults.append(ErrorDetail(place, str(problem), problem.hint))
+    def fault(self, place: str, message: str, hint: str | None = None) -> None:
+        self.faults.append(ErrorDetail(place, message, hint))
+
+    def report(self, place: str, problem: Problem) -> None:
+        self.fault(place, str(problem), problem.hint)
 
     def compile(self) -> CompiledDesign:
         table = getattr(self.cls, "table", None)
@@ -155,9 +158,8 @@ class _Compiler:
         ):
             self.fault(
                 self.cls.__name__,
-                Problem(
-                    "ignore= must map strings to strings", 'write ignore={"KP201 Message.primary": "a few per day"}'
-                ),
+                "ignore= must map strings to strings",
+                'write ignore={"KP201 Message.primary": "a few per day"}',
             )
 
     def _check_table(self, table: Table) -> None:
@@ -165,53 +167,48 @@ class _Compiler:
         names = [index.name for index in table.indexes]
         for name in (table.name, *names):
             if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
-                self.fault(
-                    place, Problem(f"{name!r} isn't a valid table or index name", "3 to 255 of A-Z a-z 0-9 _ . -")
-                )
+                self.fault(place, f"{name!r} isn't a valid table or index name", "3 to 255 of A-Z a-z 0-9 _ . -")
         for name in {name for name in names if names.count(name) > 1}:
-            self.fault(place, Problem(f"two indexes are named {name}"))
+            self.fault(place, f"two indexes are named {name}")
         local = sum(index.local for index in table.indexes)
         if len(names) - local > GLOBAL_INDEXES_MAX:
-            self.fault(place, Problem(f"{len(names) - local} global indexes; DynamoDB allows {GLOBAL_INDEXES_MAX}"))
+            self.fault(place, f"{len(names) - local} global indexes; DynamoDB allows {GLOBAL_INDEXES_MAX}")
         if local > LOCAL_INDEXES_MAX:
-            self.fault(place, Problem(f"{local} local indexes; DynamoDB allows {LOCAL_INDEXES_MAX}"))
+            self.fault(place, f"{local} local indexes; DynamoDB allows {LOCAL_INDEXES_MAX}")
         types: dict[str, str] = {}
         for owner, attributes in _key_attributes(table):
             for attribute in attributes:
                 if types.setdefault(attribute.name, attribute.type) != attribute.type:
                     self.fault(
                         place,
-                        Problem(
-                            f"the key attribute {attribute.name} is {types[attribute.name]} in one place "
-                            f"and {attribute.type} in {owner}"
-                        ),
+                        f"the key attribute {attribute.name} is {types[attribute.name]} in one place "
+                        f"and {attribute.type} in {owner}",
                     )
         for index in table.indexes:
             self._check_index(place, table, index)
 
     def _check_index(self, place: str, table: Table, index: Index) -> None:
         if len(index.partition) > INDEX_KEY_ATTRIBUTES_MAX or len(index.sort) > INDEX_KEY_ATTRIBUTES_MAX:
-            self.fault(place, Problem(f"{index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes in a key"))
+            self.fault(place, f"{index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes in a key")
         if index.local and (index.partition != (table.partition,) or len(index.sort) != 1):
-            self.fault(
-                place, Problem(f"the local index {index.name} must have the table's partition key and one sort key")
-            )
+            self.fault(place, f"the local index {index.name} must have the table's partition key and one sort key")
 
     def _patterns(self) -> dict[str, Pattern]:
         members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
         result = {name: value for name, value in members if isinstance(value, Pattern)}
         for name, forgotten in forgotten_problems(self.cls):
-            self.fault(f"{self.cls.__name__}.{name}", forgotten)
+            self.report(f"{self.cls.__name__}.{name}", forgotten)
         ids: dict[str, str] = {}
         for name, pattern in result.items():
             problem = pattern_problem(self.cls, name)
             if problem is not None:
-                self.fault(f"{self.cls.__name__}.{name}", problem)
+                self.report(f"{self.cls.__name__}.{name}", problem)
             other = ids.setdefault(str(pattern.options.id) or name, name)
             if other != name:
                 self.fault(
                     f"{self.cls.__name__}.{name}",
-                    Problem(f"{pattern.options.id} is {other}'s id already", "give each access pattern its own id"),
+                    f"{pattern.options.id} is {other}'s id already",
+                    "give each access pattern its own id",
                 )
         return result
 
@@ -230,7 +227,7 @@ class _Compiler:
                 if not problems:
                     result[name] = signature
             for problem in problems:
-                self.fault(place, problem)
+                self.report(place, problem)
         return result
 
     # Entities
@@ -247,10 +244,10 @@ class _Compiler:
             other = names.setdefault(cls.__name__, cls)
             if other is not cls:
                 where = f"{other.__module__}.{other.__qualname__} and {cls.__module__}.{cls.__qualname__}"
-                self.fault(cls.__name__, Problem(f"two entities have this name: {where}", "rename one of them"))
+                self.fault(cls.__name__, f"two entities have this name: {where}", "rename one of them")
             problems = list(entity_problems(cls))
             for name, problem in problems:
-                self.fault(f"{cls.__name__}.{name}", problem)
+                self.report(f"{cls.__name__}.{name}", problem)
             compiled = None if problems else compile_entity(cls, table, self.faults)
             if compiled is not None:
                 result[cls] = compiled
@@ -263,10 +260,8 @@ class _Compiler:
             entity = result[attribute]
             self.fault(
                 entity.name,
-                Problem(
-                    f"it expires by {attribute}, and {result[first].name} by {first}: a table has one such attribute",
-                    "give the Ttl fields the same name, or alias",
-                ),
+                f"it expires by {attribute}, and {result[first].name} by {first}: a table has one such attribute",
+                "give the Ttl fields the same name, or alias",
             )
 
     def _check_views(
@@ -276,7 +271,7 @@ class _Compiler:
         for view in views:
             entity = entities.get(entity_of_view(view) or Entity)
             for name, problem in () if entity is None else view_problems(view, entity):
-                self.fault(f"{view.__name__}.{name}".rstrip("."), problem)
+                self.report(f"{view.__name__}.{name}".rstrip("."), problem)
                 self.wrong_views.add(view)
 
     def _check_collisions(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
@@ -289,12 +284,10 @@ class _Compiler:
             else:
                 self.fault(
                     f"{right.name}.{other.name}",
-                    Problem(
-                        f"its key can be the same as {left.name}.{compiled_key.name}'s: {other} against "
-                        f"{compiled_key}; one item would overwrite the other",
-                        "begin one of the templates with another word, e.g. its entity's name; or, where other "
-                        'programs made the keys, give both a Discriminator("type", "...") that tells their items apart',
-                    ),
+                    f"its key can be the same as {left.name}.{compiled_key.name}'s: {other} against "
+                    f"{compiled_key}; one item would overwrite the other",
+                    "begin one of the templates with another word, e.g. its entity's name; or, where other "
+                    'programs made the keys, give both a Discriminator("type", "...") that tells their items apart',
                 )
 
     # Patterns
@@ -317,9 +310,7 @@ class _Compiler:
                 continue
             if isinstance(pattern, WriteMethod):
                 if not inspect.isgeneratorfunction(pattern.function):
-                    self.fault(
-                        signature.place, Problem("a write yields its actions", "yield at least one: Put, Update, ...")
-                    )
+                    self.fault(signature.place, "a write yields its actions", "yield at least one: Put, Update, ...")
                 writes[name] = WritePattern(
                     pattern.options.id,
                     name,
@@ -336,17 +327,17 @@ class _Compiler:
                     if reads[name].shape.kind is ShapeKind.ITERATOR:
                         pattern.answers_in_parts(awaited=is_awaited(signature.returns))
                 except Problem as problem:
-                    self.fault(signature.place, problem)
+                    self.report(signature.place, problem)
         for write in writes.values():
             for wrong in example_problems(write.examples, write.signature, entities, reads):
-                self.fault(write.place, wrong)
+                self.report(write.place, wrong)
         return reads, writes
 
     def _load(self, pattern: Pattern, signature: Signature) -> Load:
         try:
             return checked_load(pattern.options.load)
         except Problem as problem:
-            self.fault(signature.place, problem)
+            self.report(signature.place, problem)
             return Load()
 
 

@@ -39,9 +39,12 @@ class _EntityCompiler:
         self.stored = {field.name: field for field in stored_fields(cls)}
         self.faults: list[ErrorDetail] = []
 
-    def fault(self, name: str, problem: Problem) -> None:
+    def fault(self, name: str, message: str, hint: str | None = None) -> None:
         place = f"{self.cls.__name__}.{name}" if name else self.cls.__name__
-        self.faults.append(ErrorDetail(place, str(problem), problem.hint))
+        self.faults.append(ErrorDetail(place, message, hint))
+
+    def report(self, name: str, problem: Problem) -> None:
+        self.fault(name, str(problem), problem.hint)
 
     def compile(self, faults: list[ErrorDetail]) -> CompiledEntity | None:
         declared = {name: value for base in reversed(self.cls.__mro__) for name, value in vars(base).items()}
@@ -51,11 +54,9 @@ class _EntityCompiler:
             what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
             self.fault(
                 "",
-                Problem(
-                    f"{what}",
-                    "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
-                    "derives keys from access patterns",
-                ),
+                what,
+                "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
+                "derives keys from access patterns",
             )
             faults.extend(self.faults)
             return None
@@ -75,7 +76,7 @@ class _EntityCompiler:
         self._check_shared([*([primary] if primary is not None else []), *index_keys])
         for name, problem in attribute_problems(self.stored.values(), self.table):
             if not any(fault.place == f"{self.cls.__name__}.{name}" for fault in self.faults):
-                self.fault(name, problem)
+                self.report(name, problem)
         faults.extend(self.faults)
         if self.faults or primary is None:
             return None
@@ -97,15 +98,13 @@ class _EntityCompiler:
         for name in self.cls.__pydantic_decorators__.model_serializers:
             self.fault(
                 name,
-                Problem(
-                    "a model_serializer isn't supported: an entity is stored field by field",
-                    "serialize single fields (field_serializer), or move them into a nested model",
-                ),
+                "a model_serializer isn't supported: an entity is stored field by field",
+                "serialize single fields (field_serializer), or move them into a nested model",
             )
         for field in self.stored.values():
             problem = unwritable(field.annotation, field.form)
             if problem is not None:
-                self.fault(field.name, problem)
+                self.report(field.name, problem)
 
     def _indexed(self, primary: CompiledKey) -> Iterator[IndexedAttribute]:
         """Fields and other attributes that are key attributes of indexes, except those validated elsewhere."""
@@ -123,12 +122,10 @@ class _EntityCompiler:
         """An entity has at most one token field, which is empty by default and stored as a set."""
         fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
         for field in fields[1:]:
-            self.fault(field.name, Problem(f"{fields[0].name} keeps the tokens of its updates", "remove one of them"))
+            self.fault(field.name, f"{fields[0].name} keeps the tokens of its updates", "remove one of them")
         for field in fields:
             if field.default or field.form is not Form.OURS or field.codec is not None:
-                self.fault(
-                    field.name, Problem("tokens must start as an empty set", f"write {field.name}: Tokens = set()")
-                )
+                self.fault(field.name, "tokens must start as an empty set", f"write {field.name}: Tokens = set()")
 
     def _check_slots(self, primary: CompiledKey) -> None:
         """A sharded counter's slot needs a partition for its entity alone."""
@@ -137,10 +134,8 @@ class _EntityCompiler:
             if slots_of(info) is not None and name not in partition:
                 self.fault(
                     name,
-                    Problem(
-                        "it has no effect: it isn't in the partition key of the primary key",
-                        f'add it: Key("...#{{{name}:d}}", ...), or write {name}: int',
-                    ),
+                    "it has no effect: it isn't in the partition key of the primary key",
+                    f'add it: Key("...#{{{name}:d}}", ...), or write {name}: int',
                 )
 
     def _check_labels(self, labels: tuple[Discriminator, ...], keys: Iterable[CompiledKey]) -> None:
@@ -150,10 +145,8 @@ class _EntityCompiler:
             if label.attribute in taken:
                 self.fault(
                     "",
-                    Problem(
-                        f"the label {label.attribute} is {taken[label.attribute]}'s attribute too",
-                        "leave out the field, or store it under another alias",
-                    ),
+                    f"the label {label.attribute} is {taken[label.attribute]}'s attribute too",
+                    "leave out the field, or store it under another alias",
                 )
             taken[label.attribute] = "another label"
 
@@ -166,10 +159,8 @@ class _EntityCompiler:
             if name not in whole:
                 self.fault(
                     key.name,
-                    Problem(
-                        f"it contains only a part of {name}, so two items with different {name} would have one key",
-                        f"put the whole {{{name}}} into it, or a field that holds just that part",
-                    ),
+                    f"it contains only a part of {name}, so two items with different {name} would have one key",
+                    f"put the whole {{{name}}} into it, or a field that holds just that part",
                 )
 
     def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
@@ -179,14 +170,12 @@ class _EntityCompiler:
             place = key.index.name if key.index else "the table"
             self.fault(
                 name,
-                Problem(
-                    f"{place} has {len(partition)} partition and {len(sort)} sort key attributes, "
-                    f"the key has templates for {len(key.partition)} and {len(key.sort)}"
-                ),
+                f"{place} has {len(partition)} partition and {len(sort)} sort key attributes, "
+                f"the key has templates for {len(key.partition)} and {len(key.sort)}",
             )
             return None
         if key.shards > 1 and [attribute.type for attribute in partition] != ["S"]:
-            self.fault(name, Problem("shards need one partition key attribute of type S"))
+            self.fault(name, "shards need one partition key attribute of type S")
             return None
         style = key.style or self.table.key_style
         compiled_partition = self._templates(name, partition, key.partition, style, sorts=False)
@@ -198,14 +187,12 @@ class _EntityCompiler:
         if when and all(attribute.name in own for attribute, _ in (*compiled_partition, *compiled_sort)):
             self.fault(
                 name,
-                Problem(
-                    "when= has no effect: all attributes of the key are fields, which are always stored",
-                    "give one attribute a name of its own",
-                ),
+                "when= has no effect: all attributes of the key are fields, which are always stored",
+                "give one attribute a name of its own",
             )
         sort_templates = tuple(template for _, template in compiled_sort)
         if key.shards > 1 and not primary and not any(template.variables for template in sort_templates):
-            self.fault(name, Problem("shards= needs a field in the sort key", "add a field to the sort key"))
+            self.fault(name, "shards= needs a field in the sort key", "add a field to the sort key")
         hashed = primary or sort_templates
         return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, hashed, declared=key)
 
@@ -215,9 +202,7 @@ class _EntityCompiler:
             return None
         own = next((index for index in self.table.indexes if index.same_keys(key.index)), None)
         if own is None:
-            self.fault(
-                name, Problem(f"{key.index.name} isn't an index of the table", "add it: Table(..., indexes=[...])")
-            )
+            self.fault(name, f"{key.index.name} isn't an index of the table", "add it: Table(..., indexes=[...])")
         return own or key.index
 
     def _places(self, index: Index | None) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
@@ -235,7 +220,7 @@ class _EntityCompiler:
                 self._check_own_attribute(attribute, template)
                 result.append((attribute, template))
             except Problem as problem:
-                self.fault(name, Problem(f"{source!r}: {problem}", problem.hint))
+                self.fault(name, f"{source!r}: {problem}", problem.hint)
         return tuple(result) if len(result) == len(sources) else None
 
     def _template(self, attribute: KeyAttribute, source: str, style: KeyStyle, *, sorts: bool) -> Template:
@@ -312,16 +297,16 @@ class _EntityCompiler:
     def _when(self, name: str, key: Key) -> dict[str, tuple[Any, ...]]:
         result: dict[str, tuple[Any, ...]] = {}
         if key.when and key.index is None:
-            self.fault(name, Problem("a primary key can't be sparse", "when= belongs to a key with an index"))
+            self.fault(name, "a primary key can't be sparse", "when= belongs to a key with an index")
         for field_name, value in (key.when or {}).items():
             stored = self.stored.get(field_name)
             if stored is None:
-                self.fault(name, Problem(f"when= names {field_name!r}, which isn't a field of {self.cls.__name__}"))
+                self.fault(name, f"when= names {field_name!r}, which isn't a field of {self.cls.__name__}")
                 continue
             try:
                 result[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
             except Problem as problem:
-                self.fault(name, Problem(f"when= can never match: {problem}", problem.hint))
+                self.fault(name, f"when= can never match: {problem}", problem.hint)
         return result
 
     def _claim(self, name: str, unique: Unique) -> CompiledKey | None:
@@ -341,10 +326,8 @@ class _EntityCompiler:
                 if can_collide(key, other):
                     self.fault(
                         other.name,
-                        Problem(
-                            f"its keys in {other.place} can equal those of {key.name}: {other} against {key}",
-                            "begin one of the templates with another word",
-                        ),
+                        f"its keys in {other.place} can equal those of {key.name}: {other} against {key}",
+                        "begin one of the templates with another word",
                     )
                 continue
             shared = next((pair for pair in _shared(key, other) if not _agree(key, other, *pair)), None)
@@ -357,11 +340,9 @@ class _EntityCompiler:
         way = ", or when= that excludes the other's: other values of one field" if both else ""
         self.fault(
             other.name,
-            Problem(
-                f"it shares the attribute {attribute.name} with {key.name}, which holds {held} there "
-                f"(when={dict(key.when)}, shards={key.shards})",
-                f"give both keys the same template, when= and shards=, or an attribute of its own{way}",
-            ),
+            f"it shares the attribute {attribute.name} with {key.name}, which holds {held} there "
+            f"(when={dict(key.when)}, shards={key.shards})",
+            f"give both keys the same template, when= and shards=, or an attribute of its own{way}",
         )
 
 
