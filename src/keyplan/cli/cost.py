@@ -124,35 +124,25 @@ def _payers(
 
     collector = Collector("the cost can't be estimated")
     load = partial(_design, alone=not names[1:])
-    designs = [
-        design_class
-        for design_class in (collector.step(partial(load, name)) for name in names)
-        if design_class is not None
-    ]
-    own = {
-        element.region: element
-        for element in (collector.step(partial(read_price_list, path)) for path in files)
-        if element
-    }
+    designs = [each for each in (collector.step(partial(load, name)) for name in names) if each is not None]
+    own = {each.region: each for each in (collector.step(partial(read_price_list, path)) for path in files) if each}
     loads: list[Traffic] = []
     if len(designs) == len(names):
         loads = collector.step(partial(_traffics, designs, traffic)) or []
         if pattern is not None:
             collector.step(partial(_known_pattern, designs[0], pattern))
     settings = loads[0].table if loads else TableSettings()
-    named = regions or ([settings.region] if settings.region is not None else list(own) or [DEFAULT_REGION])
-    wanted = list(dict.fromkeys(named))
+    wanted = regions or ([settings.region] if settings.region is not None else list(own) or [DEFAULT_REGION])
 
     def prices_of(region: str) -> PriceList:
         return own[region] if region in own else price_list(region)
 
-    lists = [collector.step(partial(prices_of, region)) for region in wanted]
+    lists = [collector.step(partial(prices_of, region)) for region in dict.fromkeys(wanted)]
     replicas = [collector.step(partial(prices_of, region)) for region in settings.replicas]
     collector.raise_all()
-    elsewhere = [element for element in replicas if element is not None]
+    elsewhere = list(filter(None, replicas))
     return [
-        [Payer(estimated, element, elsewhere) for element in lists if element is not None]
-        for estimated in map(estimate, designs, loads)
+        [Payer(each, prices, elsewhere) for prices in filter(None, lists)] for each in map(estimate, designs, loads)
     ]
 
 

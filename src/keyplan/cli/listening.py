@@ -57,16 +57,12 @@ def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: b
         proxy_headers=behind_proxy,  # otherwise clients could forge the address that rate limits count
     )
     sys.setswitchinterval(SWITCH_SECONDS)
-    _spare_the_collector()
-    with suppress(KeyboardInterrupt):  # the server has already stopped
-        uvicorn.Server(config).run(sockets=[listener])
-
-
-def _spare_the_collector() -> None:
-    """Exempt modules and designs from garbage collection, which would pause all requests for 50 ms."""
+    # Exempt modules and designs from garbage collection, which would pause all requests for 50 ms
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 20, 100)
+    with suppress(KeyboardInterrupt):  # the server has already stopped
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def need_server() -> None:

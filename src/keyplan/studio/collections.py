@@ -120,7 +120,11 @@ def picture(
     """The picture of item collections. Items in ``focus`` (by identity) are shown in every index that has them."""
     drawer = _Picturing(name, table, design, frozenset(focus))
     own = [drawer.collection(stretch) for stretch in stretches if stretch.items]
-    drawer.made.kinds = _kinds(design, drawer.kinds)
+    # The design's entities in their order, then claims and items that fit no entity
+    entities = (
+        {} if design is None else {each.name: Kind(each.name, "entity", each) for each in design.entities.values()}
+    )
+    drawer.made.kinds = list((entities | drawer.kinds).values())
     indexes = [_place(table, index, drawer.index_collections(index)) for index in table.indexes]
     drawer.made.places = [_place(table, None, own), *indexes]
     drawer.made.ties = [*drawer.index_ties(), *drawer.junction_ties()]
@@ -139,12 +143,6 @@ def template_picture(name: str, design: CompiledDesign) -> Picture:
     made = picture(name, design.table, design, ())
     made.symbolic = True
     return made
-
-
-def _kinds(design: CompiledDesign | None, present: Mapping[str, Kind]) -> list[Kind]:
-    """Each kind once: the design's entities in their order, then claims and items that fit no entity."""
-    entities = () if design is None else design.entities.values()
-    return list(({entity.name: Kind(entity.name, "entity", entity) for entity in entities} | dict(present)).values())
 
 
 class _Picturing:
@@ -183,9 +181,8 @@ class _Picturing:
         place = "t" if index is None else f"x{self.table.indexes.index(index)}"
         result = f"{place}-{name}"
         self.entry_of[place, name] = result
-        facts = (
-            _facts(item, self.table, kind) if index is None else [("", " / ".join(map(attribute_text, own.values())))]
-        )
+        primary = ("", " / ".join(map(attribute_text, own.values())))
+        facts = _facts(item, self.table, kind) if index is None else [primary]
         return Entry(result, name, kind.label, text or [Piece("—")], facts, template, gap)
 
     # Indexes
@@ -276,8 +273,8 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
     wanted = list(entities)
     for place, index in zip(made.places, (None, *table.indexes), strict=True):
         groups: dict[str, Collection] = {}
-        keys_at = ((e, (e.primary,) if index is None else e.keys_on(index.name)) for e in wanted)
-        for entity, key in ((entity, key) for entity, keys in keys_at for key in keys):
+        on_place = [(e, key) for e in wanted for key in ((e.primary,) if index is None else e.keys_on(index.name))]
+        for entity, key in on_place:
             title = [piece for _, part in key.partition for piece in template_pieces(part, sharded=sharded(key))]
             shape = "".join("{}" if piece.field else piece.text for piece in title)
             number = "t" if index is None else f"x{table.indexes.index(index)}"
@@ -309,9 +306,7 @@ def _template_entry(place: str, entity: CompiledEntity, key: CompiledKey, index:
 
 def _place(table: Table, index: Index | None, collections: list[Collection]) -> Place:
     partition, sort = place_attributes(table, index)
-    keys = " + ".join(attribute.name for attribute in partition) + (
-        " / " + " + ".join(attribute.name for attribute in sort) if sort else ""
-    )
+    keys = " / ".join(" + ".join(each.name for each in side) for side in (partition, sort) if side)
     if index is None:
         return Place("", table.name, keys, "the table", collections)
     projection = index.projection if isinstance(index.projection, str) else "INCLUDE"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -45,7 +45,7 @@ FACT_WIDTH_MIN = 60
 def drawing(picture: Picture, layout: Layout) -> str:
     """The map as one SVG element, without colors."""
     colours = {kind.label: f"k{number % COLOURS}" for number, kind in enumerate(picture.kinds)}
-    signs = {kind.label: sign(number) for number, kind in enumerate(picture.kinds)}
+    signs = {kind.label: SIGNS[number % len(SIGNS)] for number, kind in enumerate(picture.kinds)}
     joins = {tie.source for tie in picture.ties if tie.kind == "junction"}
     junctions = [line for line in layout.lines if line.tie.kind == "junction"]
     caption, bottom = _caption(picture, layout, colours, signs)
@@ -80,7 +80,7 @@ def picture_json(picture: Picture) -> dict[str, Any]:
         "width": layout.width,
         "height": layout.height,
         "kinds": [
-            {"label": kind.label, "role": kind.role, "colour": number % COLOURS, "sign": sign(number)}
+            {"label": kind.label, "role": kind.role, "colour": number % COLOURS, "sign": SIGNS[number % len(SIGNS)]}
             for number, kind in enumerate(picture.kinds)
         ],
     }
@@ -101,15 +101,9 @@ def _caption(picture: Picture, layout: Layout, colours: Mapping[str, str], signs
     return f'<g class="caption">{"".join(parts)}</g>', y + 20 - layout.height
 
 
-def sign(number: int) -> str:
-    return SIGNS[number % len(SIGNS)]
-
-
 def standalone(picture: Picture, layout: Layout) -> str:
-    made = drawing(picture, layout)
-    style = static_text("map.css")
-    head, _, rest = made.partition('<g class="paper">')
-    title = f"<title>{_text(picture.name)}</title><style>{escape(style, quote=False)}</style>"
+    head, _, rest = drawing(picture, layout).partition('<g class="paper">')
+    title = f"<title>{_text(picture.name)}</title><style>{escape(static_text('map.css'), quote=False)}</style>"
     return f'{head}{title}<rect class="ground" width="100%" height="100%"/><g class="paper">{rest}\n'
 
 
@@ -141,11 +135,11 @@ def _zone(zone: Zone) -> str:
 
 def _box(box: Box, colours: Mapping[str, str], signs: Mapping[str, str], joins: set[str]) -> str:
     collection = box.collection
-    classes = ["card", *(["index"] if box.index else []), *(["asked"] if collection.condition else [])]
+    classes = ["card", "index" if box.index else "", "asked" if collection.condition else ""]
     title = "".join(piece.text for piece in collection.partition)
     partition = _pieces(collection.partition, box.width - 28 - 8 * len(box.foot), MONO * 1.08)
     parts = [
-        f'<g class="{" ".join(classes)}" id="{collection.id}" data-title="{_attribute(title)}">',
+        f'<g class="{" ".join(filter(None, classes))}" id="{collection.id}" data-title="{_attribute(title)}">',
         f'<rect class="body" x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="10"/>',
         f'<path class="head" d="{_head(box)}"/>',
         f'<text class="partition" id="{collection.id}-key" x="{box.x + 14}" y="{box.y + 24}">{partition}</text>',
@@ -172,19 +166,18 @@ def _head(box: Box) -> str:
 def _row(row: Row, colours: Mapping[str, str], signs: Mapping[str, str], card: str, joins: set[str]) -> str:
     """One entry. Screen readers read its text as the name, and its card's key as the description."""
     entry = row.entry
-    classes = ["row", colours.get(entry.kind, "k11"), *(["hit"] if entry.badge is not None else [])]
-    classes += [entry.mark] if entry.mark else []
+    classes = ["row", colours.get(entry.kind, "k11"), "" if entry.badge is None else "hit", entry.mark]
     name = f"{signs.get(entry.kind, '')} {entry.kind}".strip() + (" ◆" if entry.id in joins else "")
     name = _cut(name, row.width // 2, SANS)
     space = row.width - 34 - len(name) * SANS - 12
     head = (
-        f'<g class="{" ".join(classes)}" id="{entry.id}" data-item="{entry.item}" '
+        f'<g class="{" ".join(filter(None, classes))}" id="{entry.id}" data-item="{entry.item}" '
         f'data-kind="{_attribute(entry.kind)}" role="button" tabindex="-1" '
         f'aria-describedby="{card}-key">'
     )
     parts = [
         head,
-        _gap(row) if entry.gap else "",
+        f'<path class="gap" d="M{row.x + 22} {row.y - 4}h10m4 0h10m4 0h10"/>' if entry.gap else "",
         f'<rect class="ground" x="{row.x + 1}" y="{row.y}" width="{row.width - 2}" height="{row.height}"/>',
         f'<rect class="stripe" x="{row.x + 8}" y="{row.y + 6}" width="4" height="{row.height - 12}" rx="2"/>',
         f'<text class="sort" x="{row.x + 22}" y="{row.y + 17}">{_pieces(entry.sort, space, MONO)}</text>',
@@ -206,11 +199,6 @@ def _badge(row: Row) -> str:
         return ""
     x, y = row.x, row.y + row.height // 2
     return f'<g class="badge"><circle cx="{x}" cy="{y}" r="11"/><text x="{x}" y="{y + 4}">{text}</text></g>'
-
-
-def _gap(row: Row) -> str:
-    x, y = row.x + 22, row.y - 4
-    return f'<path class="gap" d="M{x} {y}h10m4 0h10m4 0h10"/>'
 
 
 def _facts(entry: Entry, width: float) -> str:
@@ -294,24 +282,12 @@ def _cut(text: str, width: float, each: float) -> str:
         return text
     room = width - each
     kept: list[str] = []
-    for cluster in _clusters(text[:500]):
-        room -= _width(cluster, each)
+    for character in text[:500]:
+        room -= _width(character, each)
         if room < 0:
             break
-        kept.append(cluster)
+        kept.append(character)  # with its combining characters, whose width is 0
     return "".join(kept) + "…"
-
-
-def _clusters(text: str) -> Iterable[str]:
-    """Characters with their combining characters."""
-    cluster = ""
-    for word in text:
-        if cluster and not unicodedata.combining(word):
-            yield cluster
-            cluster = ""
-        cluster += word
-    if cluster:
-        yield cluster
 
 
 def item_json(subject: Subject, item: Item) -> dict[str, Any]:

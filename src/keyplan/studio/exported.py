@@ -99,6 +99,9 @@ def _data(subject: Subject) -> dict[str, Any]:
         path["milliseconds"] = 0  # so that the file is the same each time
         for step in path["steps"]:
             step["items"] = []
+    check = None if design is None else check_json(type(design))
+    for finding in () if check is None else check["findings"]:
+        finding |= {"file": None, "line": None}
     return {
         "start": {**start_json(subject), "store": "", "writable": False},
         "maps": masked(maps, names),
@@ -108,9 +111,5 @@ def _data(subject: Subject) -> dict[str, Any]:
             **{name: template_json(subject, name) for name in template_names(subject)},
         },
         "questions": None if design is None else questions_json(type(design)),
-        "check": None if design is None else _without_files(check_json(type(design))),
+        "check": check,
     }
-
-
-def _without_files(result: dict[str, Any]) -> dict[str, Any]:
-    return {**result, "findings": [{**finding, "file": None, "line": None} for finding in result["findings"]]}

@@ -112,7 +112,7 @@ def first_design_json(subject: Subject) -> dict[str, Any]:
         table.name,
         _key(subject, None),
         attributes=dict(table.attribute_types),
-        indexes=[_index(subject, index) for index in table.indexes],
+        indexes=[Index(each.name, _key(subject, each), each.projection, each.local) for each in table.indexes],
         items=[{name: dict(value) for name, value in item.items()} for item in items],
     )
     made, left_out, error = working_module(Model(subject.table_name, "", [model]))
@@ -124,10 +124,6 @@ def first_design_json(subject: Subject) -> dict[str, Any]:
         "url": subject.url,
         "items": len(items),
     }
-
-
-def _index(subject: Subject, index: indexes.Index) -> Index:
-    return Index(index.name, _key(subject, index), index.projection, index.local)
 
 
 def _key(subject: Subject, index: indexes.Index | None) -> KeyAttributes:

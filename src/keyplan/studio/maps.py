@@ -12,8 +12,7 @@ from keyplan.client.conversations import Request
 from keyplan.errors import Refused
 from keyplan.formatting.results import error_json
 from keyplan.model.compiled.compiled_design import WritePattern
-from keyplan.model.declared.indexes import Index
-from keyplan.studio.collections import Collection, Entry, Picture, collection_id, picture, template_picture
+from keyplan.studio.collections import Picture, collection_id, picture, template_picture
 from keyplan.studio.drawing import colour_of, picture_json
 from keyplan.studio.items import Item, attribute_text
 from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path
@@ -197,42 +196,29 @@ def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable
 
 def _light(subject: Subject, drawn: Picture, path: Path) -> None:
     """Number the items of a result, mark those that would be written, and add the key conditions."""
+    collections = [collection for place in drawn.places for collection in place.collections]
+    entries = {entry.id: (each, at) for each in collections for at, entry in enumerate(each.entries)}
     number = 0
     for step in path.steps:
         index = subject.index(step.parameters.get("IndexName"))
+        place = "t" if index is None else f"x{subject.table.indexes.index(index)}"
         condition = _condition(step)
         for item in step.items:
             number += 1
-            if step.operation == "BatchGetItem":  # each item has its own key
-                condition = key_condition(Request("GetItem", {"Key": subject.key_of(item)}))
-            _badge(subject, drawn, index, item, number, condition)
+            collection, at = entries.get(f"{place}-{subject.identity_of(item)}", (None, 0))
+            if collection is not None:
+                if step.operation == "BatchGetItem":  # each item has its own key
+                    condition = key_condition(Request("GetItem", {"Key": subject.key_of(item)}))
+                collection.condition = condition
+                entry = collection.entries[at]
+                collection.entries[at] = replace(entry, badge=entry.badge or number)
         for mark, item in step.touched:
-            _mark(subject, drawn, item, mark)
+            collection, at = entries.get(f"t-{subject.identity_of(item)}", (None, 0))
+            if collection is not None:
+                collection.entries[at] = replace(collection.entries[at], mark=mark)
 
 
 def _condition(step: Step) -> str:
     if step.operation in {"Query", "GetItem", "BatchGetItem"}:
         return key_condition(Request(step.operation, step.parameters))
     return "reads all entries" if step.operation == "Scan" else ""
-
-
-def _badge(subject: Subject, drawn: Picture, index: Index | None, item: Item, number: int, condition: str) -> None:
-    name = subject.identity_of(item)
-    place = "t" if index is None else f"x{subject.table.indexes.index(index)}"
-    for collection, at, entry in _entries(drawn, f"{place}-{name}"):
-        collection.entries[at] = replace(entry, badge=entry.badge or number)
-        collection.condition = condition
-
-
-def _mark(subject: Subject, drawn: Picture, item: Item, mark: str) -> None:
-    name = subject.identity_of(item)
-    for collection, at, entry in _entries(drawn, f"t-{name}"):
-        collection.entries[at] = replace(entry, mark=mark)
-
-
-def _entries(drawn: Picture, wanted: str) -> Iterable[tuple[Collection, int, Entry]]:
-    for place in drawn.places:
-        for collection in place.collections:
-            for at, entry in enumerate(collection.entries):
-                if entry.id == wanted:
-                    yield collection, at, entry

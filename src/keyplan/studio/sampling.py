@@ -73,21 +73,19 @@ def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sampl
 
 def _look(subject: Subject, result: Sample, most: int) -> None:
     """Read the first items of a local table, or some items of each segment of a remote one."""
-    base = {"TableName": subject.table_name}
+    base: dict[str, Any] = {"TableName": subject.table_name}
     if subject.local:
-        start: dict[str, Any] = {}
+        base["Limit"] = LOCAL_ITEMS
         while len(result.items) < most:
-            answer = subject.transport.call("Scan", {**base, "Limit": LOCAL_ITEMS, **start})
+            answer = subject.transport.call("Scan", base)
             result.items += answer["Items"]
             if "LastEvaluatedKey" not in answer:
                 return
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+            base["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
         result.complete = False
         return
-    scans = [
-        Request("Scan", {**base, "Limit": SEGMENT_ITEMS, "Segment": number, "TotalSegments": SEGMENTS})
-        for number in range(SEGMENTS)
-    ]
+    base |= {"Limit": SEGMENT_ITEMS, "TotalSegments": SEGMENTS}
+    scans = [Request("Scan", {**base, "Segment": number}) for number in range(SEGMENTS)]
     for answer in subject.transport.call_all(scans):
         result.items += answer["Items"]
         result.complete = result.complete and "LastEvaluatedKey" not in answer
@@ -101,7 +99,7 @@ def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | Non
     each = each or next((number for most, number in GROUPS if len(groups) <= most), 1)
     seen: set[str] = set()
     for shape in sorted(groups, key=lambda text: _rank(subject, groups[text])):
-        left = [_Candidate.of(subject, items) for items in sorted(groups[shape], key=_name)]
+        left = [_Candidate(subject, items) for items in sorted(groups[shape], key=_name)]
         for _ in range(min(each, len(left))):
             best = max(left, key=lambda candidate: candidate.worth(seen))
             left.remove(best)
@@ -124,22 +122,17 @@ def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]
     return _ROLES.index(kind.role), position, kind.label
 
 
-@dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A collection that may be shown, with its number of kinds, and the strings that can tie it to others."""
+    """A collection that may be shown, with its kinds of items, and the strings that can tie it to others."""
 
-    items: list[Item]
-    kinds: int
-    values: frozenset[str]
-
-    @classmethod
-    def of(cls, subject: Subject, items: list[Item]) -> _Candidate:
-        kinds = {subject.kind_of(item).label for item in items[:200]}
-        return cls(items, len(kinds), frozenset(_values(items[:50])))
+    def __init__(self, subject: Subject, items: list[Item]) -> None:
+        self.items = items
+        self.kinds = {subject.kind_of(item).label for item in items[:200]}
+        self.values = _values(items[:50])
 
     def worth(self, seen: set[str]) -> int:
         """Its value next to the collections that are shown already."""
-        return self.kinds * 10 + min(len(self.items), ROWS) + min(len(self.values & seen), 12) * 2
+        return len(self.kinds) * 10 + min(len(self.items), ROWS) + min(len(self.values & seen), 12) * 2
 
 
 def _values(items: Iterable[Item]) -> set[str]:
@@ -167,7 +160,8 @@ def stretch(subject: Subject, partition: Mapping[str, Any], rows: int, known: Se
             apart.setdefault(label, element)
     more = "LastEvaluatedKey" in answer
     total = count(subject, [partition]) if more else Count(len(items), exact=True)
-    return CollectionPart(items, _sorted(subject, apart.values()), total)
+    ordered = sorted(apart.values(), key=lambda item: [str(value) for value in subject.key_of(item).values()])
+    return CollectionPart(items, ordered, total)
 
 
 def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[str, Any]]], Count | None]:
@@ -212,7 +206,3 @@ def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Inde
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }
-
-
-def _sorted(subject: Subject, items: Iterable[Item]) -> list[Item]:
-    return sorted(items, key=lambda item: [str(value) for value in subject.key_of(item).values()])

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from keyplan.formats.workbench.reading import Item, TableModel
+from keyplan.formats.workbench.reading import Item, TableModel, free_name
 
 DELIMITERS = ("#", "|", "::", ":", "/", "~")
 _KINDS = (
@@ -75,11 +75,9 @@ def groups_of(table: TableModel, delimiter: str) -> list[Group]:
         groups[0].attributes = list(table.attributes)
     taken: set[str] = set()
     for group in groups:
-        name, number = group.name, 2
-        while name.lower() in taken:
-            name, number = f"{group.name} {number}", number + 1
-        taken.add(name.lower())
-        group.name = name
+        lower = free_name(group.name.lower(), taken, " ")
+        group.name += lower.removeprefix(group.name.lower())
+        taken.add(lower)
     return groups
 
 

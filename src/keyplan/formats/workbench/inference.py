@@ -15,7 +15,7 @@ from typing import Any
 
 from keyplan.formats.workbench.description import Declaration
 from keyplan.formats.workbench.grouping import Group, is_generic, is_word, key_text, snake
-from keyplan.formats.workbench.reading import Index, KeyAttributes, TableModel
+from keyplan.formats.workbench.reading import Index, KeyAttributes, TableModel, free_name
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.key_formats import iso_text
 from keyplan.model.stored.key_templates import split_template
@@ -141,10 +141,7 @@ class _Drafting:
         return made
 
     def _free(self, wanted: str) -> str:
-        name, number = wanted, 2
-        while self.out.field(name) is not None:
-            name, number = f"{wanted}_{number}", number + 1
-        return name
+        return free_name(wanted, {each.name for each in self.out.fields})
 
     def _keep_declared(self) -> None:
         """Key attributes that no key sets are fields."""

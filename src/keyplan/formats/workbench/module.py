@@ -20,7 +20,7 @@ from keyplan.errors import DesignError, KeyplanError
 from keyplan.formats.workbench.description import declarations_in
 from keyplan.formats.workbench.grouping import DELIMITERS, Group, groups_of, is_generic, key_text, snake
 from keyplan.formats.workbench.inference import Draft, Field, KeyDraft, draft, variables_in
-from keyplan.formats.workbench.reading import Index, Item, KeyAttribute, Model, TableModel
+from keyplan.formats.workbench.reading import Index, Item, KeyAttribute, Model, TableModel, free_name
 from keyplan.formatting.markdown import docstring, literal, one_line
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.declaration_errors import Problem
@@ -63,9 +63,7 @@ class _Names:
     taken: set[str]
 
     def take(self, wanted: str) -> str:
-        name, number = wanted, 2
-        while name in self.taken or keyword.iskeyword(name):
-            name, number = f"{wanted}_{number}", number + 1
+        name = free_name(wanted, {*self.taken, *keyword.kwlist})
         self.taken.add(name)
         return name
 

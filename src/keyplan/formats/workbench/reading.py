@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, cast
@@ -289,10 +289,7 @@ class _Reader:
         for number, value in enumerate(_bounded(given, place, FACETS_MAX)):
             path = f"{place}[{number}]"
             data = _object(value)
-            wanted = _text(data.get("FacetName")) or f"Facet{number + 1}"
-            name, count = wanted, 2
-            while name in names:
-                name, count = f"{wanted} {count}", count + 1
+            name = free_name(_text(data.get("FacetName")) or f"Facet{number + 1}", names, " ")
             if name != _text(data.get("FacetName")):
                 self._note(f"the facet has no unique name: changed to {name!r}", path)
             names.add(name)
@@ -351,6 +348,14 @@ class _Reader:
             elif name:
                 item[name] = value
         return item
+
+
+def free_name(wanted: str, taken: Container[str], joint: str = "_") -> str:
+    """The name, with a number if it is taken."""
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}{joint}{number}", number + 1
+    return name
 
 
 def _object(value: Any) -> Json:
