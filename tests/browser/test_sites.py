@@ -250,15 +250,15 @@ def test_a_visitor_browses_the_timeline_and_the_posts_of_a_day(social: Place) ->
     page.goto("/")
     page.get_by_role("heading", name="People to follow").wait_for()
     page.locator(".note", has_text=re.compile("[1-9][0-9]* likes")).first.get_by_role("link", name="likes").click()
-    page.get_by_role("heading", name="Who likes it").wait_for()
+    page.get_by_role("heading", name="Liked by").wait_for()
     assert page.locator(".people-list li").count() > 1
     page.goto("/everyone")
     page.locator(".note .when").first.click()
     page.wait_for_url("**?day=*")
     assert page.locator(".note").count() >= 1
-    page.get_by_label("Posts of a day").fill("2001-01-01")
+    page.get_by_label("Posts on a day").fill("2001-01-01")
     page.get_by_role("button", name="Show").click()
-    page.get_by_text("No posts on that day.").wait_for()
+    page.get_by_text("No posts on this day.").wait_for()
 
 
 @pytest.mark.nightly
@@ -297,7 +297,7 @@ def test_an_author_writes_and_publishes_a_draft(papers: Place) -> None:
     author.get_by_text("3 min read").wait_for()
     anyone.goto(author.url)
     anyone.get_by_role("heading", name="Page not found").wait_for()
-    author.get_by_role("button", name="Publish it").click()
+    author.get_by_role("button", name="Publish").click()
     author.get_by_text("Saved.").wait_for()
     anyone.reload()
     anyone.get_by_role("link", name="Read the full text").click()

@@ -157,7 +157,7 @@ def test_the_expansion_of_macros_is_limited(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert report.loaded == 2  # both contain an x, which is reported
     assert peak < 80_000_000
-    assert "a value is longer than 200,000 characters with its macros put in: it is cut" in str(report.errors[0])
+    assert "a value is longer than 200,000 characters after macro expansion: it is truncated" in str(report.errors[0])
 
 
 # Editing

@@ -170,10 +170,10 @@ def test_errors_of_bibtex_have_line_numbers(empty: Papers, tmp_path: Path) -> No
         ),
         "a.bib:7: a is the id of an earlier entry",
         "a.bib:9: not an entry: 'stray text'",
-        "a.bib:11: entry twice has title twice: the first one is taken",
+        "a.bib:11: entry twice has title twice: the first is used",
         "a.bib:12: entry has no key",
         "a.bib:14: the entry can't be read: Unexpectedly reached end of file",
-        "a.bib:13: cross-references to entries that aren't here: 1",
+        "a.bib:13: cross-references to missing entries: 1",
     ]
     lost = empty.paper("lost")
     assert lost is not None
@@ -236,7 +236,7 @@ def test_the_byline_keeps_its_order(empty: Papers, tmp_path: Path) -> None:
         empty, tmp_path / "a.bib", "@article{a, title={A}, author={C. X and A. Y and C. X and ... and B. Z}}"
     )
     assert [person[0] for person in people(empty, "a")] == ["C. X", "A. Y", "B. Z"]
-    assert told(report) == ["a.bib:1: entry a: no handle can be made of the name '...'"]
+    assert told(report) == ["a.bib:1: entry a: no letters or digits in the name '...'"]
 
 
 def test_missing_libraries_are_reported(empty: Papers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +357,7 @@ def test_an_entry_with_a_long_keyword_is_imported(empty: Papers, tmp_path: Path)
     report = loaded(empty, tmp_path / "a.bib", f"@misc{{a, title={{T}}, keywords={{one, {'x' * 201}, two}}}}\n")
     assert report.loaded == 1
     assert [message.partition(": 'xx")[0] for message in told(report)] == [
-        "a.bib:1: entry a: a keyword of 201 characters is left out"
+        "a.bib:1: entry a: a keyword of 201 characters is ignored"
     ]
     paper = empty.paper("a")
     assert paper is not None
@@ -368,7 +368,7 @@ def test_changed_names_are_reported(empty: Papers, tmp_path: Path) -> None:
     authors = "Smith, John, Jr., PhD, Sir and Erdős, P. and Erdos, P. and {The Group}"
     report = loaded(empty, tmp_path / "a.bib", f"@misc{{a, title={{T}}, author={{{authors}}}}}\n")
     assert [message.partition(" (")[0] for message in told(report)] == [
-        "a.bib:1: entry a: 'P. Erdos' and 'P. Erdős' have one handle: listed once, by the latter",
+        "a.bib:1: entry a: 'P. Erdos' and 'P. Erdős' have the same handle: only 'P. Erdős' is listed",
         "a.bib:1: entry a: the name 'Smith, John, Jr., PhD, Sir' has more than two commas: kept as written",
     ]
 
@@ -592,7 +592,7 @@ def test_a_real_bibliography_is_imported_completely(krr: tuple[Papers, LoadRepor
     entries = sum(line.startswith("@") and not line.lower().startswith("@string") for line in text.splitlines())
     assert report.loaded == entries == 3195
     assert [fault.place for fault in report.errors] == ["krr.bib:249"]  # its proceedings are in another file
-    assert "that aren't here: 1,310 (to ARHandbook, " in report.errors[0].message
+    assert "missing entries: 1,310 (to ARHandbook, " in report.errors[0].message
 
 
 def test_reads_of_a_real_bibliography(krr: tuple[Papers, LoadReport]) -> None:

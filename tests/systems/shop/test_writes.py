@@ -204,7 +204,7 @@ def test_payments_are_settled_by_status(shop: Shop) -> None:
 def test_invalid_payments_are_rejected(shop: Shop) -> None:
     first = shop.place_order("ada", "t1", {"tea": 1})
     second = shop.place_order("ada", "t2", {"tea": 1})
-    with pytest.raises(Refused, match="the payment is 449 and the order's total 450"):
+    with pytest.raises(Refused, match=r"the payment is 449 \(minor units\), expected 450"):
         shop.pay(first.order_id, "pi_1", 449)
     with pytest.raises(ArgumentError):
         shop.pay(first.order_id, "pi_1", -450)
@@ -273,7 +273,7 @@ def test_related_products_are_symmetric(shop: Shop) -> None:
     shop.unrelate("tea", "cup")
     assert not shop.related_products("tea")
     assert not shop.products_leading_to("cup")
-    with pytest.raises(Refused, match="can't lead to itself"):
+    with pytest.raises(Refused, match="can't be related to itself"):
         shop.relate("tea", "tea")
     with pytest.raises(ItemNotFound, match="there is no product 'nothing'"):
         shop.relate("tea", "nothing")

@@ -175,10 +175,10 @@ def test_users_receive_notifications(site: ServedSite) -> None:
     gus.get("/notifications")
     for text in (
         "Hal likes your post",
-        "Hal has commented on your post",
+        "Hal commented on your post",
         "I do",
         "Hal follows you",
-        "Hal has written to you",
+        "Hal sent you a message",
     ):
         assert gus.says(text)
     gus.get("/")
@@ -241,7 +241,7 @@ def test_posts_of_a_day_and_likes_are_paged(social: Social, site: ServedSite) ->
     anyone.get(f"/people/diarist?day={moment:%Y-%m-%d}")
     assert (anyone.says("day 0"), anyone.says("day 1")) == (True, False)
     anyone.get("/people/diarist?day=2001-01-01")
-    assert anyone.says("No posts on that day.")
+    assert anyone.says("No posts on this day.")
     assert anyone.get("/people/diarist?day=yesterday") == 400
     post = social.posts_of_user(author).items[0].post_id
     social.like(post, social.sign_up("fan", "A Fan").user_id)

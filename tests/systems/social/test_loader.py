@@ -89,7 +89,7 @@ def test_invalid_edges_are_reported_by_line(empty: Social, tmp_path: Path) -> No
     report = load(empty, path, silent)
     assert places(report) == [
         "1: 'nd' isn't a user's number",
-        "3: one column only",
+        "3: only one column",
         "4: 5 columns",
         "5: 'a' isn't a user's number",
         "6: '-1' isn't a user's number",

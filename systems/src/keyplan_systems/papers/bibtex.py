@@ -126,8 +126,8 @@ class _Known:
         if self.cut:
             yield Trouble(
                 line,
-                f"a value is longer than {VALUE_CHARACTERS_MAX:,} characters with its macros put in: it is cut",
-                "see what its @string entries say of each other",
+                f"a value is longer than {VALUE_CHARACTERS_MAX:,} characters after macro expansion: it is truncated",
+                "shorten its @string macros",
             )
         self.cut = False
 
@@ -156,9 +156,8 @@ def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Tr
         some = ", ".join([*sorted(known.lost)[:3], *["..."] * (len(known.lost) > 3)])
         yield Trouble(
             known.lost_line,
-            f"cross-references to entries that aren't here: {known.lost.total():,} (to {some}); "
-            "what would be inherited is missing",
-            "give a folder that has the file of those entries too",
+            f"cross-references to missing entries: {known.lost.total():,} (to {some}); inherited fields are missing",
+            "import a folder that contains those entries",
         )
 
 
@@ -233,7 +232,7 @@ def _read(line: int, block: Block, known: _Known) -> Iterator[Record | Trouble]:
             yield from _EntryReader(line, block.ignore_error_block, known).read()  # the loader knows earlier parts too
         case DuplicateFieldKeyBlock() if isinstance(block.ignore_error_block, Entry):
             twice = ", ".join(sorted(block.duplicate_keys))
-            yield Trouble(line, f"entry {block.ignore_error_block.key} has {twice} twice: the first one is taken")
+            yield Trouble(line, f"entry {block.ignore_error_block.key} has {twice} twice: the first is used")
             yield from _EntryReader(line, block.ignore_error_block, known).read()
         case ParsingFailedBlock():
             reason = str(getattr(block.error, "abort_reason", block.error)).strip().rstrip(".")
@@ -458,7 +457,7 @@ def _text(value: str) -> str:
     if any(mark in value for mark in ("\\", "$", "~", "--", "``", "''")):
         try:
             return _inline(_decoder().latex_to_text(_COMMAND.sub(_spelled, _SORT_KEY.sub("", value))))
-        except Exception:  # noqa: BLE001 - whatever stands in a field: its letters are better than nothing
+        except Exception:  # noqa: BLE001 - the decoder fails in many ways; keep the letters
             return _inline(re.sub(r"[{}\\$]", "", value))
     return _inline(value.replace("{", "").replace("}", ""))
 

@@ -56,7 +56,7 @@ _ROLES: tuple[tuple[str, Role], ...] = (
 def read_csl(path: Path) -> Iterator[Record | Trouble]:
     """The records of a file, and what isn't an entry. Raises OSError."""
     if path.stat().st_size > FILE_BYTES_MAX:
-        yield Trouble(1, f"the file is larger than {FILE_BYTES_MAX:,} bytes: not read", "divide it")
+        yield Trouble(1, f"the file is larger than {FILE_BYTES_MAX:,} bytes", "split the file")
         return
     troubles = 0
     for line, entry in _objects(path.read_bytes().decode("utf-8-sig", "replace")):
@@ -133,7 +133,7 @@ def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
         yield Trouble(line, f"entry {identity} has fields that can't be kept: {', '.join(odd)[:200]}")
     if issued and published is None:
         yield Trouble(
-            line, f"entry {identity} has a date that can't be read: {str(issued)[:60]}", "it is taken as undated"
+            line, f"entry {identity} has a date that can't be read: {str(issued)[:60]}", "imported without a date"
         )
     yield Record(
         line=line,

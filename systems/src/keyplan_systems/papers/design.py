@@ -349,7 +349,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
             raise Refused(
                 "a paper is added as a draft or published",
                 place="Papers.add_paper",
-                hint="supersede it when it is there",
+                hint="supersede it by an existing paper",
             )
         names = yield from self._names(authors, "Papers.add_paper")
         dated = paper.published_at or now()
@@ -388,7 +388,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
             raise Refused(
                 f"version {version} isn't higher than {paper.version}, which paper {paper_id!r} has",
                 place="Papers.new_version",
-                hint="versions are compared number by number: 0.10 is higher than 0.9",
+                hint="use a higher version; 0.10 is higher than 0.9",
             )
         moment = now()
         yield Create(
@@ -419,7 +419,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         whole = yield from self._whole(paper_id, "Papers.publish")
         paper = whole.paper
         if paper.status != "draft":
-            raise Refused(f"paper {paper_id!r} is published", place="Papers.publish", hint="only drafts are published")
+            raise Refused(f"paper {paper_id!r} is published", place="Papers.publish", hint="publish drafts only")
         moment = now()
         changes = {"status": "published", "published_at": moment, "updated_at": moment}
         yield Update(paper, **changes).only_if(status="draft", revision=paper.revision, topics=paper.topics)
@@ -461,7 +461,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         """
         if by == paper_id:
             raise Refused(
-                f"paper {paper_id!r} can't supersede itself", place="Papers.supersede", hint="name another one"
+                f"paper {paper_id!r} can't supersede itself", place="Papers.supersede", hint="name another paper"
             )
         whole = yield from self._whole(paper_id, "Papers.supersede")
         yield from self._current(by, "Papers.supersede")
@@ -493,7 +493,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
     @write("W2")
     def set_text(self, paper_id: Id, text: Text) -> Writes:
         """Set the full text of a paper. Raises ItemNotFound."""
-        unknown = ItemNotFound(f"there is no paper {paper_id!r}", place="Papers.set_text", hint="add it: add_paper")
+        unknown = ItemNotFound(f"there is no paper {paper_id!r}", place="Papers.set_text", hint="add it with add_paper")
         yield Check(Paper, paper_id=paper_id).if_missing(unknown)
         yield Put(FullText(paper_id=paper_id, text=text))
 
@@ -506,7 +506,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
     def refer(self, paper_id: Id, cited_id: Id) -> Writes:
         """Add a reference. Idempotent. Raises Refused for the paper itself and a superseded paper; ItemNotFound."""
         if paper_id == cited_id:
-            raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="name another one")
+            raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="name another paper")
         yield from self._current(paper_id, "Papers.refer")
         if (yield from self.paper.read(cited_id)) is None:
             raise ItemNotFound(f"there is no paper {cited_id!r}", place="Papers.refer", hint="add it first: add_paper")
@@ -559,7 +559,7 @@ def _not_superseded(paper: Paper | None, paper_id: str, place: str) -> Paper:
         raise Refused(
             f"paper {paper_id!r} was superseded by {paper.superseded_by!r}",
             place=place,
-            hint="work on that one instead",
+            hint="change that paper instead",
         )
     return paper
 

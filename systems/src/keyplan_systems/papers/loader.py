@@ -134,12 +134,10 @@ class _Loading:
             self._tell(record.line, record.message, record.hint)
             return
         if {".", ".."} & {*record.paper_id.split("/")}:
-            self._tell(record.line, f"{record.paper_id} can't be a part of an address", "give the entry another id")
+            self._tell(record.line, f"{record.paper_id} can't be used in a URL", "give the entry another id")
             return
         if record.paper_id in self.met:
-            self._tell(
-                record.line, f"{record.paper_id} is the id of an earlier entry", "give each entry an id of its own"
-            )
+            self._tell(record.line, f"{record.paper_id} is the id of an earlier entry", "give each entry a unique id")
             return
         if len(self.met) >= REMEMBERED_MAX:
             self.met.clear()
@@ -225,10 +223,10 @@ class _Loading:
             handle = handle_of(person.name)
             before = people.setdefault(handle, person) if handle else None
             if before is not None and before.name != person.name:
-                message = f"{person.name!r} and {before.name!r} have one handle: listed once, by the latter"
-                self._tell(record.line, f"entry {record.paper_id}: {message}", "write different people differently")
+                message = f"{person.name!r} and {before.name!r} have the same handle: only {before.name!r} is listed"
+                self._tell(record.line, f"entry {record.paper_id}: {message}", "give different people different names")
             if not handle:
-                self._tell(record.line, f"entry {record.paper_id}: no handle can be made of the name {person.name!r}")
+                self._tell(record.line, f"entry {record.paper_id}: no letters or digits in the name {person.name!r}")
         for position, handle in enumerate(self._bounded(record, "authors", list(people), AUTHORS_MAX), 1):
             yield Membership(
                 paper_id=record.paper_id,
@@ -243,8 +241,8 @@ class _Loading:
         """The keywords that may be topics; longer ones are reported."""
         for topic in record.topics:
             if len(topic) > TOPIC_CHARACTERS_MAX:
-                message = f"a keyword of {len(topic):,} characters is left out: {topic[:40]!r}"
-                self._tell(record.line, f"entry {record.paper_id}: {message}", "divide keywords by commas")
+                message = f"a keyword of {len(topic):,} characters is ignored: {topic[:40]!r}"
+                self._tell(record.line, f"entry {record.paper_id}: {message}", "separate keywords with commas")
         return [topic for topic in record.topics if len(topic) <= TOPIC_CHARACTERS_MAX]
 
     def _bounded(self, record: Record, what: str, result: Sequence[str], most: int) -> Sequence[str]:
@@ -254,7 +252,7 @@ class _Loading:
 
     def _cut(self, record: Record, what: str, text: str, most: int) -> str:
         if len(text) > most:
-            self._tell(record.line, f"entry {record.paper_id}: its {what} is cut after {most:,} characters")
+            self._tell(record.line, f"entry {record.paper_id}: the {what} is truncated to {most:,} characters")
         return text[:most]
 
     def _short(self, record: Record, what: str, text: str | None, most: int = 200) -> str | None:

@@ -48,9 +48,11 @@ class CatalogueWrites(Reads):
 
     @write("W5")
     def relate(self, product_id: Id, related_id: Id) -> Writes:
-        """Let a product lead to another. Raises Refused for itself, ItemNotFound for unknown products."""
+        """Relate a product to another. Raises Refused for itself, ItemNotFound for unknown products."""
         if product_id == related_id:
-            raise Refused(f"product {product_id!r} can't lead to itself", place="Shop.relate", hint="name another one")
+            raise Refused(
+                f"product {product_id!r} can't be related to itself", place="Shop.relate", hint="name another product"
+            )
         for name in (product_id, related_id):
             yield Check(Product, product_id=name).if_missing(_unknown(name, "Shop.relate"))
         yield Put(Related(product_id=product_id, related_id=related_id))
@@ -68,7 +70,7 @@ class CatalogueWrites(Reads):
 
 
 def _unknown(product_id: str, place: str) -> ItemNotFound:
-    return ItemNotFound(f"there is no product {product_id!r}", place=place, hint="add it: add_product")
+    return ItemNotFound(f"there is no product {product_id!r}", place=place, hint="add it with add_product")
 
 
 def listing_of(product: Product) -> Listing | None:

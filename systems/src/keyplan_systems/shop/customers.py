@@ -67,7 +67,7 @@ class CustomerWrites(Reads):
         if product.listed_at is None and quantity:
             raise Refused(f"{product.name} is no longer available", place="Shop.put_in_cart")
         if quantity > product.stock:
-            raise Refused(f"{product.stock} of {product.name} are in stock", place="Shop.put_in_cart")
+            raise Refused(f"only {product.stock} of {product.name} in stock", place="Shop.put_in_cart")
         cart = yield from self.cart.read(user_id, product.merchant_id)
         if cart is None:
             if not quantity:
@@ -81,7 +81,7 @@ class CustomerWrites(Reads):
             return None
         if len(items) > LINES_MAX:
             raise Refused(
-                f"a cart holds {LINES_MAX} products", place="Shop.put_in_cart", hint="order it, and start another"
+                f"a cart holds at most {LINES_MAX} products", place="Shop.put_in_cart", hint="order the cart first"
             )
         moment = now()
         changes = {"items": items, "changed_at": moment, "expires_at": moment + CART_KEPT}
@@ -91,7 +91,11 @@ class CustomerWrites(Reads):
     def _new_cart(self, user_id: str, merchant_id: str, items: dict[str, int]) -> Writes[Cart]:
         there = yield from self.carts.read(user_id)
         if len(there) >= CARTS_MAX:
-            raise Refused(f"there are carts of {len(there)} merchants", place="Shop.put_in_cart", hint="order one")
+            raise Refused(
+                f"the user has {len(there)} carts, the maximum",
+                place="Shop.put_in_cart",
+                hint="order or empty a cart first",
+            )
         moment = now()
         cart = Cart(
             user_id=user_id, merchant_id=merchant_id, items=items, changed_at=moment, expires_at=moment + CART_KEPT

@@ -47,10 +47,9 @@ class OrderWrites(Reads):
     def place_order(self, user_id: Id, token: Id, items: Items) -> Writes[Order]:
         """Place an order at the current prices: header, lines, payment and stock in one transaction.
 
-        ``token`` is chosen by the client, a new one for each order: the call is idempotent for a token and its items.
-        The order has a copy of the user's address. Raises Refused for a token that was used for other items, for
-        products of several merchants, for products that aren't sold any more and for too little stock; ItemNotFound for
-        an unknown user or product.
+        The client chooses a new ``token`` for each order: the call is idempotent for a token and its items. The order
+        has a copy of the user's address. Raises Refused for a token that was used for other items, for products of
+        several merchants, for unlisted products and for too little stock; ItemNotFound for an unknown user or product.
         """
         body = _digest(items)
         used = yield from self.order_token.read(user_id, token)
@@ -78,7 +77,7 @@ class OrderWrites(Reads):
             return (yield from self._placed_before(used, body))
         cart = yield from self.cart.read(user_id, merchant_id)
         if cart is None:
-            raise ItemNotFound("the cart is empty", place="Shop.order_cart", hint="put something in: put_in_cart")
+            raise ItemNotFound("the cart is empty", place="Shop.order_cart", hint="add a product: put_in_cart")
         begun = OrderToken.of(user_id, token, body)
         order = yield from self._placing(begun, cart.items, "Shop.order_cart")
         if order.total_cents != total_cents:
@@ -130,9 +129,9 @@ class OrderWrites(Reads):
         order, _, payment = yield from self._whole(order_id, "Shop.pay")
         if amount_cents != order.total_cents:
             raise Refused(
-                f"the payment is {amount_cents} and the order's total {order.total_cents}, in minor units",
+                f"the payment is {amount_cents} (minor units), expected {order.total_cents}, the order's total",
                 place="Shop.pay",
-                hint="pay the total",
+                hint="pay the order's total",
             )
         if payment.external_id == external_id and order.status in {"paid", "shipped"}:
             return order
@@ -141,7 +140,7 @@ class OrderWrites(Reads):
             raise Refused(
                 f"payment {external_id!r} paid order {other.order_id}",
                 place="Shop.pay",
-                hint="one external payment pays one order",
+                hint="use an external payment for one order only",
             )
         paid = yield from _moved(order, "paid", "Shop.pay")
         yield Update(payment, status="paid", external_id=external_id).only_if(status=payment.status)
@@ -171,9 +170,9 @@ class OrderWrites(Reads):
         whole = yield from self._whole(order_id, "Shop.release")
         if whole.order.status != "pending" or whole.order.created_at >= before:
             raise Refused(
-                f"order {order_id} is {whole.order.status}, and was placed at {whole.order.created_at:%Y-%m-%d %H:%M}",
+                f"order {order_id} is {whole.order.status}, placed at {whole.order.created_at:%Y-%m-%d %H:%M}",
                 place="Shop.release",
-                hint="release unpaid orders only",
+                hint="release only orders that are pending and were placed before the given time",
             )
         return (yield from _cancelled(whole, "Shop.release"))
 
@@ -228,7 +227,7 @@ def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes
         raise Refused(
             f"order {order.order_id} is {order.status} and can't become {status}",
             place=place,
-            hint=f"it can become {allowed}" if allowed else f"a {order.status} order stays as it is",
+            hint=f"the next status can be {allowed}" if allowed else f"the status {order.status} is final",
         )
     yield Update(order, status=status, **more).only_if(status=order.status)
     yield Create(_event(order, status, now()))
@@ -288,7 +287,7 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], pla
     unknown = [name for name in sorted(items) if name not in products]
     if unknown:
         raise ItemNotFound(
-            f"there is no product {', '.join(map(repr, unknown))}", place=place, hint="order products from the catalog"
+            f"there is no product {', '.join(map(repr, unknown))}", place=place, hint="use the ids of existing products"
         )
     merchants = sorted({product.merchant_id for product in products.values()})
     if len(merchants) > 1:

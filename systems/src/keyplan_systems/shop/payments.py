@@ -48,9 +48,9 @@ class OfflineProvider:
         """Accept a card number, except DECLINED."""
         digits = card.replace(" ", "").replace("-", "")
         if not digits.isdecimal() or not digits.isascii() or not 12 <= len(digits) <= 19:
-            raise Declined("That isn't the number of a card.")
+            raise Declined("Invalid card number.")
         if digits == self.DECLINED.replace(" ", ""):
-            raise Declined("The card was declined. No money was taken.")
+            raise Declined("The card was declined. You were not charged.")
         return Paid(f"test_{_id(order_id, str(amount_cents))}", amount_cents)
 
     def give_back(self, key: str, payment_id: str, amount_cents: int) -> Paid:

@@ -72,12 +72,12 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         Raises Refused for oneself, for a user who is followed already and after a block; ItemNotFound.
         """
         if user_id == followed_id:
-            raise Refused("users can't follow themselves", place="Social.follow", hint="give two users")
+            raise Refused("users can't follow themselves", place="Social.follow", hint="use the ids of two users")
         reader = yield from self._user(user_id)
         author = yield from self._user(followed_id)
         yield from self._not_blocked(followed_id, user_id, "Social.follow")
         if (yield from self.follows.read(user_id, followed_id)) is not None:
-            raise Refused(f"{user_id!r} follows {followed_id!r} already", place="Social.follow")
+            raise Refused(f"{user_id!r} already follows {followed_id!r}", place="Social.follow")
         moment, delivery = now(), delivery_of(reader, author)
         link = Following(user_id=user_id, followed_id=followed_id, since=moment, delivery=delivery)
         yield Create(link)
@@ -111,7 +111,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         them end in the same transaction, in both directions. Raises Refused for oneself, ItemNotFound.
         """
         if user_id == blocked_id:
-            raise Refused("users can't block themselves", place="Social.block", hint="give two users")
+            raise Refused("users can't block themselves", place="Social.block", hint="use the ids of two users")
         user = yield from self._user(user_id)
         blocked = yield from self._user(blocked_id)
         block = Block(user_id=user_id, blocked_id=blocked_id)
@@ -234,7 +234,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield from self._user(user_id)
         yield from self._not_blocked(post.user_id, user_id, "Social.like")
         if (yield from self.like_of.read(post_id, user_id)) is not None:
-            raise Refused(f"{user_id!r} likes post {post_id!r} already", place="Social.like")
+            raise Refused(f"{user_id!r} already likes post {post_id!r}", place="Social.like")
         made = Like(post_id=post_id, user_id=user_id)
         yield Create(made)
         yield from self._count_post(post, user_id, "likes", 1)
@@ -258,7 +258,9 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
     def send_message(self, user_id: str, to_user_id: str, text: Text) -> Writes[Message]:
         """Send a message; the first one starts the conversation. Raises Refused to oneself, ItemNotFound."""
         if user_id == to_user_id:
-            raise Refused("users can't write to themselves", place="Social.send_message", hint="give two users")
+            raise Refused(
+                "users can't send messages to themselves", place="Social.send_message", hint="use the ids of two users"
+            )
         yield from self._user(user_id)
         yield from self._user(to_user_id)
         yield from self._not_blocked(to_user_id, user_id, "Social.send_message")
@@ -317,7 +319,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         exists.
         """
         if (yield from self.post_by_id.read(post_id)) is not None:
-            raise Refused(f"post {post_id!r} exists", place="Social.sweep_post", hint="delete it: delete_post")
+            raise Refused(f"post {post_id!r} exists", place="Social.sweep_post", hint="call delete_post first")
         leftovers = yield from self._leftovers(post_id)
         yield Batch(Delete(leftover) for leftover in leftovers)
         return len(leftovers)
@@ -443,7 +445,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
             if getattr(post, what) + by < 0:  # the index hasn't shown the last change yet
                 post = yield from self._post(post.post_id)
             if getattr(post, what) + by < 0:
-                raise Refused(f"post {post.post_id!r} has no {what} left", place="Social", hint="try again")
+                raise Refused(f"post {post.post_id!r} has no {what} to remove", place="Social", hint="try again")
             yield Update(post).set(**{what: Add(by)}).only_if(shards=0).if_missing(_no_post(post.post_id))
 
 

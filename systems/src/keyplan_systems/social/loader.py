@@ -89,7 +89,7 @@ def _edges(path: Path, report: LoadReport) -> Iterator[tuple[int, str, str, bool
                 continue
             problem = _problem(columns)
             if problem:
-                fault(number, problem, "an edge has the numbers of two users: 17 42")
+                fault(number, problem, "write two user numbers, such as 17 42")
                 continue
             first, second = (str(int(column)) for column in columns[:2])
             if first == second:
@@ -100,7 +100,7 @@ def _edges(path: Path, report: LoadReport) -> Iterator[tuple[int, str, str, bool
 
 def _problem(columns: list[str]) -> str | None:
     if not 2 <= len(columns) <= COLUMNS_MAX:
-        return f"{len(columns)} columns" if len(columns) != 1 else "one column only"
+        return f"{len(columns)} columns" if len(columns) != 1 else "only one column"
     for column in columns[:2]:
         if not (column.isascii() and column.isdecimal()) or len(column) > DIGITS_MAX:
             return f"{column[:40]!r} isn't a user's number"

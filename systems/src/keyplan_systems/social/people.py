@@ -65,7 +65,7 @@ class PeopleWrites(Reads):
         """Raises Refused if one of two users blocks the other."""
         of_other = yield from self.block_of.read(user_id, other_id)
         if of_other is not None or (yield from self.block_of.read(other_id, user_id)) is not None:
-            raise Refused("one of the two has blocked the other", place=place)
+            raise Refused("one of the two users has blocked the other", place=place)
 
 
 def no_user(user_id: str) -> ItemNotFound:

@@ -141,18 +141,18 @@ def rules(shop: Shop, search: Search) -> dict[str, Rule]:
 
     def own_merchant(caller: Person | None, given: dict[str, Any]) -> None:
         if not sells(caller, str(given["merchant_id"])):
-            raise ItemNotFound("you don't sell for this merchant", place="Shop")
+            raise ItemNotFound("you aren't a seller of this merchant", place="Shop")
 
     def own_product(caller: Person | None, given: dict[str, Any]) -> None:
         product = shop.product(str(given["product_id"]))
         if product is None or not sells(caller, product.merchant_id):
-            raise ItemNotFound(f"you sell no product {given['product_id']!r}", place="Shop.product")
+            raise ItemNotFound(f"there is no product {given['product_id']!r} of your merchant", place="Shop.product")
 
     def own_device(caller: Person | None, given: dict[str, Any]) -> None:
         merchants = [role.removeprefix("merchant ") for role in (caller.roles if caller else ()) if " " in role]
         owner = shop.merchant(merchants[0]) if merchants else None
         if owner is None or given["device_id"] not in owner.devices:
-            raise ItemNotFound(f"you have no device {given['device_id']!r}", place="Shop.readings")
+            raise ItemNotFound(f"there is no device {given['device_id']!r} of your merchant", place="Shop.readings")
 
     def own_events(caller: Person | None, events: Sequence[Any]) -> list[Any]:
         return [event for event in events if sells(caller, event.merchant_id)]

@@ -114,7 +114,7 @@ def _lines(shop: Shop, cart: Cart) -> tuple[list[CartLine], int]:
 
 def put_in_cart(turn: ShopTurn) -> Response:
     """Set the quantity of a product in the cart."""
-    quantity = turn.form.number("quantity", "How many")
+    quantity = turn.form.number("quantity", "Quantity")
     if quantity is None or quantity > 10_000:
         raise Problem(422, "Invalid quantity", "Enter a whole number.", (("Your cart", "/cart"),))
     turn.design.put_in_cart(turn.person.user_id, turn.form["product"], quantity)

@@ -15,7 +15,7 @@ _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.
 class ShopPeople(People[User]):
     """Users with a password, by email address."""
 
-    taken = "it is registered already"
+    taken = "already registered"
     by_mail = True
 
     def __init__(self, shop: Shop) -> None:
@@ -32,7 +32,7 @@ class ShopPeople(People[User]):
         return None if credential is None else credential.password_hash
 
     def fault_of(self, login: str) -> str | None:
-        return None if _EMAIL.fullmatch(login) else "that isn't an email address"
+        return None if _EMAIL.fullmatch(login) else "invalid email address"
 
     def add(self, login: str, name: str, password_hash: str) -> User:
         user = User(email=login, name=name)

@@ -196,11 +196,11 @@ def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
     }
     cents, more = cents_of(form.text("price", "Price", 20)), form.number("more", "Pieces to add")
     if cents is None:
-        form.fault("price", "an amount such as 12.50")
+        form.fault("price", "enter an amount such as 12.50")
     if more is not None and more > 10_000:
-        form.fault("more", "at most 10,000")
+        form.fault("more", "enter at most 10,000")
     if given["picture"] and not re.fullmatch(r"(https://|/)\S+", given["picture"]):
-        form.take(Refused("picture", errors=[ErrorDetail("picture", "an https address")]))
+        form.take(Refused("picture", errors=[ErrorDetail("picture", "enter an https address")]))
     if not form or cents is None:
         return None, None
     return ProductDetails(**given, price_cents=cents, listed=bool(form["listed"])), more

@@ -33,7 +33,7 @@ LOOK = Look(
     tagline="Short notes, from people you choose.",
     package="keyplan_systems.social.site",
     navigation=(("Feed", "/"), ("Everyone", "/everyone"), ("People", "/people"), ("Messages", "/messages")),
-    notices={"deleted": "The post is deleted.", "welcome": "Welcome! Follow people, and their posts appear here."},
+    notices={"deleted": "Post deleted.", "welcome": "Welcome! Follow people to see their posts here."},
     login="Handle",
 )
 _OWN = (

@@ -88,7 +88,7 @@ class Writing:
     def publish(self, turn: SocialTurn) -> Response:
         text = turn.form.text("text", "Text", 5000, lines=True)
         if not turn.form:
-            raise Problem(422, "What is new?", "A post has 1 to 5,000 characters.", (("Your feed", "/"),))
+            raise Problem(422, "Invalid post", "A post has 1 to 5,000 characters.", (("Your feed", "/"),))
         made = turn.design.publish(turn.person.user_id, text)
         self._feeds.drop("", turn.person.user_id)
         return turn.go(f"/posts/{made.post_id}")
@@ -167,7 +167,7 @@ def comment(turn: SocialTurn) -> Response:
     result = _post(turn)
     text = turn.form.text("text", "Text", 5000, lines=True)
     if not turn.form:
-        raise Problem(422, "What do you say?", "A comment has 1 to 5,000 characters.", _to(result))
+        raise Problem(422, "Invalid comment", "A comment has 1 to 5,000 characters.", _to(result))
     turn.design.comment(result.post_id, turn.person.user_id, text)
     return turn.go(f"/posts/{result.post_id}")
 
@@ -220,7 +220,7 @@ def _day(text: str) -> datetime | None:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) if text else None
     except ValueError:
-        raise Problem(400, "No such day", "Enter a date such as 2026-05-04.") from None
+        raise Problem(400, "Invalid date", "Enter a date such as 2026-05-04.") from None
 
 
 def links(turn: SocialTurn) -> Response:
@@ -296,6 +296,6 @@ def write(turn: SocialTurn) -> Response:
     text = turn.form.text("text", "Text", 5000, lines=True)
     if not turn.form:
         ways = (("The messages", f"/messages/{other.handle}"),)
-        raise Problem(422, "What do you write?", "A message has 1 to 5,000 characters.", ways)
+        raise Problem(422, "Invalid message", "A message has 1 to 5,000 characters.", ways)
     turn.design.send_message(turn.person.user_id, other.user_id, text)
     return turn.go(f"/messages/{other.handle}")

@@ -34,7 +34,7 @@ class SocialPeople(People[User]):
 
     def fault_of(self, login: str) -> str | None:
         """What is wrong with a handle."""
-        return None if _HANDLE.fullmatch(_handle(login)) else "2 to 30 letters, digits, and single dots or hyphens"
+        return None if _HANDLE.fullmatch(_handle(login)) else "use 2 to 30 letters, digits, and single dots or hyphens"
 
     def add(self, login: str, name: str, password_hash: str) -> User:
         return self._social.join(_handle(login), name, password_hash)
