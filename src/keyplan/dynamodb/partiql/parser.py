@@ -6,14 +6,13 @@ service.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, TypeVar
 
 from keyplan.dynamodb.partiql import syntax
-from keyplan.dynamodb.partiql.syntax import Node, Place
-from keyplan.dynamodb.partiql.tokens import OPERATORS, StatementFault, Token, not_well_formed, tokenize
+from keyplan.dynamodb.partiql.syntax import Node
+from keyplan.dynamodb.partiql.tokens import OPERATORS, Place, StatementFault, Token, not_well_formed, tokenize
 
 _LIST_INDEX_MAX = 2**31 - 1
 NESTING_MAX = 64
@@ -66,7 +65,6 @@ def parse(text: str) -> syntax.Statement:
 class _Parser:
     def __init__(self, text: str) -> None:
         self._tokens = tokenize(text)
-        self._lines = [0, *(index + 1 for index, sign in enumerate(text) if sign == "\n")]
         self._position = 0
         self._parameters = 0
         self._depth = 0
@@ -103,14 +101,16 @@ class _Parser:
         word = self._token.text.upper()
         return self._next().text.upper() if self._kind in {"word", word} and word in words else None
 
+    def _separated(self, read: Callable[[], T]) -> list[T]:
+        members = [read()]
+        while self._accept(","):
+            members.append(read())
+        return members
+
     def _refuse(self, message: str) -> None:
         """Reject valid PartiQL that DynamoDB doesn't support."""
         if self._refused is None:
             self._refused = message
-
-    def _place(self, token: Token) -> Place:
-        line = bisect_right(self._lines, token.start)
-        return Place(line, token.start - self._lines[line - 1] + 1, token.length)
 
     def _deeper(self) -> None:
         self._depth += 1
@@ -143,15 +143,12 @@ class _Parser:
                 return self._insert()
             case "UPDATE":
                 self._next()
-                table = self._table()
-                changes = self._changes()
-                where = self._where()
+                table, changes, where = self._table(), self._changes(), self._where()
                 return syntax.Update(table, changes, where, self._returning(), self._parameters)
             case "DELETE":
                 self._next()
                 self._expect("FROM")
-                table = self._table()
-                where = self._where()
+                table, where = self._table(), self._where()
                 return syntax.Delete(table, where, self._returning(), self._parameters)
             case "FROM":
                 return self._from_first()
@@ -166,11 +163,7 @@ class _Parser:
             self._refuse("Select projection doesn't support value or pivot keywords")
         else:
             self._accept("ALL")
-        projection: list[Node] = []
-        if not self._accept("*"):
-            projection.append(self._projected())
-            while self._accept(","):
-                projection.append(self._projected())
+        projection = [] if self._accept("*") else self._separated(self._projected)
         self._expect("FROM")
         if self._kind == "end":
             raise not_well_formed("Unexpected term")
@@ -179,12 +172,10 @@ class _Parser:
         order: list[syntax.Order] = []
         if self._accept("ORDER"):
             self._expect("BY")
-            order.append(self._order())
-            while self._accept(","):
-                order.append(self._order())
+            order = self._separated(self._order)
         if self._kind in {"LIMIT", "OFFSET", "GROUP", "HAVING"}:
             clause = self._next().kind
-            at = " BY" if clause == "GROUP" else f" at {self._place(self._token)}"
+            at = " BY" if clause == "GROUP" else f" at {self._token.place}"
             raise StatementFault(f"Unsupported clause: {clause}{at}")
         return syntax.Select(table, tuple(projection), where, tuple(order), self._parameters)
 
@@ -201,9 +192,9 @@ class _Parser:
         return syntax.Order(path, forward=True)
 
     def _insert(self) -> syntax.Insert:
-        begin = self._place(self._next())
+        begin = self._next().place
         self._expect("INTO")
-        place = self._place(self._token)
+        place = self._token.place
         table = self._names()
         if len(table) > 1:
             raise StatementFault(
@@ -224,11 +215,7 @@ class _Parser:
     def _from_first(self) -> syntax.Update:
         """``FROM table WHERE condition SET ...``: an update in another order."""
         self._next()
-        table = self._table()
-        where = self._where()
-        if self._kind not in {"SET", "REMOVE"}:
-            raise not_well_formed("Expected data manipulation")
-        changes = self._changes()
+        table, where, changes = self._table(), self._where(), self._changes()
         return syntax.Update(table, changes, where, self._returning(), self._parameters)
 
     def _source(self) -> tuple[str, ...]:
@@ -272,11 +259,9 @@ class _Parser:
         changes: list[syntax.Assignment | syntax.Removal] = []
         while self._kind in {"SET", "REMOVE"}:
             if self._next().kind == "REMOVE":
-                changes.append(self._removal())
-                continue
-            changes.append(self._assignment())
-            while self._accept(","):
-                changes.append(self._assignment())
+                changes.append(syntax.Removal(self._changed()))
+            else:
+                changes += self._separated(self._assignment)
         if not changes:
             raise not_well_formed("Expected data manipulation")
         return tuple(changes)
@@ -285,9 +270,6 @@ class _Parser:
         path = self._changed()
         self._expect("=")
         return syntax.Assignment(path, self._right(self._operand))
-
-    def _removal(self) -> syntax.Removal:
-        return syntax.Removal(self._changed())
 
     def _changed(self) -> syntax.Path:
         if self._kind not in _NAMES:
@@ -313,25 +295,24 @@ class _Parser:
 
     def _condition(self) -> Node:
         """Terms joined by NOT, AND and OR, in this order of precedence."""
-        place = self._place(self._token)
-        conditions = [self._conjunction()]
-        while self._accept("OR"):
-            conditions.append(self._right(self._conjunction))
-        return conditions[0] if len(conditions) == 1 else syntax.Or(tuple(conditions), place)
+        return self._joined("OR", self._conjunction, syntax.Or)
 
     def _conjunction(self) -> Node:
-        place = self._place(self._token)
-        conditions = [self._negation()]
-        while self._accept("AND"):
-            conditions.append(self._right(self._negation))
-        return conditions[0] if len(conditions) == 1 else syntax.And(tuple(conditions), place)
+        return self._joined("AND", self._negation, syntax.And)
+
+    def _joined(self, operator: str, read: Callable[[], Node], made: type[syntax.And | syntax.Or]) -> Node:
+        place = self._token.place
+        conditions = [read()]
+        while self._accept(operator):
+            conditions.append(self._right(read))
+        return conditions[0] if len(conditions) == 1 else made(tuple(conditions), place=place)
 
     def _negation(self) -> Node:
         places: list[Place] = []
         while self._kind == "NOT":
-            places.append(self._place(self._next()))
+            places.append(self._next().place)
         condition = self._comparison()
-        return syntax.Not(condition, places[0]) if len(places) % 2 else condition
+        return syntax.Not(condition, place=places[0]) if len(places) % 2 else condition
 
     def _right(self, read: Callable[[], Node]) -> Node:
         if self._kind in {"end", ";"}:
@@ -339,7 +320,7 @@ class _Parser:
         return read()
 
     def _comparison(self) -> Node:
-        place = self._place(self._token)
+        place = self._token.place
         left = self._operand()
         while True:
             negated = self._kind == "NOT" and self._tokens[self._position + 1].kind in {"IN", "BETWEEN", "LIKE"}
@@ -348,24 +329,24 @@ class _Parser:
             kind = self._kind
             if kind in _COMPARATORS:
                 self._next()
-                left = syntax.Compare(kind, left, self._right(self._operand), place)
+                left = syntax.Compare(kind, left, self._right(self._operand), place=place)
             elif kind == "IN":
                 self._next()
-                left = syntax.In(left, self._right(self._options), place)
+                left = syntax.In(left, self._right(self._options), place=place)
             elif kind == "BETWEEN":
                 self._next()
                 low = self._right(self._operand)
                 self._expect("AND")
-                left = syntax.Between(left, low, self._right(self._operand), place)
+                left = syntax.Between(left, low, self._right(self._operand), place=place)
             elif kind == "LIKE":
                 self._next()
-                left = syntax.Call("like", (left, self._right(self._operand)), place)
+                left = syntax.Call("like", (left, self._right(self._operand)), place=place)
             elif kind == "IS":
                 left = self._is(left, place)
             else:
                 return left
             if negated:
-                left = syntax.Not(left, place)
+                left = syntax.Not(left, place=place)
 
     def _is(self, operand: Node, place: Place) -> Node:
         self._next()
@@ -378,17 +359,15 @@ class _Parser:
             raise not_well_formed("Expected type name")
         if name == "CHARACTER":
             self._accept_word("VARYING")
-        return syntax.Is(operand, name, negated, place)
+        return syntax.Is(operand, name, negated, place=place)
 
     def _options(self) -> Node:
         if self._kind != "(":
             return self._primary()
-        place = self._place(self._next())
-        members = [self._operand()]
-        while self._accept(","):
-            members.append(self._operand())
+        place = self._next().place
+        members = self._separated(self._operand)
         self._expect(")")
-        return syntax.ListOf(tuple(members), place)
+        return syntax.ListOf(tuple(members), place=place)
 
     # --- operands
 
@@ -399,7 +378,7 @@ class _Parser:
             self._deeper()
             operator = self._token
             self._next()
-            left = syntax.Arithmetic(operator.kind, left, self._right(self._primary), self._place(operator))
+            left = syntax.Arithmetic(operator.kind, left, self._right(self._primary), place=operator.place)
         self._depth = depth
         return left
 
@@ -417,20 +396,20 @@ class _Parser:
         if number.kind != "number":
             return None
         self._position = position + 1
-        return syntax.Number(f"{'-' if minus else ''}{number.text}", self._place(number))
+        return syntax.Number(f"{'-' if minus else ''}{number.text}", place=number.place)
 
     def _primary(self) -> Node:
         token = self._token
-        place = self._place(token)
+        place = token.place
         match token.kind:
             case "string":
-                return syntax.Constant("S", self._next().text, place)
+                return syntax.Constant("S", self._next().text, place=place)
             case "number":
-                return syntax.Number(self._next().text, place)
+                return syntax.Number(self._next().text, place=place)
             case "-" | "+" if (number := self._signed()) is not None:
                 return number
             case "TRUE" | "FALSE":
-                return syntax.Constant("BOOL", self._next().kind == "TRUE", place)
+                return syntax.Constant("BOOL", self._next().kind == "TRUE", place=place)
             case "NULL":
                 self._next()
                 return syntax.Constant("NULL", content=True, place=place)
@@ -440,14 +419,14 @@ class _Parser:
             case "?":
                 self._next()
                 self._parameters += 1
-                return syntax.Parameter(self._parameters - 1, place)
+                return syntax.Parameter(self._parameters - 1, place=place)
             case kind if kind in _CALLED and self._tokens[self._position + 1].kind == "(":
                 return self._call()
             case "word" | "quoted":
                 return self._path()
             case "*":
                 self._next()
-                return syntax.Star(place)
+                return syntax.Star(place=place)
             case "FROM":
                 self._from_first()
                 raise StatementFault("Unsupported operation: DataManipulation")
@@ -467,42 +446,39 @@ class _Parser:
     def _bracketed(self) -> Node:
         self._deeper()
         opening = self._next()
-        place = self._place(opening)
+        place = opening.place
         match opening.kind:
             case "(":
                 node = self._condition()
                 if self._accept(","):
-                    node = syntax.ListOf((node, *self._members(")", self._condition)), place)
+                    node = syntax.ListOf((node, *self._members(")", self._condition)), place=place)
                 else:
                     self._expect(")")
             case "[":
-                node = syntax.ListOf(tuple(self._members("]", self._operand)), place)
+                node = syntax.ListOf(tuple(self._members("]", self._operand)), place=place)
             case "<<":
-                node = syntax.Bag(tuple(self._members(">>", self._operand)), place)
+                node = syntax.Bag(tuple(self._members(">>", self._operand)), place=place)
             case _:
-                node = syntax.MapOf(tuple(self._members("}", self._member)), place)
+                node = syntax.MapOf(tuple(self._members("}", self._member)), place=place)
         self._depth -= 1
         return node
 
     def _members(self, closing: str, read: Callable[[], T]) -> list[T]:
-        members: list[T] = []
         if self._accept(closing):
-            return members
-        members.append(read())
-        while self._accept(","):
-            members.append(read())
+            return []
+        members = self._separated(read)
         self._expect(closing)
         return members
 
     def _member(self) -> tuple[str, Place, Node]:
         if self._kind in _NAMES:
-            place = self._place(self._token)
+            place = self._token.place
             self._refuse(f"Tuple keys must be of type String. Actual type: VariableReference under root at {place}")
             token = self._next()
         else:
             token = self._expect("string")
         self._expect(":")
-        return token.text, self._place(token), self._operand()
+        return token.text, token.place, self._operand()
 
     def _call(self) -> Node:
         self._deeper()
@@ -510,13 +486,13 @@ class _Parser:
         self._next()
         arguments = self._members(")", self._condition)
         self._depth -= 1
-        return syntax.Call(token.text, tuple(arguments), self._place(token))
+        return syntax.Call(token.text, tuple(arguments), place=token.place)
 
     def _index(self, token: Token, *, minus: bool) -> int:
         index = int(token.text[:20])
         if index > (0 if minus else _LIST_INDEX_MAX):
             shown = f"-{index}" if minus else str(index)
-            self._refuse(f"List index is not within the allowable range; index: [{shown}] at {self._place(token)}")
+            self._refuse(f"List index is not within the allowable range; index: [{shown}] at {token.place}")
         return index
 
     def _path(self) -> syntax.Path:
@@ -543,4 +519,4 @@ class _Parser:
                     raise not_well_formed("Invalid path component")
                 self._expect("]")
             else:
-                return syntax.Path(tuple(parts), self._place(token))
+                return syntax.Path(tuple(parts), place=token.place)

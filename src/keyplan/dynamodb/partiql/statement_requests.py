@@ -13,7 +13,7 @@ from typing import cast
 from keyplan.dynamodb.expressions import CheckedPlaceholders, Placeholders, tree
 from keyplan.dynamodb.partiql import syntax
 from keyplan.dynamodb.partiql.syntax import Node
-from keyplan.dynamodb.partiql.tokens import StatementFault
+from keyplan.dynamodb.partiql.tokens import Place, StatementFault
 from keyplan.dynamodb.values import CONTAINER_DEPTH_MAX, INVALID, AttributeValue, NumberError, canonical, check_value
 
 _CONDITIONS = {
@@ -142,7 +142,7 @@ class Lowering:
                 raise StatementFault(f"Unsupported data type: {kind} under key {under} at {node.place}")
 
     def _map(
-        self, node: Node, members: Sequence[tuple[str, syntax.Place, Node]], under: str, depth: int
+        self, node: Node, members: Sequence[tuple[str, Place, Node]], under: str, depth: int
     ) -> dict[str, AttributeValue]:
         content: dict[str, AttributeValue] = {}
         for name, _, member in members:

@@ -2,187 +2,145 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A position: line and column, both from 1, and the length in characters."""
-
-    line: int
-    column: int
-    length: int
-
-    def __str__(self) -> str:
-        return f"{self.line}:{self.column}:{self.length}"
+from keyplan.dynamodb.partiql.tokens import Place
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Node:
+    """An expression in a statement."""
+
+    place: Place = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Node):
     """A string, ``true``, ``false``, ``null`` or ``missing``, as tag and content."""
 
     tag: Literal["S", "BOOL", "NULL", "MISSING"]
     content: str | bool
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Node):
     """A number as written, with its sign."""
 
     text: str
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Node):
     """A question mark; ``number`` counts from 0."""
 
     number: int
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Node):
     """A list, in brackets or (after IN) in parentheses."""
 
     members: tuple[Node, ...]
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Node):
     """A map: names with their positions, and their values."""
 
     members: tuple[tuple[str, Place, Node], ...]
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Bag:
+class Bag(Node):
     """A set, in double angle brackets."""
 
     members: tuple[Node, ...]
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class Path(Node):
     """A document path: attribute names, and list indexes as ``int``."""
 
     parts: tuple[str | int, ...]
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Star:
+class Star(Node):
     """A star as an operand, as in COUNT(*)."""
 
-    place: Place
-
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Node):
     """A function call; the name as written."""
 
     name: str
     arguments: tuple[Node, ...]
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Node):
     """A sum, a difference or another binary operation."""
 
     operator: str
     left: Node
     right: Node
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Node):
     """A comparison; ``operator`` is one of ``= <> < <= > >=``."""
 
     operator: str
     left: Node
     right: Node
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class Between(Node):
     """``operand BETWEEN low AND high``."""
 
     operand: Node
     low: Node
     high: Node
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class In:
+class In(Node):
     """``operand IN options``; the options are a list or one parameter."""
 
     operand: Node
     options: Node
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Is:
+class Is(Node):
     """``operand IS type``; ``type`` in capitals."""
 
     operand: Node
     type: str
     negated: bool
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(Node):
     """A negation."""
 
     condition: Node
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class And(Node):
     """Conditions joined by AND."""
 
     conditions: tuple[Node, ...]
-    place: Place
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Or(Node):
     """Conditions joined by OR."""
 
     conditions: tuple[Node, ...]
-    place: Place
-
-
-Node: TypeAlias = (
-    Constant
-    | Number
-    | Parameter
-    | ListOf
-    | MapOf
-    | Bag
-    | Path
-    | Star
-    | Call
-    | Arithmetic
-    | Compare
-    | Between
-    | In
-    | Is
-    | Not
-    | And
-    | Or
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import NamedTuple
 
 from keyplan.dynamodb.expressions import ExpressionFault
@@ -55,19 +56,30 @@ _INT32_END = 2**31
 _EXPONENT_DIGITS_MAX = 10
 
 
+class Place(NamedTuple):
+    """A position: line and column, both from 1, and the length in characters."""
+
+    line: int
+    column: int
+    length: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}:{self.length}"
+
+
 class Token(NamedTuple):
     """A token: ``kind`` is word, quoted, string, number, end, or the keyword (in capitals) or symbol itself; ``text``
-    is its content, ``start`` and ``length`` its position.
+    is its content.
     """
 
     kind: str
     text: str
-    start: int
-    length: int
+    place: Place
 
 
 def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
+    lines = [0, *(index + 1 for index, sign in enumerate(text) if sign == "\n")]
     position = 0
     while True:
         match = _TOKEN.match(text, position)
@@ -75,28 +87,28 @@ def tokenize(text: str) -> list[Token]:
             raise not_well_formed()
         kind = match.lastgroup or "end"
         written = match[kind]
-        start = match.start(kind)
-        position = match.end()
-        tokens.append(_token(kind, written, start))
+        start, position = match.start(kind), match.end()
+        line = bisect_right(lines, start)
+        place = Place(line, start - lines[line - 1] + 1, len(written))
+        tokens.append(Token(*_kind_and_content(kind, written), place))
         if kind == "end":
             return tokens
 
 
-def _token(kind: str, written: str, start: int) -> Token:
+def _kind_and_content(kind: str, written: str) -> tuple[str, str]:
     match kind:
         case "symbol":
-            return Token("<>" if written == "!=" else written, written, start, len(written))
+            return "<>" if written == "!=" else written, written
         case "word" if written.upper() in KEYWORDS:
-            return Token(written.upper(), written, start, len(written))
-        case "quoted":
-            return Token(kind, written[1:-1].replace('""', '"'), start, len(written))
-        case "string":
-            return Token(kind, written[1:-1].replace("''", "'"), start, len(written))
+            return written.upper(), written
+        case "quoted" | "string":
+            quote = written[0]
+            return kind, written[1:-1].replace(quote * 2, quote)
         case "number":
             _check_number(written)
-            return Token(kind, written, start, len(written))
         case _:
-            return Token(kind, written, start, len(written))
+            pass
+    return kind, written
 
 
 def _check_number(written: str) -> None:
