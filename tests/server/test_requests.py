@@ -19,7 +19,7 @@ from keyplan.store.server import service
 from keyplan.store.server.responses import unpacked
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.service import Incoming, Regional, Service
-from keyplan.store.server.worker_threads import AtOnce, WriterThread, Written
+from keyplan.store.server.worker_threads import AtOnce, Inline, WriterThread, Written
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, s
 
 ORIGIN = b"http://localhost:3000"
@@ -70,7 +70,7 @@ def answer(handler: Service | Regional, request: Incoming) -> str:
     return (b"\n".join(kept) + end.replace(b"\r", b"") + body).decode()
 
 
-class KeptWrites:
+class KeptWrites(Inline):
     """Accepts writes and completes them when the test does."""
 
     def __init__(self) -> None:
@@ -79,11 +79,8 @@ class KeptWrites:
     def submit(self, name: str, params: Any, done: Written) -> None:
         self.done.append(done)
 
-    def sweep(self, items_max: int, done: Any) -> None:
-        raise AssertionError
 
-
-class KeptWork:
+class KeptWork(AtOnce):
     """Accepts work and completes it when the test does."""
 
     def __init__(self) -> None:
@@ -92,11 +89,7 @@ class KeptWork:
     def submit(self, work: Any, done: Any) -> None:
         self.done.append(done)
 
-    def submit_body(self, work: Any, done: Any) -> None:
-        self.done.append(done)
-
-    def submit_change(self, work: Any, done: Any) -> None:
-        self.done.append(done)
+    submit_body = submit_change = submit
 
 
 @pytest.mark.parametrize("origin", [None, ORIGIN])

@@ -65,18 +65,6 @@ class GlobalTableNotFoundException(_ServiceError):
     """The global table (version 2017.11.29) doesn't exist."""
 
 
-class GlobalTableAlreadyExistsException(_ServiceError):
-    """The global table (version 2017.11.29) already exists."""
-
-
-class ReplicaAlreadyExistsException(_ServiceError):
-    """The region already has a replica."""
-
-
-class ReplicaNotFoundException(_ServiceError):
-    """The region has no replica."""
-
-
 class TableAlreadyExistsException(_ServiceError):
     """The table already exists, in restore operations."""
 

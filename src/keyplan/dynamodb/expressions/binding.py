@@ -53,9 +53,7 @@ def _parsed(expression: str | tree.Condition) -> _Parsed:
 @lru_cache(_CACHED_TEXTS_MAX)
 def _parsed_condition(text: str) -> _Parsed:
     rules.check_size(text)
-    parser = Parser(text)
-    condition = parser.condition()
-    parser.end()
+    condition = read_condition(text)
     rules.check_condition(condition)
     return _described(condition, rules.count_operators(condition))
 
@@ -75,19 +73,14 @@ def read_condition(text: str) -> tree.Condition:
     """The tree of a condition, with reserved words accepted as names, because placeholders replace them later. Raises
     ``ExpressionFault`` without a prefix.
     """
-    parser = Parser(text)
-    condition = parser.condition()
-    parser.end()
-    return condition
+    return Parser(text).whole(Parser.condition)
 
 
 @lru_cache(_CACHED_TEXTS_MAX)
 def parse_projection(text: str) -> tree.Projection:
     """The tree of a projection expression. Raises ``ExpressionFault`` without a prefix."""
     rules.check_size(text, tells_size=False)
-    parser = Parser(text)
-    projection = parser.paths()
-    parser.end()
+    projection = Parser(text).whole(Parser.paths)
     rules.check_projection(projection)
     return projection
 
@@ -109,8 +102,7 @@ def parse_update(text: str) -> tree.Update:
 def _parsed_update(text: str) -> _ParsedUpdate:
     rules.check_size(text, tells_size=False)
     parser = Parser(text)
-    update = parser.update()
-    parser.end()
+    update = parser.whole(Parser.update)
     rules.check_update(update)
     if parser.repeated is not None:
         raise ExpressionFault(f'The "{parser.repeated}" section can only be used once in an update expression;')

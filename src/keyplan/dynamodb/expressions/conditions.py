@@ -92,11 +92,7 @@ _MEASURES: dict[str, Callable[[Any], int]] = {
     # DynamoDB counts UTF-16 code units here, not the billed bytes.
     "S": lambda text: len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2,
     "B": lambda text: len(b64decode(text)),
-    "SS": len,
-    "NS": len,
-    "BS": len,
-    "L": len,
-    "M": len,
+    **dict.fromkeys(("SS", "NS", "BS", "L", "M"), len),
 }
 
 

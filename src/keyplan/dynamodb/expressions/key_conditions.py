@@ -188,11 +188,7 @@ def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
 
 def _operator(condition: tree.Condition) -> str:
     match condition:
-        case tree.Compare(operator):
-            return operator
-        case tree.Call(function):
-            return function
-        case tree.Between():  # pragma: no cover - a key condition's own operator
-            return "BETWEEN"
-        case tree.In() | tree.Not() | tree.And() | tree.Or():
+        case tree.Compare(name) | tree.Call(name):
+            return name
+        case _:
             return type(condition).__name__.upper()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from keyplan.dynamodb.expressions import tree
 from keyplan.dynamodb.expressions.expression_errors import ExpressionFault
@@ -66,6 +68,7 @@ GROUP_DEPTH_MAX = 300
 _COMPARATORS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _OPERATORS = _COMPARATORS | {"AND", "OR", "NOT", "BETWEEN", "IN", "+", "-"}
 _AFTER_OPERAND = _COMPARATORS | {"BETWEEN", "IN"}
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -136,6 +139,12 @@ class Parser:
         self._position += 1
         return True
 
+    def _separated(self, read: Callable[[], T]) -> list[T]:
+        members = [read()]
+        while self._accept(","):
+            members.append(read())
+        return members
+
     def _unexpected(self) -> ExpressionFault:
         position = self._position
         token = self._tokens[position]
@@ -143,9 +152,12 @@ class Parser:
         end = self._tokens[min(position + 1, len(self._tokens) - 1)].end
         return ExpressionFault(f'Syntax error; token: "{token.text}", near: "{self._text[start:end]}"')
 
-    def end(self) -> None:
+    def whole(self, read: Callable[[Parser], T]) -> T:
+        """What ``read`` parses, which must be the whole text."""
+        parsed = read(self)
         if self._kind != "end":
             raise self._unexpected()
+        return parsed
 
     # Conditions. Groups are on an explicit stack, because an expression of 4 KB can nest deeper than Python's stack.
 
@@ -215,9 +227,7 @@ class Parser:
         if kind == "IN":
             self._next()
             self._expect("(")
-            options = [self._operand()]
-            while self._accept(","):
-                options.append(self._operand())
+            options = self._separated(self._operand)
             self._expect(")")
             return tree.In(left, tuple(options))
         if isinstance(left, tree.Call) and not wrapped:
@@ -257,9 +267,7 @@ class Parser:
         self._calls += 1
         function = self._next().text
         self._next()
-        arguments = [self._operand()]
-        while self._accept(","):
-            arguments.append(self._operand())
+        arguments = self._separated(self._operand)
         self._expect(")")
         self._depth -= 1
         self._calls -= 1
@@ -304,10 +312,7 @@ class Parser:
                 return tree.Path(tuple(parts))
 
     def paths(self) -> tree.Projection:
-        paths = [self.path()]
-        while self._accept(","):
-            paths.append(self.path())
-        return tree.Projection(tuple(paths))
+        return tree.Projection(tuple(self._separated(self.path)))
 
     # Updates.
 
@@ -323,9 +328,7 @@ class Parser:
             if section in seen:
                 self.repeated = self.repeated or section
             seen.add(section)
-            actions.append(self._action(section))
-            while self._accept(","):
-                actions.append(self._action(section))
+            actions += self._separated(partial(self._action, section))
             if self._kind == "end":
                 break
         return tree.Update(tuple(actions))

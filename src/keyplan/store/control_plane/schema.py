@@ -32,8 +32,7 @@ Definition = dict[str, Any]
 Schema = Sequence[Mapping[str, str]]
 
 _KEPT_SETTINGS = ("TableClass", "GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled")
-
-
+_INDEXES = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes")
 _CLASSES = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
 _INDEX_ACTIONS = ("Create", "Update", "Delete")
 
@@ -42,11 +41,11 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     """The definition of a table for a CreateTable request whose shape is validated. Raises ValidationException."""
     defined = _defined_names(request["AttributeDefinitions"])
     check_bounds(request.get("ProvisionedThroughput"))
-    _check_throughput(request.get("BillingMode"), request.get("ProvisionedThroughput"))
+    check_throughput(request.get("BillingMode"), request.get("ProvisionedThroughput"))
     _check_settings(request, request.get("BillingMode") or "PROVISIONED")
     if len(defined) < len(request["KeySchema"]):
         raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes"):
+    for member in _INDEXES:
         if request.get(member) == []:
             raise one_or_more(f"List of {member} is empty")
     _check_keys(request["KeySchema"], defined)
@@ -70,10 +69,7 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
         "IndexNumbers": {name: number for number, name in enumerate(names, 1)},
         "NextIndexNumber": len(names) + 1,
     }
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes"):
-        if request.get(member):
-            definition[member] = request[member]
-    for member in ("WarmThroughput", "OnDemandThroughput"):
+    for member in (*_INDEXES, "WarmThroughput", "OnDemandThroughput"):
         if request.get(member):
             definition[member] = request[member]
     keep_settings(definition, request)
@@ -276,10 +272,6 @@ def check_bounds(throughput: Mapping[str, int] | None) -> None:
             raise ValidationException(f"Given value {throughput[name]} for {name} is out of bounds")
 
 
-def check_billing(mode: str | None, throughput: Mapping[str, int] | None) -> None:
-    _check_throughput(mode, throughput)
-
-
 def _indexes(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [*(definition.get("LocalSecondaryIndexes") or ()), *(definition.get("GlobalSecondaryIndexes") or ())]
 
@@ -297,7 +289,7 @@ def _first_repeated(names: Sequence[str]) -> str | None:
     return next((name for name in names if counts[name] > 1), None)
 
 
-def _check_throughput(mode: str | None, throughput: Mapping[str, int] | None) -> None:
+def check_throughput(mode: str | None, throughput: Mapping[str, int] | None) -> None:
     if mode == "PAY_PER_REQUEST":
         if throughput:
             raise one_or_more(

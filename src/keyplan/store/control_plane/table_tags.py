@@ -19,10 +19,7 @@ from keyplan.store.tables.table import Table
 
 Tag = Mapping[str, str]
 
-_ARN = re.compile(TABLE_ARN)
-_INDEX = re.compile(rf"{TABLE_ARN}/index/.*")
-_STREAM = re.compile(rf"{TABLE_ARN}/stream/.*")
-_BACKUP = re.compile(rf"{TABLE_ARN}/backup/.*")
+_ARN = re.compile(rf"{TABLE_ARN}(?:/(index|stream|backup)/.*)?")
 _SERVICE = re.compile("arn:[a-z-]+:dynamodb:")
 _SIGNS = frozenset("+-=._:/@")
 _RESERVED = "aws:"
@@ -35,13 +32,14 @@ def tagged_table(arn: str) -> str:
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
     match = _ARN.fullmatch(arn)
-    if match is None and _STREAM.fullmatch(arn):
+    part = None if match is None else match[2]
+    if part == "stream":
         raise not_found(arn)
-    if match is None and _INDEX.fullmatch(arn):
+    if part == "index":
         raise one_or_more(
             f"Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {arn}"
         )
-    if match is None and (_BACKUP.fullmatch(arn) or not _SERVICE.match(arn)):
+    if part == "backup" or not _SERVICE.match(arn):
         raise one_or_more(f"Provided Arn is not a DynamoDB resource arn: {arn}")
     if match is None:
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")

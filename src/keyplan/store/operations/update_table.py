@@ -10,9 +10,9 @@ from keyplan.dynamodb.service_errors import ResourceNotFoundException, Validatio
 from keyplan.store.control_plane.index_backfill import Filling, change_indexes, finish_filling
 from keyplan.store.control_plane.schema import (
     Definition,
-    check_billing,
     check_bounds,
     check_stream_change,
+    check_throughput,
     keep_encryption,
     keep_settings,
     no_units,
@@ -214,7 +214,7 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
     if mode == "PROVISIONED" and throughput is None:
         raise one_or_more("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
     if changes_mode or throughput is not None:
-        check_billing(mode or definition["BillingMode"], throughput)
+        check_throughput(mode or definition["BillingMode"], throughput)
     if changes_mode:
         definition = with_billing(definition, str(mode), now_s, _updated(request))
     elif throughput is not None and throughput == definition["ProvisionedThroughput"]:

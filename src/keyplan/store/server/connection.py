@@ -130,13 +130,10 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             # An exception of a callback is the context of the parser's error.
             refused = error.__context__
-            answer = (
-                refused.answer if isinstance(refused, _RefusedError) else answers.plain_answer(400, b"", closes=True)
-            )
-            self._refuse(answer)
+            self._refuse((refused if isinstance(refused, _RefusedError) else _bad_request()).answer)
         else:
             if self._head_bytes > self._limits.head_bytes_max:
-                self._refuse(_head_too_large().answer)
+                self._refuse(_bad_request().answer)
         self._run()
 
     def pause_writing(self) -> None:
@@ -168,7 +165,7 @@ class Connection(asyncio.Protocol):
             return
         self._header_bytes += len(name) + len(value)
         if self._header_bytes + len(self._url) > self._limits.head_bytes_max:
-            raise _head_too_large()
+            raise _bad_request()
         name = name.lower()
         first = self._headers.get(name)
         if first is not None and name == b"accept-encoding":
@@ -181,8 +178,7 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         length = self._headers.get(b"content-length")
         if length is not None and int(length) > self._limits.body_bytes_max:
-            self._drains_bytes = self._limits.drained_bytes_max
-            raise _RefusedError(answers.plain_answer(413, b"", closes=True))
+            raise self._body_too_large()
         is_first = not self._is_answering and not self._waiting
         if is_first and self._headers.get(b"expect", b"").lower() == b"100-continue":
             self._transport.write(_CONTINUE)
@@ -192,8 +188,7 @@ class Connection(asyncio.Protocol):
         self._body_bytes += len(body)
         self._all.buffered_bytes += len(body)
         if self._body_bytes > self._limits.body_bytes_max:
-            self._drains_bytes = self._limits.drained_bytes_max
-            raise _RefusedError(answers.plain_answer(413, b"", closes=True))
+            raise self._body_too_large()
         if self._all.buffered_bytes > self._limits.buffered_bytes_max:
             fault = protocol_fault("ServiceUnavailableException", RETRY)
             raise _RefusedError(answers.error_answer(fault, self._headers))
@@ -209,6 +204,10 @@ class Connection(asyncio.Protocol):
         self._is_receiving = False
         self._in_head = True
         self._head_bytes = 0
+
+    def _body_too_large(self) -> _RefusedError:
+        self._drains_bytes = self._limits.drained_bytes_max
+        return _RefusedError(answers.plain_answer(413, b"", closes=True))
 
     # --- responses
 
@@ -319,7 +318,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
 
-def _head_too_large() -> _RefusedError:
+def _bad_request() -> _RefusedError:
     return _RefusedError(answers.plain_answer(400, b"", closes=True))
 
 

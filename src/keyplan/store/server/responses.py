@@ -80,7 +80,7 @@ def body_of(error: DynamoDBError) -> bytes:
     return orjson.dumps(body | error.fields)
 
 
-JSON_TYPE = b"application/x-amz-json-1.0"
+_JSON_TYPE = b"content-type: application/x-amz-json-1.0\r\n"
 PACKED_BYTES_MIN = 4096
 """Smaller bodies aren't compressed, as in the service."""
 _GZIP_LEVEL = 1
@@ -138,25 +138,11 @@ def renew_ids() -> None:
 
 
 def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
-    encoding = b""
+    lines = b"content-type: application/json\r\n" if headers.get(b"content-type") == b"application/json" else _JSON_TYPE
     packing = packing_of(headers) if len(body) >= PACKED_BYTES_MIN else b""
     if packing:
-        body, encoding = packed(body, packing), b"content-encoding: %s\r\n" % packing
-    return (
-        b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n"
-        b"%s%scontent-length: %d\r\n\r\n%s"
-        % (
-            _STATUS_LINES[status],
-            _clock.line(),
-            _ids.next(),
-            zlib.crc32(body),
-            JSON_TYPE if headers.get(b"content-type") != b"application/json" else b"application/json",
-            encoding,
-            cors,
-            len(body),
-            body,
-        )
-    )
+        body, lines = packed(body, packing), b"%scontent-encoding: %s\r\n" % (lines, packing)
+    return plain_answer(status, body, lines + cors)
 
 
 def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = False) -> bytes:

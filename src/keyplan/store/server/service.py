@@ -20,7 +20,17 @@ from keyplan.store.server import responses as answers
 from keyplan.store.server.responses import RETRY, protocol_fault, unreadable_encoding
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.signatures import Verifier, check_presence, query_of
-from keyplan.store.server.worker_threads import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, Inline, Writing
+from keyplan.store.server.worker_threads import (
+    LARGE_BYTES_MIN,
+    PACKED_BYTES_MIN,
+    Aside,
+    AtOnce,
+    Call,
+    Inline,
+    Outcome,
+    Writing,
+    outcome_of,
+)
 
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
 _READING = frozenset(("read", "stream"))
@@ -38,10 +48,7 @@ _SCOPE_PARTS = 5
 
 _log = logging.getLogger("keyplan.server")
 
-Outcome = dict[str, Any] | Exception
-"""The result of an operation: its response or an exception."""
 Reply = Callable[[bytes], None]
-Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(slots=True)
@@ -105,7 +112,8 @@ class Service:
             reply(answers.error_answer(protocol_fault("ServiceUnavailableException", RETRY), headers, cors))
             return
         if len(request.body) > LARGE_BYTES_MIN or b"content-encoding" in headers:
-            self._handle_aside(request, cors, reply)
+            # Its writes have their own commit.
+            self._aside.submit_body(lambda: self._answer_whole(request, cors), self._counted(len(request.body), reply))
             return
         try:
             name, is_read, params, size_bytes = self._read(request)
@@ -122,12 +130,7 @@ class Service:
             else:
                 self._finish(name, outcome, headers, cors, reply)
             return
-        self._pending_bytes += size_bytes
-
-        def finish(answer: bytes) -> None:
-            self._pending_bytes -= size_bytes
-            reply(answer)
-
+        finish = self._counted(size_bytes, reply)
         if OPERATIONS[name].kind == "write":
             self._writing.submit(name, params, lambda outcome: finish(_answer(name, outcome, headers, cors)))
         else:
@@ -152,16 +155,15 @@ class Service:
             return
         reply(answers.json_answer(200, body, headers, cors))
 
-    def _handle_aside(self, request: Incoming, cors: bytes, reply: Reply) -> None:
-        """Answer a large request. Its writes have their own commit."""
-        size_bytes = len(request.body)
+    def _counted(self, size_bytes: int, reply: Reply) -> Reply:
+        """Count a request's bytes as pending, until its reply."""
         self._pending_bytes += size_bytes
 
-        def done(answer: bytes) -> None:
+        def finish(answer: bytes) -> None:
             self._pending_bytes -= size_bytes
             reply(answer)
 
-        self._aside.submit_body(lambda: self._answer_whole(request, cors), done)
+        return finish
 
     def _answer_whole(self, request: Incoming, cors: bytes) -> bytes:
         headers = request.headers
@@ -243,7 +245,6 @@ class Regional:
         self._first = next(iter(services.values()))
 
     def handle(self, request: Incoming, reply: Reply) -> None:
-        """Answer a request by calling ``reply`` once with the whole response, now or later."""
         scope = _credential(request).split(b"/")
         region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
         if region is None:  # unsigned: the default service reports it
@@ -279,21 +280,10 @@ def _parsed(body: bytes | bytearray) -> dict[str, Any]:
         raise protocol_fault("SerializationException", "") from None
 
 
-def outcome_of(call: Call, name: str, params: dict[str, Any]) -> Outcome:
-    """The result of an operation. Never raises."""
-    try:
-        return call(name, params)
-    except Exception as error:  # noqa: BLE001 - a request must not end its server
-        return error
-
-
-def _encoded(name: str, outcome: dict[str, Any]) -> bytes:
-    return b"" if name in _WITHOUT_ANSWER else orjson.dumps(outcome)
-
-
 def _answer(name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
     if isinstance(outcome, dict):
-        return answers.json_answer(200, _encoded(name, outcome), headers, cors)
+        body = b"" if name in _WITHOUT_ANSWER else orjson.dumps(outcome)
+        return answers.json_answer(200, body, headers, cors)
     return answers.error_answer(_client_error(outcome), headers, cors)
 
 

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 from keyplan.dynamodb.operations.registry import OPERATIONS
 from keyplan.store import Engine, LongError
@@ -40,33 +40,13 @@ Work = Callable[[], bytes]
 Done = Callable[[bytes], None]
 
 
-class Aside(Protocol):
-    """Runs work beside the event loop."""
-
-    def submit(self, work: Work, done: Done) -> None:
-        """Run ``work``, and call ``done`` with the response on the event loop."""
-        ...
-
-    def submit_body(self, work: Work, done: Done) -> None:
-        """Run ``work``, a large request, and call ``done`` with the response on the event loop."""
-        ...
-
-    def submit_change(self, work: Work, done: Done) -> None:
-        """Run ``work``, a table change, and call ``done`` with the response on the event loop."""
-        ...
-
-
 class AtOnce:
     """Runs work immediately, without an event loop."""
 
     def submit(self, work: Work, done: Done) -> None:
         done(work())
 
-    def submit_body(self, work: Work, done: Done) -> None:
-        self.submit(work, done)
-
-    def submit_change(self, work: Work, done: Done) -> None:
-        self.submit(work, done)
+    submit_body = submit_change = submit
 
 
 class Threads:
@@ -115,6 +95,9 @@ class Threads:
         self._changing.shutdown(cancel_futures=True)
 
 
+Aside = AtOnce | Threads
+
+
 def _memory_trimmer() -> Callable[[], object] | None:
     """A function that returns freed memory to the system; None without glibc."""
     if not sys.platform.startswith("linux"):
@@ -136,6 +119,8 @@ def _memory_trimmer() -> Callable[[], object] | None:
 _log = logging.getLogger("keyplan.server")
 
 Outcome = dict[str, Any] | Exception
+"""The result of an operation: its response or an exception."""
+Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 Written = Callable[[Outcome], None]
 _Job = tuple[str, dict[str, Any], Written] | Callable[[], None]
 """A write, or other work that the thread does separately."""
@@ -146,18 +131,6 @@ TOGETHER_MAX = 64
 """Maximum number of writes per commit."""
 
 
-class Writing(Protocol):
-    """Accepts writes."""
-
-    def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        """Execute a write, and call ``done`` with its result on the event loop."""
-        ...
-
-    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
-        """Remove up to ``items_max`` expired items, and call ``done`` with their number on the event loop."""
-        ...
-
-
 class Inline:
     """Executes each write immediately, without an event loop."""
 
@@ -165,7 +138,7 @@ class Inline:
         self._engine = engine
 
     def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        done(_outcome(self._engine.call, name, params))
+        done(outcome_of(self._engine.call, name, params))
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
         _tidy(self._engine)
@@ -195,7 +168,7 @@ class WriterThread:
 
     def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
         if self._handed_over == 0 and OPERATIONS[name].kind == "write" and name not in _IN_PARTS and self._is_alone():
-            outcome = _outcome(self._engine.call_briefly, name, params)
+            outcome = outcome_of(self._engine.call_briefly, name, params)
             if not isinstance(outcome, LongError):
                 done(outcome)
                 return
@@ -205,9 +178,9 @@ class WriterThread:
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
         """Queue the removal of expired items after the queued writes."""
         self._tidying.run(partial(_tidy, self._engine))
-        self._jobs.put(lambda: self._tell(done, _swept(self._engine, items_max)))
+        self._jobs.put(lambda: self._report(done, _swept(self._engine, items_max)))
 
-    def _tell(self, done: Callable[[int], None], count: int) -> None:
+    def _report(self, done: Callable[[int], None], count: int) -> None:
         # The loop can be closed by now: then the number isn't needed.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(done, count)
@@ -254,7 +227,7 @@ class WriterThread:
             return
         if len(jobs) == 1:
             name, params, _ = jobs[0]
-            self._loop.call_soon_threadsafe(self._deliver, jobs, [_outcome(self._engine.call, name, params)])
+            self._loop.call_soon_threadsafe(self._deliver, jobs, [outcome_of(self._engine.call, name, params)])
             return
         outcomes: list[Outcome]
         try:
@@ -267,6 +240,9 @@ class WriterThread:
         self._handed_over -= len(jobs)
         for (_, _, done), outcome in zip(jobs, outcomes, strict=True):
             done(outcome)
+
+
+Writing = Inline | WriterThread
 
 
 def _tidy(engine: Engine) -> None:
@@ -284,7 +260,7 @@ def _swept(engine: Engine, items_max: int) -> int:
         return 0
 
 
-def _outcome(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str, params: dict[str, Any]) -> Outcome:
+def outcome_of(call: Call, name: str, params: dict[str, Any]) -> Outcome:
     try:
         return call(name, params)
     except Exception as error:  # noqa: BLE001 - the client gets it
