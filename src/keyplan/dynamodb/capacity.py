@@ -75,3 +75,14 @@ class Consumed:
             written = self.vector_bytes.items()
             shape["VectorIndexes"] = {name: {"VectorWriteRequestBytes": float(count)} for name, count in written}
         return shape
+
+
+class ConsumedByTable(dict[str, Consumed]):
+    """The units that one request consumed on each table, by name."""
+
+    def __init__(self, direction: str) -> None:
+        super().__init__()
+        self._direction = direction
+
+    def __missing__(self, table_name: str) -> Consumed:
+        return self.setdefault(table_name, Consumed(table_name, self._direction))

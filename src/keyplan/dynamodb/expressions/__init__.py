@@ -35,7 +35,7 @@ from keyplan.dynamodb.expressions.key_conditions import (
     PartitionMissedFault,
     check_key_names,
 )
-from keyplan.dynamodb.expressions.placeholders import CheckedPlaceholders, Placeholders
+from keyplan.dynamodb.expressions.placeholders import CheckedPlaceholders, NewPlaceholders, Placeholders
 from keyplan.dynamodb.expressions.tree import to_text
 from keyplan.dynamodb.expressions.updates import WRONG_TYPE, statement_bytes
 
@@ -51,6 +51,7 @@ __all__ = [
     "KeyCondition",
     "KeyConditionFault",
     "KeyTerm",
+    "NewPlaceholders",
     "PartitionMissedFault",
     "Placeholders",
     "UpdateFault",

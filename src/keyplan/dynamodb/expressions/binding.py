@@ -160,23 +160,11 @@ def bind_condition(
 def _paths(of: tree.Condition | tree.Operand) -> Iterator[tree.Path]:
     stack: list[tree.Condition | tree.Operand] = [of]
     while stack:
-        match stack.pop():
-            case tree.Path() as path:
-                yield path
-            case tree.And(inner) | tree.Or(inner):
-                stack.extend(inner)
-            case tree.Not(one):
-                stack.append(one)
-            case tree.Compare(_, left, right) | tree.Arithmetic(_, left, right):
-                stack += (left, right)
-            case tree.Between(operand, low, high):
-                stack += (operand, low, high)
-            case tree.In(operand, options):
-                stack += (operand, *options)
-            case tree.Call(_, arguments):
-                stack.extend(arguments)
-            case tree.Value():
-                pass
+        node = stack.pop()
+        if isinstance(node, tree.Path):
+            yield node
+        else:
+            stack.extend(tree.below(node))
 
 
 def bind_key_condition(

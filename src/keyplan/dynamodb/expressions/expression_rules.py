@@ -104,12 +104,12 @@ def check_size(text: str, *, tells_size: bool = True) -> None:
 
 def check_condition(condition: tree.Condition) -> None:
     """Reject unknown or misplaced functions, reserved words and list indexes out of range."""
+    while isinstance(condition, tree.Not):
+        condition = condition.condition
     match condition:
         case tree.And(conditions) | tree.Or(conditions):
             for inner in conditions:
                 check_condition(inner)
-        case tree.Not():
-            check_condition(_below_nots(condition))
         case tree.Compare(_, left, right):
             _check_all((left, right))
         case tree.Between(operand, low, high):
@@ -129,12 +129,6 @@ def check_update(update: tree.Update) -> None:
         _check_path(action.path)
         if isinstance(action, tree.Set):
             _check_all((action.value,), in_update=True)
-
-
-def _below_nots(condition: tree.Condition) -> tree.Condition:
-    while isinstance(condition, tree.Not):
-        condition = condition.condition
-    return condition
 
 
 def _check_all(operands: Iterable[tree.Operand], *, in_update: bool = False, nested: bool = False) -> None:
@@ -203,25 +197,9 @@ def count_operators(expression: tree.Condition | tree.Update) -> int:
     )
     while stack:
         node = stack.pop()
-        count += 1
-        match node:
-            case tree.Path() | tree.Value():
-                count -= 1
-            case tree.And(conditions) | tree.Or(conditions):
-                count += len(conditions) - 2
-                stack.extend(conditions)
-            case tree.Not(inner):
-                stack.append(inner)
-            case tree.Compare(_, left, right) | tree.Arithmetic(_, left, right):
-                stack += (left, right)
-            case tree.Between(operand, low, high):
-                stack += (operand, low, high)
-            case tree.In(operand, options):
-                stack += (operand, *options)
-            case tree.Call(_, arguments):
-                stack.extend(arguments)
-            case tree.Set(_, value):
-                stack.append(value)
-            case tree.Remove() | tree.Add() | tree.Delete():
-                pass
+        if isinstance(node, (tree.And, tree.Or)):
+            count += len(node.conditions) - 1
+        elif not isinstance(node, (tree.Path, tree.Value)):
+            count += 1
+        stack.extend(tree.below(node))
     return count

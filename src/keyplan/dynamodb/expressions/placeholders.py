@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
+from keyplan.dynamodb.expressions import tree
 from keyplan.dynamodb.expressions.expression_errors import ExpressionFault
 from keyplan.dynamodb.values import AttributeValue, ValueFault, check_value, name_fault, value_size
 from keyplan.dynamodb.values.validation import SHORT_NAME
@@ -91,6 +93,27 @@ class CheckedPlaceholders(Placeholders):
         self._values = values
         self._unused_names = dict.fromkeys(names)
         self._unused_values = dict.fromkeys(values)
+
+
+class NewPlaceholders:
+    """Placeholders created in order for names and values: ``#0``, ``:0``, ``:1``."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.values: dict[str, AttributeValue] = {}
+
+    def path(self, name: str) -> tree.Path:
+        placeholder = f"#{len(self.names)}"
+        self.names[placeholder] = name
+        return tree.Path((placeholder,))
+
+    def value(self, value: Mapping[str, Any]) -> tree.Value:
+        placeholder = f":{len(self.values)}"
+        self.values[placeholder] = dict(value)
+        return tree.Value(placeholder)
+
+    def given(self) -> Placeholders:
+        return Placeholders(self.names or None, self.values or None)
 
 
 def _checked_names(names: Mapping[str, str]) -> dict[str, str]:

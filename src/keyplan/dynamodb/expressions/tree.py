@@ -6,6 +6,7 @@ contain no names or values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
@@ -141,6 +142,23 @@ class Update:
     """The actions of an update expression in text order; those of a section are adjacent."""
 
     actions: tuple[Action, ...]
+
+
+def below(node: Condition | Operand | Action) -> Sequence[Condition | Operand]:
+    """The conditions and operands of a node, without the path that an action writes."""
+    match node:
+        case And(inner) | Or(inner) | Call(_, inner):
+            return inner
+        case Not(one) | Set(_, one):
+            return (one,)
+        case Compare(_, left, right) | Arithmetic(_, left, right):
+            return (left, right)
+        case Between(operand, low, high):
+            return (operand, low, high)
+        case In(operand, options):
+            return (operand, *options)
+        case _:
+            return ()
 
 
 Printable = Condition | Operand | Projection | Update

@@ -506,6 +506,15 @@ def _lower_first(name: str) -> str:
     return name[:1].lower() + name[1:]
 
 
+_READABLE: dict[type[Shape], tuple[type, str]] = {
+    Text: (str, "a string"),
+    Whole: (int, "i32"),
+    ListOf: (list, "a sequence"),
+    MapOf: (dict, "a map"),
+}
+"""The JSON types of the members of SearchVectors, and the newer reader's names for them."""
+
+
 def refuse_unreadable(shape: Structure, request: Any) -> None:
     """Reject a request with an unreadable member, or without a required member. Raises SerializationException if a
     member has the wrong JSON type, or ValidationException if a required member is missing.
@@ -516,9 +525,10 @@ def refuse_unreadable(shape: Structure, request: Any) -> None:
         member = shape.members.get(name)
         if member is None or (value is None and name not in shape.required):
             continue
-        if not _is_readable(member, value):
+        kind, expected = _READABLE[type(member)]
+        if type(value) is not kind:
             raise SerializationException(
-                f"invalid type: {_shown(value)}, expected {_wanted(member)} at line 1 column {_column(request, name)}"
+                f"invalid type: {_shown(value)}, expected {expected} at line 1 column {_column(request, name)}"
             )
     missing = next((name for name in shape.members if name in shape.required and name not in request), None)
     if missing is not None:
@@ -543,38 +553,6 @@ def _length(value: Any) -> int:
 def _written(value: Any) -> str:
     """A value as compact JSON. Also accepts numbers and texts that strict writers reject."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-
-
-def _is_readable(member: Shape, value: Any) -> bool:
-    match member:
-        case Text():
-            return type(value) is str
-        case Whole():
-            return type(value) is int
-        case Real():
-            return type(value) in {int, float}
-        case Flag():
-            return type(value) is bool
-        case ListOf():
-            return type(value) is list
-        case _:
-            return type(value) is dict
-
-
-def _wanted(member: Shape) -> str:
-    match member:
-        case Text():
-            return "a string"
-        case Whole(bits=bits):
-            return f"i{bits}"
-        case Real():
-            return "f64"
-        case Flag():
-            return "a boolean"
-        case ListOf():
-            return "a sequence"
-        case _:
-            return "a map"
 
 
 def _shown(value: Any) -> str:

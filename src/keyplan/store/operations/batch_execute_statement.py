@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.capacity import ConsumedByTable, read_units
 from keyplan.dynamodb.expressions import ExpressionFault, UpdateFault
 from keyplan.dynamodb.operations.registry import OPERATIONS
 from keyplan.dynamodb.partiql import StatementFault
@@ -14,7 +14,7 @@ from keyplan.dynamodb.values import ValueFault
 from keyplan.errors import DynamoDBError
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import add_units, perform
-from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity
 from keyplan.store.simulation import cancellation_of
 from keyplan.store.statements.single_item_statements import one_item, written_of
 from keyplan.store.statements.statement_plans import Given, given_of
@@ -33,13 +33,9 @@ def batch_execute_statement(database: Database, request: Request) -> Answer:
     kinds = {given.reads for given in parsed if isinstance(given, Given)}
     if len(kinds) > 1:
         raise RequestFault("Read and write requests together in the same batch is not supported.")
-    units: dict[str, Consumed] = {}
+    units = ConsumedByTable("Read" if kinds == {True} else "Write")
     responses = [_run(database, statement, given, units) for statement, given in zip(statements, parsed, strict=True)]
-    answer: Answer = {"Responses": responses}
-    level = wants_capacity(request)
-    if level is not None:
-        answer["ConsumedCapacity"] = consumed_list(units, level)
-    return answer
+    return {"Responses": responses, **consumed_capacity(request, units)}
 
 
 def _given(statement: Mapping[str, Any]) -> Given | ExpressionFault | ValueFault:
@@ -54,7 +50,7 @@ def _run(
     database: Database,
     statement: Mapping[str, Any],
     given: Given | ExpressionFault | ValueFault,
-    units: dict[str, Consumed],
+    units: ConsumedByTable,
 ) -> Answer:
     if not isinstance(given, Given):
         return _error(given)
@@ -73,7 +69,7 @@ def _run(
     raise StaleTableError
 
 
-def _read(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
+def _read(database: Database, statement: Mapping[str, Any], given: Given, units: ConsumedByTable) -> Answer:
     consistent = bool(statement.get("ConsistentRead"))
     element = one_item(database, statement["Statement"], given, consistent=consistent)
     if element is None:
@@ -83,20 +79,20 @@ def _read(database: Database, statement: Mapping[str, Any], given: Given, units:
     consumed = read_units(0 if row is None else row[0], consistent=consistent)
     if database.meter is not None:
         database.meter.read(element.table, None, element.key[:1], consumed)
-    units.setdefault(element.table.name, Consumed(element.table.name, "Read")).table_units += consumed
+    units[element.table.name].table_units += consumed
     answer: Answer = {"TableName": element.table.name}
     if item is not None:
         answer["Item"] = item
     return answer
 
 
-def _write(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
+def _write(database: Database, statement: Mapping[str, Any], given: Given, units: ConsumedByTable) -> Answer:
     if given.is_check:
         raise StatementFault("EXISTS can only be used in ExecuteTransaction write requests.")
     written = written_of(database, statement["Statement"], given, returns_item=False)
     write = written.write
     outcome = database.write(lambda writer: perform(writer, write, database.charge))
-    add_units(units.setdefault(write.table.name, Consumed(write.table.name, "Write")), write.table, outcome)
+    add_units(units[write.table.name], write.table, outcome)
     answer: Answer = {"TableName": write.table.name}
     item = written.returned(outcome)
     if item:

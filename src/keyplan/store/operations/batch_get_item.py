@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.capacity import ConsumedByTable, read_units
 from keyplan.dynamodb.expressions import BoundProjection
 from keyplan.dynamodb.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
 from keyplan.dynamodb.operations.registry import mixture
@@ -12,7 +12,7 @@ from keyplan.dynamodb.service_errors import THROTTLING, ResourceNotFoundExceptio
 from keyplan.errors import DynamoDBError
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
-from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, only_projection, wants_capacity
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity, only_projection
 from keyplan.store.tables.item_keys import Key, SchemaFault, check_key_values, check_scalars, key_of_request
 from keyplan.store.tables.table import Table
 from keyplan.store.work_budget import spend_on_copies, spend_on_items
@@ -45,11 +45,8 @@ def batch_get_item(database: Database, request: Request) -> Answer:
         read.table(name, table, of_table, projection, its_keys)
     if read.throttled is not None and not any(consumed.table_units for consumed in read.units.values()):
         raise read.throttled
-    answer: Answer = {"Responses": read.responses, "UnprocessedKeys": read.unprocessed}
-    level = wants_capacity(request)
-    if level is not None:
-        answer["ConsumedCapacity"] = consumed_list(read.units, level)
-    return answer
+    capacity = consumed_capacity(request, read.units)
+    return {"Responses": read.responses, "UnprocessedKeys": read.unprocessed, **capacity}
 
 
 def _keys(table: Table, of_table: dict[str, Any]) -> list[Key]:
@@ -77,7 +74,7 @@ class _Reading:
         """Why keys remain unprocessed."""
         self.responses: dict[str, list[Answer]] = {}
         self.unprocessed: dict[str, Answer] = {}
-        self.units: dict[str, Consumed] = {}
+        self.units = ConsumedByTable("Read")
         self._shown: dict[str, str] = {}
         """The table name or ARN in the response, by table name."""
         self._read: dict[str, set[Key]] = {}
@@ -94,7 +91,7 @@ class _Reading:
         bodies: list[bytes] = []
         before = self._read.get(table.name)
         self._read[table.name] = {*(before or ()), *keys}
-        consumed = self.units.setdefault(table.name, Consumed(table.name, "Read"))
+        consumed = self.units[table.name]
         for number, key in enumerate(keys):
             if before is not None and key in before:
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from keyplan.dynamodb.capacity import Consumed
+from keyplan.dynamodb.capacity import ConsumedByTable
 from keyplan.dynamodb.limits import BATCH_WRITE_REQUESTS_MAX
 from keyplan.dynamodb.service_errors import THROTTLING, ResourceNotFoundException, ValidationException
 from keyplan.dynamodb.values import check_item
@@ -16,7 +16,7 @@ from keyplan.store.items.item_writes import Outcome, add_units, perform
 from keyplan.store.items.write_outcome import Write, checked_size
 from keyplan.store.operations.common import collection_metrics
 from keyplan.store.requests import write_preparation as prepare
-from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.item_keys import MISMATCH, KeyFault, SchemaFault, check_key_values
 
@@ -49,14 +49,10 @@ def batch_write_item(database: Database, request: Request) -> Answer:
             unprocessed.setdefault(name, []).append(action)
     if not done and isinstance(results[0], DynamoDBError):
         raise results[0]
-    answer: Answer = {"UnprocessedItems": unprocessed}
-    level = wants_capacity(request)
-    if level is not None:
-        units: dict[str, Consumed] = {}
-        for write, outcome in done:
-            consumed = units.setdefault(write.table.name, Consumed(write.table.name, "Write"))
-            add_units(consumed, write.table, outcome)
-        answer["ConsumedCapacity"] = consumed_list(units, level)
+    units = ConsumedByTable("Write")
+    for write, outcome in done:
+        add_units(units[write.table.name], write.table, outcome)
+    answer: Answer = {"UnprocessedItems": unprocessed, **consumed_capacity(request, units)}
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         answer["ItemCollectionMetrics"] = _metrics(writes, actions)
     return answer

@@ -23,14 +23,7 @@ from keyplan.store.tables.resources import resource_of
 from keyplan.store.tables.table import Table
 from keyplan.store.tables.table_description import table_id
 from keyplan.store.transfer.table_exports import INCREMENTAL, KIND, Item, Shown, Span, export, fail_export
-from keyplan.store.transfer.transfer_jobs import (
-    Job,
-    digest_of,
-    keep_job,
-    new_number,
-    repeated,
-    run_job,
-)
+from keyplan.store.transfer.transfer_jobs import Job, digest_of, keep_job, new_number, repeated, run_job
 
 DAY_S = 86_400.0
 _EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")

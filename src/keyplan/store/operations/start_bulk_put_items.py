@@ -18,15 +18,7 @@ from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.table import Table
 from keyplan.store.tables.table_description import table_id
 from keyplan.store.transfer.bulk_operations import KIND, fail_bulk, put_objects
-from keyplan.store.transfer.transfer_jobs import (
-    Job,
-    all_jobs,
-    digest_of,
-    keep_job,
-    new_number,
-    repeated,
-    run_job,
-)
+from keyplan.store.transfer.transfer_jobs import Job, all_jobs, digest_of, keep_job, new_number, repeated, run_job
 
 _CONFLICT = "Request parameters do not match the previous request with the same idempotency token"
 _GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.capacity import ConsumedByTable, read_units
 from keyplan.dynamodb.expressions import BoundProjection
 from keyplan.dynamodb.limits import TRANSACT_BYTES_MAX
 from keyplan.dynamodb.service_errors import THROTTLING, TransactionCanceledException, ValidationException
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
-from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, only_projection, wants_capacity
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity, only_projection
 from keyplan.store.requests.write_preparation import without_idle
 from keyplan.store.simulation import Meter, cancellation_of
 from keyplan.store.storage.key_layouts import Row
@@ -64,14 +64,10 @@ def read_together(database: Database, tables: list[Table], keys: list[Key]) -> l
 
 
 def read_capacity(request: Request, tables: list[Table], rows: list[Row | None]) -> Answer:
-    level = wants_capacity(request)
-    if level is None:
-        return {}
-    units: dict[str, Consumed] = {}
+    units = ConsumedByTable("Read")
     for table, row in zip(tables, rows, strict=True):
-        consumed = units.setdefault(table.name, Consumed(table.name, "Read"))
-        consumed.table_units += read_units(0 if row is None else row[0], transactional=True)
-    return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}
+        units[table.name].table_units += read_units(0 if row is None else row[0], transactional=True)
+    return consumed_capacity(request, units, by_direction=True)
 
 
 def _charge(meter: Meter, tables: list[Table], keys: list[Key], rows: list[Row | None]) -> None:

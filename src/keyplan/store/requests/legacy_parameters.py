@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.dynamodb.expressions import BoundCondition, BoundUpdate, Placeholders, bind_condition, bind_update, tree
+from keyplan.dynamodb.expressions import (
+    BoundCondition,
+    BoundUpdate,
+    NewPlaceholders,
+    Placeholders,
+    bind_condition,
+    bind_update,
+    tree,
+)
 from keyplan.dynamodb.service_errors import RequestFault
 from keyplan.dynamodb.values import check_value, less
 from keyplan.store.requests.request_expressions import Request
@@ -33,28 +41,14 @@ _ADDED = frozenset({"N", "SS", "NS", "BS", "L"})
 _DELETED = frozenset({"SS", "NS", "BS"})
 
 Conditions = Mapping[str, Mapping[str, Any]]
+Plain = tuple[str, list[Mapping[str, Any]]]
+"""An operator with its values."""
 
 
-class _Names:
-    """The placeholders of one translation, created on demand."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._values: dict[str, Any] = {}
-
+class _Names(NewPlaceholders):
     def path(self, name: str) -> tree.Path:
         check_names((name,))
-        placeholder = f"#{len(self._names)}"
-        self._names[placeholder] = name
-        return tree.Path((placeholder,))
-
-    def value(self, value: Mapping[str, Any]) -> tree.Value:
-        placeholder = f":{len(self._values)}"
-        self._values[placeholder] = value
-        return tree.Value(placeholder)
-
-    def given(self) -> Placeholders:
-        return Placeholders(self._names or None, self._values or None)
+        return super().path(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +58,29 @@ class Translated:
     condition: tree.Condition
     given: Placeholders
 
-    def bound(self, kind: str) -> BoundCondition:
-        return bind_condition(self.condition, self.given, kind)
-
 
 def expected(request: Request) -> BoundCondition | None:
     """The condition of a write's ``Expected``. Raises RequestFault, ValueFault."""
-    conditions: Conditions | None = request.get("Expected")
-    plain = {name: _of_expected(name, condition) for name, condition in (conditions or {}).items()}
-    _check_operator(request, conditions)
-    translated = _joined(plain, request.get("ConditionalOperator"))
-    return None if translated is None else translated.bound("ConditionExpression")
+    conditions: Conditions = request.get("Expected") or {}
+    plain = {name: _of_expected(name, condition) for name, condition in conditions.items()}
+    return _bound(request, plain, "ConditionExpression")
 
 
 def filtered(request: Request, member: str) -> BoundCondition | None:
     """The filter of a ``QueryFilter`` or ``ScanFilter``. Raises RequestFault, ValueFault."""
-    conditions: Conditions | None = request.get(member)
-    plain = _checked(conditions or {})
-    _check_operator(request, conditions)
-    translated = _joined(plain, request.get("ConditionalOperator"))
-    return None if translated is None else translated.bound("FilterExpression")
+    return _bound(request, _checked(request.get(member) or {}), "FilterExpression")
+
+
+def _bound(request: Request, conditions: Mapping[str, Plain], kind: str) -> BoundCondition | None:
+    operator = request.get("ConditionalOperator")
+    if operator is not None and not conditions:
+        raise RequestFault("ConditionalOperator cannot be used without Filter or Expected")
+    if operator is not None and len(conditions) < 2:
+        raise RequestFault("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+    if not conditions:
+        return None
+    translated = _joined(conditions, operator)
+    return bind_condition(translated.condition, translated.given, kind)
 
 
 def key_conditions(request: Request) -> Translated:
@@ -91,9 +88,7 @@ def key_conditions(request: Request) -> Translated:
     plain = _checked(request["KeyConditions"])
     if not plain:
         raise RequestFault("Conditions can be of length 1 or 2 only")
-    translated = _joined(plain, None)
-    assert translated is not None  # noqa: S101 - there is a condition
-    return translated
+    return _joined(plain, None)
 
 
 def check_indexable(request: Request) -> None:
@@ -139,9 +134,6 @@ def _action(names: _Names, name: str, action: str, value: Mapping[str, Any] | No
 
 
 # --- conditions ---------------------------------------------------------------------------------------------
-
-Plain = tuple[str, list[Mapping[str, Any]]]
-"""An operator with its values."""
 
 
 def _of_expected(name: str, condition: Mapping[str, Any]) -> Plain:
@@ -196,18 +188,7 @@ def _checked_one(operator: str, values: list[Mapping[str, Any]]) -> Plain:
     return operator, checked
 
 
-def _check_operator(request: Request, conditions: Conditions | None) -> None:
-    if request.get("ConditionalOperator") is None:
-        return
-    if not conditions:
-        raise RequestFault("ConditionalOperator cannot be used without Filter or Expected")
-    if len(conditions) < 2:
-        raise RequestFault("ConditionalOperator can only be used when Filter or Expected has two or more elements")
-
-
-def _joined(conditions: Mapping[str, Plain], operator: str | None) -> Translated | None:
-    if not conditions:
-        return None
+def _joined(conditions: Mapping[str, Plain], operator: str | None) -> Translated:
     names = _Names()
     parts = tuple(_condition(names, name, *plain) for name, plain in conditions.items())
     if len(parts) == 1:

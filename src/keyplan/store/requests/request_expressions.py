@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keyplan.dynamodb.capacity import Consumed
+from keyplan.dynamodb.capacity import ConsumedByTable
 from keyplan.dynamodb.expressions import (
     BoundCondition,
     BoundProjection,
@@ -97,8 +97,12 @@ def wants_capacity(request: Request) -> str | None:
     return None if level is None or level == "NONE" else level
 
 
-def consumed_list(units: Mapping[str, Consumed], level: str, *, by_direction: bool = False) -> list[Answer]:
-    return [consumed.as_json(level, by_direction=by_direction) for consumed in units.values()]
+def consumed_capacity(request: Request, units: ConsumedByTable, *, by_direction: bool = False) -> Answer:
+    """The ``ConsumedCapacity`` member of an operation on several tables, if the request asks for it."""
+    level = wants_capacity(request)
+    if level is None:
+        return {}
+    return {"ConsumedCapacity": [each.as_json(level, by_direction=by_direction) for each in units.values()]}
 
 
 def old_or_none(request: Request) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.capacity import ConsumedByTable, read_units
 from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.dynamodb.limits import TOKEN_LIFETIME_S, TRANSACT_BYTES_MAX
 from keyplan.dynamodb.service_errors import (
@@ -23,7 +23,7 @@ from keyplan.dynamodb.service_errors import (
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import Charge, Outcome, add_units, perform
 from keyplan.store.items.write_outcome import Write
-from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity
 from keyplan.store.simulation import cancellation_of
 from keyplan.store.storage.storage_transactions import Writer
 
@@ -113,22 +113,14 @@ def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Ans
         raise IdempotentParameterMismatchException(
             "Request parameters do not match the previous request with the same idempotency token"
         )
-    level = wants_capacity(request)
-    if level is None:
-        return {}
-    units: dict[str, Consumed] = {}
+    units = ConsumedByTable("Read")
     for name, size in orjson.loads(kept[1]):
-        consumed = units.setdefault(name, Consumed(name, "Read"))
-        consumed.table_units += read_units(size, transactional=True)
-    return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}
+        units[name].table_units += read_units(size, transactional=True)
+    return consumed_capacity(request, units, by_direction=True)
 
 
 def _answer(request: Request, writes: Sequence[Write], outcomes: Sequence[Outcome]) -> Answer:
-    level = wants_capacity(request)
-    if level is None:
-        return {}
-    units: dict[str, Consumed] = {}
+    units = ConsumedByTable("Write")
     for write, outcome in zip(writes, outcomes, strict=True):
-        consumed = units.setdefault(write.table.name, Consumed(write.table.name, "Write"))
-        add_units(consumed, write.table, outcome, transactional=True)
-    return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}
+        add_units(units[write.table.name], write.table, outcome, transactional=True)
+    return consumed_capacity(request, units, by_direction=True)
