@@ -16,7 +16,7 @@ from keyplan.store.items.item_writes import Outcome, add_units, perform
 from keyplan.store.items.write_outcome import Write, checked_size
 from keyplan.store.operations.common import collection_metrics
 from keyplan.store.requests import write_preparation as prepare
-from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity, wants_capacity
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.item_keys import MISMATCH, KeyFault, SchemaFault, check_key_values
 
@@ -50,8 +50,9 @@ def batch_write_item(database: Database, request: Request) -> Answer:
     if not done and isinstance(results[0], DynamoDBError):
         raise results[0]
     units = ConsumedByTable("Write")
-    for write, outcome in done:
-        add_units(units[write.table.name], write.table, outcome)
+    if wants_capacity(request) is not None:
+        for write, outcome in done:
+            add_units(units[write.table.name], write.table, outcome)
     answer: Answer = {"UnprocessedItems": unprocessed, **consumed_capacity(request, units)}
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         answer["ItemCollectionMetrics"] = _metrics(writes, actions)

@@ -23,7 +23,7 @@ from keyplan.dynamodb.service_errors import (
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import Charge, Outcome, add_units, perform
 from keyplan.store.items.write_outcome import Write
-from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_capacity, wants_capacity
 from keyplan.store.simulation import cancellation_of
 from keyplan.store.storage.storage_transactions import Writer
 
@@ -120,6 +120,8 @@ def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Ans
 
 
 def _answer(request: Request, writes: Sequence[Write], outcomes: Sequence[Outcome]) -> Answer:
+    if wants_capacity(request) is None:
+        return {}
     units = ConsumedByTable("Write")
     for write, outcome in zip(writes, outcomes, strict=True):
         add_units(units[write.table.name], write.table, outcome, transactional=True)

@@ -127,8 +127,14 @@ class Service:
             outcome = self._outcome(self._call_briefly, name, params, request)
             if isinstance(outcome, LongError):
                 self._aside.submit(lambda: self._answer_long(name, params, request, cors), reply)
+            elif isinstance(outcome, Exception):
+                reply(_answer(name, outcome, headers, cors))
             else:
-                self._finish(name, outcome, headers, cors, reply)
+                body = orjson.dumps(outcome)  # reads have a response
+                if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
+                    self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), reply)
+                else:
+                    reply(answers.json_answer(200, body, headers, cors))
             return
         finish = self._counted(size_bytes, reply)
         if OPERATIONS[name].kind == "write":
@@ -144,16 +150,6 @@ class Service:
         if name == "GetRecords" and isinstance(outcome, dict) and not self._settings.regions:
             _set_region(outcome, request)
         return outcome
-
-    def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
-        if isinstance(outcome, Exception):
-            reply(_answer(name, outcome, headers, cors))
-            return
-        body = orjson.dumps(outcome)  # reads have a response
-        if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
-            self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), reply)
-            return
-        reply(answers.json_answer(200, body, headers, cors))
 
     def _counted(self, size_bytes: int, reply: Reply) -> Reply:
         """Count a request's bytes as pending, until its reply."""
