@@ -19,7 +19,7 @@ from keyplan.store.tables.table import Table
 
 Tag = Mapping[str, str]
 
-_ARN = re.compile(rf"{TABLE_ARN}(?:/(index|stream|backup)/.*)?")
+_ARN = re.compile(rf"{TABLE_ARN}(?:/(?P<part>index|stream|backup)/.*)?")
 _SERVICE = re.compile("arn:[a-z-]+:dynamodb:")
 _SIGNS = frozenset("+-=._:/@")
 _RESERVED = "aws:"
@@ -32,7 +32,7 @@ def tagged_table(arn: str) -> str:
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
     match = _ARN.fullmatch(arn)
-    part = None if match is None else match[2]
+    part = None if match is None else match["part"]
     if part == "stream":
         raise not_found(arn)
     if part == "index":
