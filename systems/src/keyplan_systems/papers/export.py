@@ -1,11 +1,9 @@
-"""Export of a paper as BibTeX, as CSL-JSON and as a citation. An import of the export gives the same paper."""
+"""Export of a paper as BibTeX and as a citation. An import of the BibTeX gives the same paper."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
 
 from keyplan_systems.papers.design import Membership, Paper, byline
 from keyplan_systems.papers.records import UNDATED, collection_of
@@ -23,20 +21,6 @@ _BIBTEX = {
     "article", "book", "booklet", "inbook", "incollection", "inproceedings", "manual", "mastersthesis", "misc",
     "phdthesis", "proceedings", "techreport", "unpublished",
 }  # fmt: skip
-_CSL_KINDS = {
-    "article": "article-journal",
-    "inproceedings": "paper-conference",
-    "conference": "paper-conference",
-    "incollection": "chapter",
-    "inbook": "chapter",
-    "phdthesis": "thesis",
-    "mastersthesis": "thesis",
-    "techreport": "report",
-    "paper": "article",
-    "misc": "document",
-    "manual": "book",
-    "proceedings": "book",
-}
 _CONTAINERS = {
     "inproceedings": "booktitle",
     "incollection": "booktitle",
@@ -46,32 +30,10 @@ _CONTAINERS = {
     "techreport": "institution",
 }
 """The field of the collection, by kind of entry; ``journal`` for others."""
-_CSL_NAMES = {
-    "series": "collection-title",
-    "address": "publisher-place",
-    "note": "note",
-    "edition": "edition",
-    "type": "genre",
-    "isbn": "ISBN",
-    "issn": "ISSN",
-    "chapter": "chapter-number",
-    "eventtitle": "event-title",
-    "language": "language",
-}
-"""CSL's names of other BibTeX fields; the rest is under ``custom``."""
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
-
-
-class Format(NamedTuple):
-    """An export format."""
-
-    title: str
-    suffix: str
-    media_type: str
-    write: Callable[[Paper, Sequence[Membership]], str]
 
 
 def collection_name(collection: str) -> str:
@@ -168,51 +130,3 @@ def _people(names: Iterable[str]) -> str:
 
 def _latex(text: str | None) -> str | None:
     return None if text is None else "".join(_LATEX.get(letter, letter) for letter in text)
-
-
-# CSL-JSON
-
-
-def to_csl(paper: Paper, members: Sequence[Membership]) -> str:
-    """A list of one object in CSL-JSON."""
-    return json.dumps([_csl(paper, members)], ensure_ascii=False, indent=2) + "\n"
-
-
-def _csl(paper: Paper, members: Sequence[Membership]) -> dict[str, Any]:
-    editors = paper.editors or _names(members, "editor")
-    parts, further = _date_parts(paper), paper.further or {}
-    result: Mapping[str, Any] = {
-        "id": paper.paper_id,
-        "type": _csl_kind(paper),
-        "title": paper.title,
-        "author": _literal(_names(members, "author")),
-        "contributor": _literal(_names(members, "contributor")),
-        "editor": _literal(editors),
-        "issued": parts and {"date-parts": [parts]},
-        "container-title": _own_collection(paper, _csl_kind(paper)),
-        "volume": paper.volume,
-        "issue": paper.issue,
-        "page": paper.pages,
-        "publisher": paper.publisher,
-        "DOI": paper.doi,
-        "URL": paper.url,
-        "keyword": ", ".join(sorted(paper.topics)),
-        "abstract": paper.abstract,
-        **{_CSL_NAMES[name]: value for name, value in further.items() if name in _CSL_NAMES},
-        "custom": {name: value for name, value in further.items() if name not in _CSL_NAMES},
-    }
-    return {name: value for name, value in result.items() if value}
-
-
-def _csl_kind(paper: Paper) -> str:
-    return _CSL_KINDS.get(paper.kind, paper.kind)
-
-
-def _literal(names: Iterable[str]) -> list[dict[str, str]]:
-    return [{"literal": name} for name in names]
-
-
-FORMATS: Mapping[str, Format] = {
-    "bibtex": Format("BibTeX", "bib", "application/x-bibtex; charset=utf-8", to_bibtex),
-    "csl": Format("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", to_csl),
-}

@@ -55,7 +55,7 @@ def make_site(papers: Papers, options: SiteOptions) -> ServedSite:
             ("/authors/{handle:path}", pages.author, "anyone"),
             ("/topics/{name:path}", pages.topic, "anyone"),
             ("/drafts", drafts.show, "person"),
-            ("/papers/{paper_id:path}/as/{format}", pages.exported, "anyone"),
+            ("/papers/{paper_id:path}/as/bibtex", pages.bibtex, "anyone"),
             ("/papers/{paper_id:path}/text", pages.text, "anyone"),
             ("/papers/{paper_id:path}", pages.paper, "anyone"),
         ),

@@ -12,7 +12,7 @@ from keyplan.errors import ArgumentError, Refused
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.papers.design import Collection, Membership, Paper, Papers, PaperWithAuthors, byline
-from keyplan_systems.papers.export import FORMATS, citation, collection_name
+from keyplan_systems.papers.export import citation, collection_name, to_bibtex
 from keyplan_systems.papers.searching import found_papers, keep_found
 from keyplan_systems.site.kept import Kept
 from keyplan_systems.site.problems import not_found
@@ -156,7 +156,6 @@ def _paper_page(turn: PapersTurn, whole: PaperWithAuthors, status: int = 200) ->
         members=members,
         topics=sorted(paper_topic.topic for paper_topic in whole.topics),
         cited=citation(result, members),
-        formats=FORMATS,
         references=[each for each in papers.references(result.paper_id, limit=50) if may_read(papers, None, each)],
         cited_by=[each for each in papers.cited_by(result.paper_id, limit=50) if may_read(papers, None, each)],
         versions=[one for one in papers.paper_versions(result.paper_id) if own or one.was == "published"],
@@ -173,15 +172,13 @@ def text(turn: PapersTurn) -> Response:
     return turn.page("text.html", paper=whole.paper, members=byline(whole.authors), text=full.text)
 
 
-def exported(turn: PapersTurn) -> Response:
-    """A paper in another program's format."""
-    form = FORMATS.get(turn.path("format"))
-    if form is None:
-        raise not_found()
+def bibtex(turn: PapersTurn) -> Response:
     whole = _readable(turn)
     # The name is fixed, as an id may have characters that a header can't.
-    headers = {"content-disposition": f'attachment; filename="paper.{form.suffix}"'}
-    return Response(form.write(whole.paper, whole.authors), media_type=form.media_type, headers=headers)
+    headers = {"content-disposition": 'attachment; filename="paper.bib"'}
+    return Response(
+        to_bibtex(whole.paper, whole.authors), media_type="application/x-bibtex; charset=utf-8", headers=headers
+    )
 
 
 def _readable(turn: PapersTurn) -> PaperWithAuthors:
