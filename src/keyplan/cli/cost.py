@@ -130,7 +130,9 @@ def _payers(
     if len(designs) == len(names):
         loads = collector.step(partial(_traffics, designs, traffic)) or []
         if pattern is not None:
-            collector.step(partial(_known_pattern, designs[0], pattern))
+            known = designs[0].compiled
+            if all(each.id != pattern for each in known.patterns.values()):
+                collector.step(partial(known.pattern, pattern))  # raises UnknownPattern
     settings = loads[0].table if loads else TableSettings()
     wanted = regions or ([settings.region] if settings.region is not None else list(own) or [DEFAULT_REGION])
 
@@ -163,8 +165,3 @@ def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Tra
         read_traffic(traffic, design.compiled, *(other.compiled for other in designs if other is not design))
         for design in designs
     ]
-
-
-def _known_pattern(design: type[Design], name: str) -> None:
-    if not any(pattern.id == name for pattern in design.compiled.patterns.values()):
-        design.compiled.pattern(name)

@@ -62,9 +62,7 @@ Examples:
     help="Remove expired (TTL) items every SECONDS; 0 disables it.",
 )
 @click.option(
-    "--throttle",
-    is_flag=True,
-    help="Throttle requests that exceed the throughput of a table, index or partition.",
+    "--throttle", is_flag=True, help="Throttle requests that exceed the throughput of a table, index or partition."
 )
 @click.option(
     "--index-lag",
@@ -90,12 +88,7 @@ Examples:
     metavar="HOURS",
     help="Close each stream shard after HOURS.",
 )
-@click.option(
-    "--shard-records",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Split a stream shard after N records.",
-)
+@click.option("--shard-records", type=click.IntRange(1), metavar="N", help="Split a stream shard after N records.")
 @click.option(
     "--s3",
     type=click.Path(file_okay=False),

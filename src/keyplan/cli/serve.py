@@ -44,9 +44,7 @@ Examples:
 )
 @sample_option
 @click.option(
-    "--origin",
-    metavar="URL",
-    help="Public address of a site behind a reverse proxy, such as https://blog.example.com.",
+    "--origin", metavar="URL", help="Public address of a site behind a reverse proxy, such as https://blog.example.com."
 )
 @click.option(
     "--secret-file",

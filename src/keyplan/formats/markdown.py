@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from keyplan.formatting.markdown import cell, code, markdown_table
@@ -48,15 +48,8 @@ def _pattern_row(row: Row, *, with_cost: bool) -> list[str]:
 
 
 def _keys(design: CompiledDesign) -> str:
-    return markdown_table(
-        ["entity", "key", "on", "partition key", "sort key", "items"],
-        (row for entity in design.entities.values() for row in _entity_rows(entity)),
-    )
-
-
-def _entity_rows(entity: CompiledEntity) -> Iterator[list[str]]:
-    for number, key in enumerate((*entity.keys, *entity.claims)):
-        yield [
+    rows = [
+        [
             f"**{cell(entity.name)}**" if not number else "",
             cell(key.name),
             code(key.index.name) if key.index else "the table",
@@ -64,6 +57,10 @@ def _entity_rows(entity: CompiledEntity) -> Iterator[list[str]]:
             _templates(key.sort),
             _members(entity, key),
         ]
+        for entity in design.entities.values()
+        for number, key in enumerate((*entity.keys, *entity.claims))
+    ]
+    return markdown_table(["entity", "key", "on", "partition key", "sort key", "items"], rows)
 
 
 def _templates(attributes: Iterable[tuple[object, object]]) -> str:

@@ -48,7 +48,8 @@ class DesignFile(Generic[Opened]):
     def as_json(self) -> dict[str, Any] | None:
         if self.error is None:
             return None
-        line = _line_of(self.error, self.path)
+        _, colon, line_text = (self.error.place or "").rpartition(":")
+        line = int(line_text) if colon and line_text.isdecimal() else line_in(self.path, self.error)
         text = self.path.read_text(encoding="utf-8", errors="replace") if self.path.is_file() else ""
         lines = list(enumerate(text.splitlines(), 1))
         return {
@@ -70,10 +71,3 @@ def stamp(path: Path | str) -> tuple[int, int] | None:
 def line_in(path: Path, error: BaseException) -> int | None:
     frames = traceback.extract_tb(error.__traceback__)
     return next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
-
-
-def _line_of(error: KeyplanError, path: Path) -> int | None:
-    _, colon, line = (error.place or "").rpartition(":")
-    if colon and line.isdecimal():
-        return int(line)
-    return line_in(path, error)

@@ -197,12 +197,10 @@ def count(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index
 
 def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None) -> dict[str, Any]:
     attributes, _ = subject.key_attributes(index)
-    names = {f"#k{number}": attribute.name for number, attribute in enumerate(attributes)}
-    values = {f":k{number}": value for number, value in enumerate(partition)}
     return {
         "TableName": subject.table_name,
         **({} if index is None else {"IndexName": index.name}),
         "KeyConditionExpression": " AND ".join(f"#k{number} = :k{number}" for number in range(len(attributes))),
-        "ExpressionAttributeNames": names,
-        "ExpressionAttributeValues": values,
+        "ExpressionAttributeNames": {f"#k{number}": each.name for number, each in enumerate(attributes)},
+        "ExpressionAttributeValues": {f":k{number}": value for number, value in enumerate(partition)},
     }

@@ -87,19 +87,12 @@ class Oracle:
         plan = self.pattern.as_called(arguments).plan
         match plan:
             case GetPlan() | ClaimPlan():
-                entity = plan.entity
-                return [[row.instance for row in self._matching(world, entity, arguments)]]
+                return [[row.instance for row in self._matching(world, plan.entity, arguments)]]
             case BatchGetPlan():
                 return self._batch(plan, world, arguments)
             case ScanPlan():
-                keys = plan.keys
-                rows = [
-                    row
-                    for entity in plan.entities
-                    for row in self._matching(world, entity, arguments)
-                    if plan.index is None or any(_member(key, row.values) for key in keys if key in entity.index_keys)
-                ]
-                return [[row.instance for row in rows]]
+                rows = [row for entity in plan.entities for row in self._matching(world, entity, arguments)]
+                return [[row.instance for row in rows if plan.index is None or _on_index(plan, row)]]
             case QueryPlan():
                 return [[row.instance for row in group] for group in self._query(plan, world, arguments)]
             case ThroughPlan():
@@ -108,15 +101,9 @@ class Oracle:
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
         """The same if the fields don't determine the order of several entities' items."""
         arguments = {**self._defaults, **arguments}
-        plan = self.pattern.plan
-        matches = plan.matches if isinstance(plan, QueryPlan) else ()
-        rows = (
-            row
-            for match in matches
-            for row in self._matching(world, match.entity, arguments)
-            if _member(match.key, row.values)
-        )
-        return [[row.instance for row in rows]]
+        matches = self.pattern.plan.matches if isinstance(self.pattern.plan, QueryPlan) else ()
+        rows = ((match, row) for match in matches for row in self._matching(world, match.entity, arguments))
+        return [[row.instance for match, row in rows if _member(match.key, row.values)]]
 
     # Which items
 
@@ -220,7 +207,6 @@ def _as_it_is(value: Any) -> Any:
 
 def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
     """The functions that fold the case of fields in keys, by entity and name."""
-    result: dict[tuple[str, str], Callable[[Any], str]] = {}
     match plan:
         case GetPlan() | BatchGetPlan():
             keys = [(plan.entity, plan.entity.primary)]
@@ -237,23 +223,17 @@ def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
                 for half in (way.junction, way.end)
                 for pair, fold in folding_of(half).items()
             }
-    for entity, key in keys:
-        for _, template in key.attributes:
-            result |= {
-                (entity.name, variable.field): variable.folded for variable in template.variables if variable.folds
-            }
-    return result
+    variables = (
+        (entity, each) for entity, key in keys for _, template in key.attributes for each in template.variables
+    )
+    return {(entity.name, variable.field): variable.folded for entity, variable in variables if variable.folds}
 
 
 def _ranks(entity: CompiledEntity, name: str) -> tuple[Any, ...] | None:
     """The values of a field in the order of their rank in a key."""
     variables = (variable for key in entity.keys for _, template in key.attributes for variable in template.variables)
-    result = (
-        variable.format.ranks
-        for variable in variables
-        if variable.field == name and isinstance(variable.format, RankFormat)
-    )
-    return next(result, None)
+    formats = (variable.format for variable in variables if variable.field == name)
+    return next((form.ranks for form in formats if isinstance(form, RankFormat)), None)
 
 
 def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
@@ -279,6 +259,10 @@ def _member(key: CompiledKey, values: Mapping[str, Any]) -> bool:
     return all(values[name] is not None for name in fields) and all(
         values[name] in allowed for name, allowed in key.when.items()
     )
+
+
+def _on_index(plan: ScanPlan, row: Row) -> bool:
+    return any(_member(key, row.values) for key in plan.keys if key in row.entity.index_keys)
 
 
 def _leads(plan: ThroughPlan, link: Row, end: Row) -> bool:
