@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import fields
 from functools import cache
@@ -67,7 +68,11 @@ def test_the_printed_template_has_no_effect(name: str, tmp_path: Path) -> None:
     traffic = read_from(skeleton(cls), cls, tmp_path)
     own = traffic_of(cls.compiled)
     assert (traffic.table, traffic.patterns, traffic.entities) == (own.table, own.patterns, own.entities)
-    assert units(estimate(cls, traffic), cls) == units(estimated(name), cls)
+    results: list[dict[str, Any]] = []
+    for given in (traffic, own):
+        random.seed(name)  # a write of the social network reads more in one of some calls
+        results.append(units(estimate(cls, given), cls))
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("name", MARKED)
