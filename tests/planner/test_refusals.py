@@ -111,7 +111,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can contain"),
     "odd_collection": (
         read("Q")(odd_collection),
-        "Line has order_id, and names the Product by product_id: read through=Line",
+        "Line has order_id, and refers to Product by product_id: read through=Line",
     ),
     "no_limit": (read("Q")(no_limit), "a Page requires a limit"),
     "nameless": (read("Q")(nameless), "no field identifies an item"),

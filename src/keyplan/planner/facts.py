@@ -197,7 +197,7 @@ def _copy_hint(facts: Sequence[EntityFacts], entity: EntityFacts, name: str) -> 
     if links:
         link = min(links, key=lambda other: (len(other.kinds), other.name))
         return (
-            f"{link.name} has {name}, and names the {entity.name} by {' and '.join(entity.identity)}: read "
+            f"{link.name} has {name}, and refers to {entity.name} by {' and '.join(entity.identity)}: read "
             f"through={link.name}, or copy what you need of {entity.name} into {link.name}"
         )
     return f"name the parameter like the field that it means; {entity.name} has {', '.join(entity.kinds)}"

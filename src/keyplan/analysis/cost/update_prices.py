@@ -40,7 +40,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
         attributes = product.get("attributes", {})
         region, usage = attributes.get("regionCode"), attributes.get("usagetype", "")
         if not isinstance(region, str) or not re.fullmatch(r"[a-z0-9-]+", region):
-            continue  # of no one region; and the region becomes a file's name
+            continue  # without a region, or with one that is no file name
         of_region = result.setdefault(
             region,
             {"region": region, "as_of": as_of, "source": f"AWS Price List, offer AmazonDynamoDB, {as_of}", "usd": {}},

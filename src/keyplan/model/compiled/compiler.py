@@ -500,7 +500,7 @@ class _ReadCompiler:
         for target, source in mapping.items():
             if target not in end.fields or source not in junction.fields:
                 raise Problem(
-                    f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them is no field"
+                    f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them isn't a field"
                 )
         own = [condition.name for condition in self._conditions() if condition.name in junction.fields]
         rest = [condition.name for condition in self._conditions() if condition.name not in junction.fields]

@@ -117,7 +117,7 @@ class _Loading:
             self._products(table)
         else:
             raise RequestError(
-                f"{self.path.name} is no table of products or orders",
+                f"{self.path.name} has no columns of products or orders",
                 place=f"{self.path.name}:1",
                 hint="its first line names the columns: product_id, merchant_id, name, price, stock; or order_id, ...",
             )
