@@ -1,7 +1,6 @@
 """CSL-JSON, the form of bibliographies of Zotero, Mendeley, Crossref and pandoc.
 
-A file is an array of objects, objects line by line, or ``{"items": [...]}``. An object that can't be parsed is reported
-by its line, and reading goes on with the next one.
+A file is an array of objects, objects line by line, or ``{"items": [...]}``. It is read up to its first syntax error.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from keyplan_systems.papers.records import (
 FILE_BYTES_MAX = 64 * 1024 * 1024
 TEXT_CHARACTERS_MAX = 40_000
 """Characters of a field's text that are read: twice what an abstract may have."""
-TROUBLES_MAX = 1_000
 _WRAPPERS = ('"items"', '"references"')
 _BETWEEN = " \t\r\n,[]}"
 _TAKEN = frozenset({
@@ -54,63 +52,43 @@ _ROLES: tuple[tuple[str, Role], ...] = (
 
 
 def read_csl(path: Path) -> Iterator[Record | Trouble]:
-    """The records of a file, and what isn't an entry. Raises OSError."""
+    """The records of a file, and its errors. Raises OSError."""
     if path.stat().st_size > FILE_BYTES_MAX:
         yield Trouble(1, f"the file is larger than {FILE_BYTES_MAX:,} bytes", "split the file")
         return
-    troubles = 0
     for line, entry in _objects(path.read_bytes().decode("utf-8-sig", "replace")):
         if isinstance(entry, Trouble):
-            troubles += 1
             yield entry
-            if troubles >= TROUBLES_MAX:
-                yield Trouble(line, f"{troubles:,} errors: the rest of the file isn't read", "correct these first")
-                return
         else:
             yield from _read(line, entry)
 
 
 def _objects(text: str) -> Iterator[tuple[int, Any]]:
-    """The outermost objects of a text with their lines, and a Trouble for what can't be parsed. It is read once: behind
-    an error, reading goes on with the next line that begins with an object.
-    """
+    """The outermost objects of a text with their lines, up to the first syntax error, which is a Trouble."""
     decoder = json.JSONDecoder()
     start = text.find("[", 0, 200) + 1 if text[:200].lstrip("{ \t\r\n").startswith(_WRAPPERS) else 0
-    line, counted, place = 1, 0, start
-    while (begin := text.find("{", place)) >= 0:
+    line, counted, place, reason = 1, 0, start, ""
+    while not reason and (begin := text.find("{", place)) >= 0:
         line, counted = line + text.count("\n", counted, begin), begin
-        between = text[place:begin].strip(_BETWEEN)
-        if between:
-            yield line, Trouble(line, f"not an entry: {' '.join(between[:200].split())[:60]!r}")
+        if text[place:begin].strip(_BETWEEN):
+            break
         try:
             entry, place = decoder.raw_decode(text, begin)
-        except json.JSONDecodeError as error:
-            yield line, Trouble(line, f"the entry can't be read: {error.msg}", "close its braces and its texts")
-            line_of_error = text.rfind("\n", begin + 1, error.pos + 1)
-            place = _next_line_of_object(text, line_of_error if line_of_error > 0 else max(begin + 1, error.pos))
         except RecursionError:
-            yield line, Trouble(line, "the entry can't be read: too many values within values")
-            place = _next_line_of_object(text, begin + 1)
+            reason = "too many nested values"
         except ValueError as error:
-            yield line, Trouble(line, f"the entry can't be read: {error}")
-            place = _next_line_of_object(text, begin + 1)
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         else:
             yield line, entry
-    if text[place:].strip(_BETWEEN):
-        last = line + text.count("\n", counted, place)
-        yield last, Trouble(last, f"not an entry: {' '.join(text[place : place + 200].split())[:60]!r}")
-    elif (start or text.lstrip().startswith("[")) and "]" not in text[place:]:
-        last = 1 + text.count("\n")
-        yield last, Trouble(last, "the list isn't closed", "the file may be cut off: fetch it again")
-
-
-def _next_line_of_object(text: str, place: int) -> int:
-    """Where the next line begins that begins with an object; the text's end where there is none."""
-    while (place := text.find("\n", place)) >= 0:
-        place += 1
-        if text[place : place + 100].lstrip(" \t").startswith("{"):
-            return place
-    return len(text)
+    is_list = start or text.lstrip().startswith("[")
+    if not reason and text[place:].strip(_BETWEEN):
+        reason = f"not an entry: {' '.join(text[place : place + 200].split())[:60]!r}"
+    elif not reason and is_list and "]" not in text[place:]:
+        reason = "the list isn't closed"
+    if reason:
+        line += text.count("\n", counted, place) if place > counted else 0
+        message = f"the file can't be read from here on: {reason}"
+        yield line, Trouble(line, message, "the file may be truncated: export it again")
 
 
 # Entries
