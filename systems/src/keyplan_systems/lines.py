@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -56,14 +55,11 @@ class Lines:
         self._fallback = fallback
         self._number = 0
         self._told = False
-        self._again: deque[tuple[int, str]] = deque()
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return self
 
     def __next__(self) -> tuple[int, str]:
-        if self._again:
-            return self._again.popleft()
         while line := self._file.readline(LINE_BYTES_MAX + 1):
             self._number += 1
             if len(line) > LINE_BYTES_MAX:
@@ -74,10 +70,6 @@ class Lines:
             if text is not None:
                 return self._number, text
         raise StopIteration
-
-    def push_back(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Return these lines again."""
-        self._again.extendleft(reversed(list(lines)))
 
     def _decoded(self, line: bytes) -> str | None:
         try:

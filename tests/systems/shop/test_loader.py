@@ -112,7 +112,7 @@ def test_errors_of_products_have_line_numbers(empty: Shop, tmp_path: Path) -> No
         "product_id,merchant_id,name,price,stock,related\n"
         "a,m,A,4.505,1,\n"
         "b,m,B,1,-1,\n"
-        'c,m,"open quote,1,1,\n'
+        'c,m,"closed" early,1,1,\n'
         "d,m,D,1,1,nothing\n"
         "e,m\n"
         ",m,E,1,1,\n"
@@ -130,8 +130,8 @@ def test_errors_of_products_have_line_numbers(empty: Shop, tmp_path: Path) -> No
     messages = [fault.message for fault in report.errors]
     assert messages[0] == "price is '4.505'"
     assert messages[1].startswith("stock: input should be greater than or equal to 0")
-    assert messages[2] == "the row can't be read: a quote isn't closed, or isn't doubled"
-    assert messages[3] == "the number of columns is 2, and 6 in the first line"
+    assert messages[2] == "line 4 can't be read: ',' expected after '\"'"
+    assert messages[3] == "the row has 2 columns, expected 6"
     assert messages[-1] == "related to unknown products: nothing"
     products = [product for name in "abcdefghij" if (product := empty.product(name))]
     assert [product.name for product in products] == ["D", "two\nlines", "J"]
@@ -219,6 +219,13 @@ def test_a_long_line_is_reported(empty: Shop, tmp_path: Path) -> None:
     assert empty.product("last") is not None
 
 
+def test_an_unclosed_quote_is_reported_with_the_lines_that_it_hides(empty: Shop, tmp_path: Path) -> None:
+    text = 'product_id,merchant_id,name,price,stock\na,m,A,1,1\nb,m,"B,1,1\nc,m,C,1,1\n'
+    report = loaded(empty, tmp_path, products=text)
+    assert report.loaded == 1
+    assert [fault.message for fault in report.errors] == ["lines 3 to 4 can't be read: unexpected end of data"]
+
+
 def test_missing_files_are_reported(empty: Shop, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"has neither products\.csv nor orders\.csv"):
         load(empty, tmp_path, lambda done, total: None)
@@ -254,7 +261,7 @@ def test_the_import_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "products.csv").write_text(PRODUCTS + "bad\n", encoding="utf-8")
     result = run("import", "shop", "products.csv")
     assert result.exit_code == 3
-    assert "products.csv:5: the number of columns is 1, and 6 in the first line" in result.stderr
+    assert "products.csv:5: the row has 1 columns, expected 6" in result.stderr
     assert "Imported 3 into shop.db; 1 error, listed above." in result.stdout
     assert run("import", "shop", "nowhere").exit_code == 2
 

@@ -1,7 +1,6 @@
 """CSV files, read row by row in bounded memory, with the line number of each row.
 
-The loader interprets the columns. An unreadable row is reported by its line, and reading continues after it: an
-unclosed quote invalidates only its own line.
+An unclosed quote makes the lines up to the next quote unreadable, or 128 KB of them; they are reported.
 """
 
 from __future__ import annotations
@@ -14,14 +13,12 @@ from pathlib import Path
 
 from keyplan_systems.lines import Lines, Tell
 
-RECORD_LINES_MAX = 20
-"""Lines that a row may go on over, where a quoted text has line breaks."""
 DELIMITERS = ",;\t"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: the line that it begins on, and its texts by column, without the spaces around them."""
+    """A row: the number of its first line, and its stripped values by column."""
 
     line: int
     values: dict[str, str]
@@ -29,9 +26,9 @@ class Row:
 
 @dataclass
 class Table:
-    """A file whose first line names its columns. They may be divided by commas, semicolons or tabs.
+    """A file whose first line names its columns, separated by commas, semicolons or tabs.
 
-    ``columns`` is empty where there is no line of names.
+    ``columns`` is empty if the first line can't be read.
     """
 
     path: Path
@@ -52,7 +49,7 @@ class Table:
         try:
             names = next(csv.reader([text], delimiter=self.delimiter, strict=True))
         except csv.Error as error:
-            self.tell(number, f"the columns' names can't be read: {error}", None)
+            self.tell(number, f"the column names can't be read: {error}", None)
             return
         columns = [name.strip().lower().replace(" ", "_") for name in names]
         twice = sorted(name for name, count in Counter(columns).items() if count > 1)
@@ -66,44 +63,36 @@ class Table:
         self.columns = [names.get(name, name) for name in self.columns]
 
     def lacks(self, *needed: Collection[str]) -> list[str]:
-        """What is missing of the columns that are needed; of each collection one is enough."""
+        """The missing columns; one column of each collection is required."""
         return [" or ".join(names) for names in needed if not set(names) & set(self.columns)]
 
     def rows(self) -> Iterator[Row]:
         """The rows, one after the other. Raises OSError."""
+        taken: list[int] = []
+
+        def texts(lines: Lines) -> Iterator[str]:
+            for number, text in lines:
+                taken.append(number)
+                yield text
+
+        named = False
         with self.path.open("rb") as file:
-            lines = Lines(file, self.tell)
-            named = False
+            reader = csv.reader(texts(Lines(file, self.tell)), delimiter=self.delimiter, strict=True)
             while True:
-                taken: list[tuple[int, str]] = []
+                taken.clear()
                 try:
-                    texts = next(csv.reader(_pulled(lines, taken), delimiter=self.delimiter, strict=True), None)
+                    values = next(reader, None)
                 except csv.Error as error:
-                    lines.push_back(taken[1:])
-                    quote = "end of data" in str(error) or "expected after" in str(error)
-                    reason = "a quote isn't closed, or isn't doubled" if quote else str(error)
-                    self.tell(
-                        taken[0][0], f"the row can't be read: {reason}", "quote a text once, and double quotes in it"
-                    )
+                    where = f"line {taken[0]}" if len(taken) == 1 else f"lines {taken[0]} to {taken[-1]}"
+                    self.tell(taken[0], f"{where} can't be read: {error}", "close each quote; double quotes in a text")
                     continue
-                if texts is None:
+                if values is None:
                     return
-                if not any(text.strip() for text in texts):
+                if not any(text.strip() for text in values):
                     continue
                 if not named:
                     named = True
-                elif len(texts) != len(self.columns):
-                    self.tell(
-                        taken[0][0],
-                        f"the number of columns is {len(texts)}, and {len(self.columns)} in the first line",
-                        None,
-                    )
+                elif len(values) != len(self.columns):
+                    self.tell(taken[0], f"the row has {len(values)} columns, expected {len(self.columns)}", None)
                 else:
-                    yield Row(taken[0][0], dict(zip(self.columns, map(str.strip, texts), strict=True)))
-
-
-def _pulled(lines: Lines, taken: list[tuple[int, str]]) -> Iterator[str]:
-    """The lines of one row, as csv asks for them; they are kept, for those that aren't the row's after all."""
-    while len(taken) < RECORD_LINES_MAX and (line := next(lines, None)) is not None:
-        taken.append(line)
-        yield line[1]
+                    yield Row(taken[0], dict(zip(self.columns, map(str.strip, values), strict=True)))
