@@ -34,7 +34,6 @@ class Sources:
     """The source files of one design."""
 
     def __init__(self) -> None:
-        self._trees: dict[str, ast.Module | None] = {}
         self._functions: dict[str, Mapping[int, FunctionNode]] = {}
 
     def function(self, code: CodeType) -> FunctionNode | None:
@@ -52,19 +51,16 @@ class Sources:
         """The location of a class, or of a member that is assigned in its body."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         try:
-            tree, first = None if file is None else self._tree(file), inspect.getsourcelines(cls)[1]
-        except (OSError, TypeError):
+            first = inspect.getsourcelines(cls)[1]
+        except (OSError, SyntaxError, TypeError):  # there is no source, or it has changed since it was imported
             return None
-        classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ()
-        node = next((each for each in classes if _first_line(each) == first), None)
+        node = next((each for each in self._classes(file) if _first_line(each) == first), None)
         return None if file is None or node is None else Source(file, _line_of(node, member))
 
     def named(self, file: str, place: str) -> Source | None:
         """The location of a place such as ``Blog.latest_posts`` in a file."""
         name, _, member = place.partition(".")
-        tree = self._tree(file)
-        classes = () if tree is None else (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-        node = next((class_ for class_ in classes if class_.name == name), None)
+        node = next((each for each in self._classes(file) if each.name == name), None)
         return None if node is None else Source(file, _line_of(node, member))
 
     def _functions_in(self, file: str) -> Mapping[int, FunctionNode]:
@@ -72,10 +68,9 @@ class Sources:
             self._functions[file] = _functions_of("".join(linecache.getlines(file)))
         return self._functions[file]
 
-    def _tree(self, file: str) -> ast.Module | None:
-        if file not in self._trees:
-            self._trees[file] = _parsed("".join(linecache.getlines(file)))
-        return self._trees[file]
+    def _classes(self, file: str | None) -> Iterator[ast.ClassDef]:
+        tree = None if file is None else _parsed("".join(linecache.getlines(file)))
+        yield from (node for node in (() if tree is None else ast.walk(tree)) if isinstance(node, ast.ClassDef))
 
 
 @lru_cache(maxsize=TREES_KEPT)
