@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import echo_json, json_option, reports_errors
+from keyplan.cli.options import FAILED, echo_json, json_option, reports_errors
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from keyplan.session.design import Design
 
 
-FOUND = 1
 _STYLES = {"error": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -96,7 +95,7 @@ def command(
     _echo_reports(reports, "json" if as_json else form, everything=everything)
     least = None if fail_on == "never" else Severity[fail_on.upper()]
     if any(report.fails(least) for report in reports):
-        raise click.exceptions.Exit(FOUND)
+        raise click.exceptions.Exit(FAILED)
 
 
 def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:

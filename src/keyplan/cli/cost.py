@@ -70,13 +70,7 @@ def command(
 
     With OTHER, a changed design, show the difference in cost; --markdown formats it for a pull request.
     """
-    from keyplan.analysis.cost.cost_report import (
-        difference_json,
-        difference_markdown,
-        pattern_json,
-        report_json,
-        report_markdown,
-    )
+    from keyplan.analysis.cost import cost_report
     from keyplan.cli.cost_tables import show_cost, show_pattern
     from keyplan.cli.show import console
 
@@ -89,19 +83,19 @@ def command(
     if other is not None:
         new = payers[1][0]
         if as_json:
-            echo_json(difference_json(first, new), indent=2)
+            echo_json(cost_report.difference_json(first, new), indent=2)
         else:
-            click.echo(difference_markdown(first, new), nl=False)
+            click.echo(cost_report.difference_markdown(first, new), nl=False)
     elif explain is not None:
         pattern = next(estimate for estimate in first.estimate.patterns if explain in {estimate.name, estimate.id})
         if as_json:
-            echo_json(pattern_json(pattern, first), indent=2)
+            echo_json(cost_report.pattern_json(pattern, first), indent=2)
         else:
             show_pattern(console(), first, pattern)
     elif as_json:
-        echo_json(report_json(first, others), indent=2)
+        echo_json(cost_report.report_json(first, others), indent=2)
     elif markdown:
-        click.echo(report_markdown(first, others), nl=False)
+        click.echo(cost_report.report_markdown(first, others), nl=False)
     else:
         show_cost(console(), first, others)
 

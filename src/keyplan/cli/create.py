@@ -59,33 +59,25 @@ def open_store(result: Found, where: str, *, create: bool = True) -> Generator[t
 
 
 def _create(result: Found, where: str) -> Iterator[str]:
+    from keyplan.client import table_setup
     from keyplan.client.conversations import converse
-    from keyplan.client.table_setup import (
-        add_indexes,
-        create_table,
-        describe_table,
-        expire_items,
-        mismatch,
-        unmended,
-        until_ready,
-    )
 
     attribute = result.design.compiled.ttl_attribute
     with open_store(result, where) as (store, name):
         wanted = result.design.table.create_request(name)
-        there = converse(describe_table(name), store)
+        there = converse(table_setup.describe_table(name), store)
         if there is None:
-            converse(create_table(wanted, None), store)
+            converse(table_setup.create_table(wanted, None), store)
             indexes = ", ".join(index.name for index in result.design.table.indexes)
             yield f"Created the table {name} in {where}" + (f", with {indexes}." if indexes else ".")
         else:
-            there = converse(until_ready(name, there), store)
-            wrong = unmended(wanted, there)
+            there = converse(table_setup.until_ready(name, there), store)
+            wrong = table_setup.unmended(wanted, there)
             if wrong:  # it may be another application's table: don't change it
-                raise mismatch(wrong, where, name)
-            added = converse(add_indexes(wanted, there), store)
+                raise table_setup.mismatch(wrong, where, name)
+            added = converse(table_setup.add_indexes(wanted, there), store)
             yield from (f"Added the index {text} to the table {name} in {where}." for text in added)
             if not added:
                 yield f"The table {name} exists in {where}, with all its indexes."
-        if attribute is not None and converse(expire_items(name, attribute), store):
+        if attribute is not None and converse(table_setup.expire_items(name, attribute), store):
             yield f"Items expire by {attribute}."

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import db_option, echo_json, json_option, name_argument, reports_errors
+from keyplan.cli.options import FAILED, db_option, echo_json, json_option, name_argument, reports_errors
 
 if TYPE_CHECKING:
     from keyplan.client.table_setup import Difference
-
-
-_DRIFTED = 1
 
 
 @click.command(
@@ -66,7 +63,7 @@ def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> N
     else:
         _show(listed, table, where, items)
     if any(difference.serious for difference in listed):
-        raise click.exceptions.Exit(_DRIFTED)
+        raise click.exceptions.Exit(FAILED)
 
 
 def _show(listed: list[Difference], table: str, where: str, items: int | None) -> None:

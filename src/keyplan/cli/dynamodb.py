@@ -177,9 +177,8 @@ def command(
     )
 
     def ready(bound: int) -> None:
-        click.echo(
-            f"DynamoDB at http://{replace(settings, port=bound).address} from {settings.db}. Press Ctrl-C to stop."
-        )
+        address = replace(settings, port=bound).address
+        click.echo(f"DynamoDB at http://{address} from {settings.db}. Press Ctrl-C to stop.")
 
     serve(settings, ready)
 

@@ -1,7 +1,5 @@
-"""The command ``keyplan``: its subcommands and exit statuses.
-
-Exit statuses: 0 success; 1 the store or a condition rejected the request; 2 invalid input; 3 a partial import; 130
-stopped by Ctrl-C.
+"""The command ``keyplan``. Exit statuses: 0 success; 1 the store or a condition rejected the request; 2 invalid input;
+3 a partial import; 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations

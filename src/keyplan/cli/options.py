@@ -53,10 +53,7 @@ def echo_json(value: Any, *, indent: int | None = None) -> None:
 
 
 def reports_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """Report Keyplan's errors on standard error, or as JSON on standard output with ``--json``.
-
-    The exit status is 2 for invalid input, and 1 if the store or a condition rejected the request.
-    """
+    """Report Keyplan's errors, with ``--json`` as JSON. The exit status is 2 for invalid input, otherwise 1."""
 
     @functools.wraps(function)
     def reported(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -15,10 +15,8 @@ GIVEN_CHARACTERS_MIN = 16
 
 
 def secret_of(db: str, file: Path | None = None) -> bytes:
-    """The secret for a store: from the environment, from ``file``, or from a file next to the database.
-
-    For a remote store the file is in the working directory; for one in memory the secret is new each time. Raises
-    RequestError, StoreError.
+    """The secret for a store: from the environment, from ``file``, or from a file next to the database (of a remote
+    store: in the working directory). In memory it is new each time. Raises RequestError, StoreError.
     """
     given = os.environ.get(VARIABLE)
     if given is not None:
@@ -33,10 +31,7 @@ def secret_of(db: str, file: Path | None = None) -> bytes:
 
 
 def _kept(path: Path) -> bytes:
-    """The secret in a file. A missing file is created, readable by its owner only.
-
-    If two processes start together, both use the secret of the first: the file is created atomically.
-    """
+    """The secret in a file. A missing file is created atomically, readable by its owner only."""
     try:
         if not path.exists():
             _make(path)

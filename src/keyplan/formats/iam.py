@@ -1,7 +1,5 @@
 """A least-privilege IAM policy: the operations of a design's access patterns, on the table and indexes that they use.
-
-Source: "Actions, resources, and condition keys for Amazon DynamoDB" in AWS's service authorization reference. A
-transaction needs the actions of its parts.
+Source: "Actions, resources, and condition keys for Amazon DynamoDB" in the service authorization reference.
 """
 
 from __future__ import annotations

@@ -36,10 +36,8 @@ def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[s
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """The inputs of an export.
-
-    ``items``: sample items for Workbench, in DynamoDB JSON. ``rows``: the access patterns, for Markdown. ``writes``:
-    the operations of each write, for IAM. ``place``: the table, for IAM.
+    """The inputs of an export. ``items``: sample items for Workbench, in DynamoDB JSON. ``rows``: the access patterns,
+    for Markdown. ``writes``: the operations of each write, for IAM. ``place``: the table, for IAM.
     """
 
     design: CompiledDesign

@@ -1,9 +1,6 @@
-"""Exports a design as a NoSQL Workbench model: the table, a facet per entity with sample items, and global indexes.
-
-AWS doesn't document the format; this is version 3.0 as Workbench writes it. Features that it can't represent (index key
-templates, sparse and sharded keys, key styles, discriminators, unique claims, local indexes, multi-attribute keys,
-stored forms) are written to the model's description, one declaration per line, and read back by
-``keyplan.formats.workbench``.
+"""Exports a design as a NoSQL Workbench model, version 3.0: the table, a facet per entity with sample items, and global
+indexes. What Workbench can't represent, such as templates of index keys, is written to the model's description, one
+declaration per line, and read back by ``keyplan.formats.workbench``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Writes trees of dicts, lists and scalars with comments as YAML and JSON.
-
-The YAML writer supports what templates need: PyYAML would be a dependency, and writes no comments. CloudFormation's
+"""Writes trees of dicts, lists and scalars with comments as YAML and JSON; PyYAML writes no comments. CloudFormation's
 functions (``{"Ref": ...}``, ``{"Fn::Sub": ...}``) get their short form in YAML.
 """
 

@@ -1,6 +1,5 @@
-"""Arguments given as names and texts, as in a query string or on a command line.
-
-Values stay texts: the pattern's signature converts and validates them.
+"""Arguments given as names and strings, as in a query string or on a command line. The pattern's signature converts and
+validates them.
 """
 
 from __future__ import annotations
@@ -24,16 +23,13 @@ def takes_many(parameter: Parameter) -> bool:
 
 
 def arguments_of(
-    signature: Signature, pairs: Iterable[tuple[str, Any]], told: Iterable[ErrorDetail] = ()
+    signature: Signature, pairs: Iterable[tuple[str, Any]], found: Iterable[ErrorDetail] = ()
 ) -> dict[str, Any]:
     """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; several values repeat the
-    name.
-
-    Values other than texts are kept; ``told`` has errors found earlier. Raises ArgumentError with all errors of format,
-    names and values.
+    name. Values that aren't strings are kept. Raises ArgumentError with all errors, including ``found`` ones.
     """
     result: dict[str, Any] = {}
-    faults = list(told)
+    faults = list(found)
     for name, value in pairs:
         base, dot, _ = name.partition(".")
         parameter = signature.by_name.get(base)
@@ -53,9 +49,9 @@ def arguments_of(
     return result
 
 
-def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: Iterable[ErrorDetail] = ()) -> None:
-    """Raises ArgumentError with all errors of a call's arguments: ``told``, and those of names and values."""
-    faults = list(told)
+def check_arguments(signature: Signature, arguments: Mapping[str, Any], found: Iterable[ErrorDetail] = ()) -> None:
+    """Raises ArgumentError with all errors of a call's arguments: ``found``, and those of names and values."""
+    faults = list(found)
     hint = None
     try:
         signature.bind((), arguments, strict=False)

@@ -1,6 +1,5 @@
-"""Compares a changed module with the open design. ``change_json`` describes the text without executing it;
-``change_made`` executes it, in the studio's child process: errors of an invalid module, otherwise the differences, the
-prices before and after, and the map of the key templates with the changes marked.
+"""Compares a changed module with the open design. ``change_json`` doesn't execute the text; ``change_made`` does, in
+the child process, for the differences, the prices before and after, and the map with the changes marked.
 """
 
 from __future__ import annotations

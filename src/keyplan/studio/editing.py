@@ -1,6 +1,5 @@
 """Staged edits: validated, previewed with the exact requests, and saved in one transaction. Items of an entity go
-through the write compiler, which updates index keys, claims and versions; the edited fields must be unchanged since
-they were read. An item that fits no entity is written by attribute.
+through the write compiler; the edited fields must be as they were read. Other items are written by attribute.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Export and import of items as JSON Lines and CSV. Items of an entity are exported by fields, others in DynamoDB JSON,
-as ``{"Item": ...}`` like an export to S3. Imported items become staged edits: existing items that differ are changed,
-others are created. Nothing is written here.
+"""Export and import of items as JSON Lines and CSV: by fields, or in DynamoDB JSON as ``{"Item": ...}`` like an export
+to S3. Imported items become staged edits; nothing is written here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The process that runs a design's module for the studio: a request on standard input, answers on standard output.
+"""The process that runs a design's module for the studio: one line of JSON on standard input; on standard output lines
+of ``progress``, then the result. When standard input is closed, it ends, with the best plan so far if it has one.
 
-The request is one line of JSON. When standard input is closed, the process ends: with the best plan so far, if it has
-one. Each line of the output is an object with ``progress``, or the result: ``made``, ``error``, or a change's members.
-
-The limits bound mistakes such as an endless loop. They are no sandbox: the module has the user's rights.
+Its limits bound mistakes such as an endless loop. They are no sandbox: the module has the user's rights.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Execute steps on a store and on a model of it, a dictionary of instances.
-
-The outcome of each CRUD method is compared with the model. After a write pattern, the model is read from the store.
+"""Execute steps on a store and on a model of it, a dictionary of instances. The outcome of each CRUD method is compared
+with the model. After a write pattern, the model is read from the store.
 """
 
 from __future__ import annotations

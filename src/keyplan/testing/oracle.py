@@ -1,7 +1,4 @@
-"""The expected result of a read: a filter and a sort over all stored rows, in plain Python.
-
-It uses the fields of parameters, filters and orders, and never the text of a key.
-"""
+"""The expected result of a read: a filter and a sort over all stored rows by fields, without the text of any key."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Field values for ``verify``: small domains of values that collide and that cover known pitfalls of keys.
-
-Strings contain delimiters, escapes, spaces and characters beyond the BMP; numbers differ in their count of digits,
-timestamps by a microsecond or only by their time zone. Every value has passed the field's validation. Typical values
-are in ``model/declared/example_values.py``.
+"""Field values for ``verify``: small domains of valid values that collide and that cover known pitfalls of keys, such
+as delimiters, characters beyond the BMP, and timestamps that differ only by their time zone. Typical values are in
+``model/declared/example_values.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Limits a server's connections: their number, and how long a client may keep the server waiting. uvicorn closes a
-connection that is idle between two requests, but not one whose first request never completes: a few hundred of those
-would exhaust the process's open files. This module uses the callbacks of asyncio's protocols and ASGI, and none of
-uvicorn's own classes.
+"""Limits a server's connections: their number, and how long a client may keep the server waiting. uvicorn closes idle
+connections, but not those whose first request never completes, which would exhaust the process's open files. This
+module uses the callbacks of asyncio's protocols and ASGI, and none of uvicorn's own classes.
 """
 
 from __future__ import annotations

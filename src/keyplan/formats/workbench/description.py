@@ -1,7 +1,5 @@
 """A design's keys in the description of a Workbench model, one declaration per line, since Workbench can't represent
-them.
-
-They are read back as Python literals, never run. Edited lines that aren't declarations are part of the text.
+them. They are read back as Python literals, never run; other lines are part of the text.
 """
 
 from __future__ import annotations

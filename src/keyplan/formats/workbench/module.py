@@ -1,6 +1,5 @@
-"""Writes a Python module with the designs of a model: indexes, entities, a design per table, access patterns.
-
-The access patterns are those that each key serves: a start, since an application has its own.
+"""Writes a Python module with the designs of a model: indexes, entities, a design per table, and the access patterns
+that each key serves, as a start.
 """
 
 from __future__ import annotations

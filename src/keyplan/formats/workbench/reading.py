@@ -1,7 +1,5 @@
-"""Reads the file of a Workbench model leniently, and notes irregularities.
-
-AWS doesn't document the format; files come from several versions, from scripts and from hand-editing. Unknown members
-are ignored, and attributes whose values aren't DynamoDB JSON are omitted. A file is refused if it isn't JSON, or has no
+"""Reads the file of a Workbench model leniently, since AWS doesn't document the format: irregularities are noted,
+unknown members ignored, and values that aren't DynamoDB JSON omitted. A file is refused if it isn't JSON, or has no
 table with a partition key.
 """
 
