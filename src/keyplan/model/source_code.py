@@ -63,7 +63,6 @@ def fields_read(cls: type[BaseModel], name: str) -> frozenset[str]:
 
 
 def _read(cls: type[BaseModel], name: str, fields: set[str], seen: set[str]) -> bool:
-    """Add the fields that a method or property reads to ``fields``. False: it may read any."""
     if name in seen:
         return True
     seen.add(name)

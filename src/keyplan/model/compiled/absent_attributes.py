@@ -73,7 +73,6 @@ def as_read(
 
 @lru_cache(KNOWN_MAX)
 def check_limits(text: str) -> None:
-    """Raises ExpressionFault for a condition of more than 4 KB or 300 operators."""
     check_size(text)
     count = count_operators(expressions.parse_condition(text))
     if count > OPERATORS_MAX:
@@ -146,7 +145,6 @@ class Rewriting:
                 return self._leaf(node)
 
     def _model(self, path: tree.Path) -> type[BaseModel] | None:
-        """The nested model at a path if its map can lack fields with defaults."""
         root, *steps = self._names_of(path)
         for entity in self.entities:
             field = next((each for each in entity.fields.values() if each.attribute == root), None)
@@ -285,7 +283,6 @@ def _levels_of(entity: CompiledEntity, parts: Sequence[str | int]) -> list[Level
 
 
 def _defaulted_model(annotation: Any, seen: frozenset[Any] = frozenset()) -> type[BaseModel] | None:
-    """The model of a type, if one of its fields, directly or nested, has a default."""
     kind = kind_of(annotation)
     if kind in seen or not (isinstance(kind, type) and issubclass(kind, BaseModel)):
         return None
@@ -308,7 +305,6 @@ def _nested_level(annotation: Any, step: str | int, depth: int) -> list[Level]:
 
 
 def _chosen(path: tree.Path, result: tree.Condition, then: Truth, below: Truth) -> tree.Condition:
-    """``result`` if the path exists, else ``then``; ``below`` is the value of ``result`` if it doesn't."""
     there, missing = tree.Call("attribute_exists", (path,)), tree.Call("attribute_not_exists", (path,))
     if then == below:
         return result
@@ -327,7 +323,6 @@ def _is_path(operand: tree.Operand) -> bool:
 
 
 def _path(operand: tree.Operand) -> tree.Path:
-    """The path of an operand: itself, or the argument of size."""
     inner = operand.arguments[0] if isinstance(operand, tree.Call) else operand
     assert isinstance(inner, tree.Path)  # noqa: S101
     return inner

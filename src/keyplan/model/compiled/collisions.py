@@ -40,7 +40,6 @@ def _is_raw(template: Template) -> bool:
 
 
 def _begin_alike(left: Template, right: Template) -> bool:
-    """Whether two templates, one with unescaped values, can have the same key, by their constant prefixes."""
     text, other = literal_start(left), literal_start(right)
     if not left.variables or not right.variables:
         fixed, pattern = (left.source, right.regex) if not left.variables else (right.source, left.regex)
@@ -49,7 +48,6 @@ def _begin_alike(left: Template, right: Template) -> bool:
 
 
 def _segments(template: Template, shards: int) -> list[Segment]:
-    """The template's segments: constant text, then an optional variable."""
     segments: list[Segment] = [("", None)]
     for part in template.parts:
         if isinstance(part, Literal_):
@@ -78,7 +76,6 @@ def _meet(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
 
 
 def _is_open(segment: Segment) -> bool:
-    """Whether the segment can contain delimiters: a template of one variable, or a tuple's parts."""
     variable = segment[1]
     return variable is not None and (variable.bare or isinstance(variable.format, PartsFormat))
 
@@ -101,7 +98,6 @@ def _literal_meets(text: str, start: str, variable: Variable | None) -> bool:
 
 
 def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
-    """The other entities, with their keys, whose items a query also reads."""
     asked = {match.entity.name for match in plan.matches}
     for entity in entities:
         if entity.name in asked:
@@ -112,13 +108,11 @@ def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[
 
 
 def start_of(match: KeyMatch) -> str:
-    """The constant prefix of an entity's sort keys in a query's range."""
     known = match.sort[0].known if match.sort else ()
     return known[0].text if known and isinstance(known[0], Literal_) else ""
 
 
 def same_partition(key: CompiledKey, other: CompiledKey) -> bool:
-    """Whether items of both keys can be in one partition of the same table or index."""
     if key.place != other.place:
         return False
     return can_collide(replace(key, sort=()), replace(other, sort=()))

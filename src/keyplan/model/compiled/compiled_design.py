@@ -63,7 +63,6 @@ class CompiledDesign:
 
     @property
     def patterns(self) -> dict[str, ReadPattern | WritePattern]:
-        """Reads and writes by name, in class order."""
         return {**self.reads, **self.writes}
 
     def pattern(self, name: str) -> ReadPattern | WritePattern:
@@ -140,7 +139,6 @@ class _Compiler:
         )
 
     def _doc(self) -> str:
-        """The docstring of the class or of its base designs, except ``Design``."""
         designs = [self.cls, *(base for base in self.cls.__mro__[1:] if "compiled" in vars(base))]
         return next((inspect.cleandoc(design.__doc__) for design in designs if design.__doc__), "")
 
@@ -355,7 +353,6 @@ def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
 
 
 def entities_in(annotation: Any) -> list[type[Entity]]:
-    """All entities in an annotation, including NamedTuples."""
     annotation = unaliased(annotation)
     if is_entity(annotation):
         return [] if annotation is Entity else [annotation]
@@ -368,7 +365,6 @@ def entities_in(annotation: Any) -> list[type[Entity]]:
 
 
 def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
-    """The errors of a view's fields, each with the field's name."""
     written = types_in(view)
     if not written:
         yield "", Problem("it has no fields", f"declare the fields of {entity.name} that you need")
@@ -405,7 +401,6 @@ BatchWriteItem. Reads within a write are those of the read patterns.
 
 
 def uses_of(pattern: ReadPattern) -> tuple[Use, ...]:
-    """The operations of a read, without duplicates, in order."""
     return tuple(dict.fromkeys(_uses(pattern.plan)))
 
 
@@ -433,7 +428,6 @@ def _uses(plan: Plan) -> Iterator[Use]:
 
 
 def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
-    """The reads of each index by index name, in class order."""
     result: dict[str, list[str]] = {index.name: [] for index in design.table.indexes}
     for pattern in design.reads.values():
         for use in uses_of(pattern):
@@ -443,7 +437,6 @@ def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
 
 
 def key_notes(design: CompiledDesign, index: str | None) -> dict[str, str]:
-    """The templates in each key attribute of an index (None: of the table), without duplicates."""
     result: dict[str, dict[str, None]] = {}
     for entity in design.entities.values():
         for key in (*entity.keys, *entity.claims):

@@ -31,8 +31,6 @@ def compile_entity(cls: type[Entity], table: Table, faults: list[ErrorDetail]) -
 
 
 class _EntityCompiler:
-    """Compiles an entity's keys for a table."""
-
     def __init__(self, cls: type[Entity], table: Table) -> None:
         self.cls = cls
         self.table = table
@@ -94,7 +92,6 @@ class _EntityCompiler:
         )
 
     def _check_serializers(self) -> None:
-        """Each field has a serializer. ``keyplan.testing.verify`` checks round trips."""
         for name in self.cls.__pydantic_decorators__.model_serializers:
             self.fault(
                 name,
@@ -128,7 +125,6 @@ class _EntityCompiler:
                 self.fault(field.name, "tokens must start as an empty set", f"write {field.name}: Tokens = set()")
 
     def _check_slots(self, primary: CompiledKey) -> None:
-        """A sharded counter's slot needs a partition for its entity alone."""
         partition = {name for _, template in primary.partition for name in template.fields}
         for name, info in self.cls.model_fields.items():
             if slots_of(info) is not None and name not in partition:
@@ -197,7 +193,6 @@ class _EntityCompiler:
         return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, hashed, declared=key)
 
     def _index(self, name: str, key: Key) -> Index | None:
-        """The key's index in the table, possibly with another projection."""
         if key.index is None:
             return None
         own = next((index for index in self.table.indexes if index.same_keys(key.index)), None)
@@ -254,7 +249,6 @@ class _EntityCompiler:
         return Template(source, tuple(parts), attribute.type)
 
     def _format(self, stored: StoredField, spec: str, attribute: KeyAttribute, *, sorts: bool) -> Format:
-        """The format of a field in a key: explicit, else its stored form."""
         if stored.codec is None or spec:
             ranks = tuple(value for value in domain_of(stored.annotation) or () if value is not None)
             kind = kind_of(stored.annotation)
@@ -358,7 +352,6 @@ def _exclude(key: CompiledKey, other: CompiledKey) -> bool:
 
 
 def _shared(key: CompiledKey, other: CompiledKey) -> Iterator[tuple[Held, Held]]:
-    """The attributes that two keys share, with the template of each."""
     held = {attribute.name: (attribute, template) for attribute, template in key.attributes}
     for attribute, template in other.attributes:
         if attribute.name in held:

@@ -45,7 +45,6 @@ def translate_mapping(
 
 
 def _encoded(entity: CompiledEntity, stored: StoredField, value: Any) -> dict[str, Any] | None:
-    """The stored form of a compared value; None if the value isn't stored."""
     if stored.codec is None or value is None:
         return entity.encode_fields({stored.name: value}).get(stored.attribute)
     return entity.encode_field(stored.name, stored.codec.compare, value)
@@ -88,7 +87,6 @@ def filter_of(
 
 
 def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
-    """The filter with defaults for absent attributes: now, or for each call if its values matter. Raises Problem."""
     constants = {placeholder: dict(value) for placeholder, value in condition.constants.items()}
     names = dict(condition.names)
     rewriting = Rewriting(names, constants, entities, unknown=condition.parameters, held=condition.held)
@@ -103,7 +101,6 @@ def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
 
 
 def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
-    """The entity whose field is filtered. Raises Problem unless all entities have the field in the same stored form."""
     lacking = [entity.name for entity in entities if field not in entity.fields]
     if lacking:
         raise Problem(
@@ -142,7 +139,6 @@ def _constant(
 
 
 def _check_parameters(text: str, operands: Iterable[Operand], signature: Signature) -> None:
-    """Check that every placeholder is a parameter of a comparable type. Raises Problem."""
     unknown = sorted({element.name for element in operands} - signature.by_name.keys())
     if unknown:
         raise Problem(f"where= uses :{', :'.join(unknown)}, which isn't a parameter")
@@ -154,7 +150,6 @@ def _check_parameters(text: str, operands: Iterable[Operand], signature: Signatu
 
 
 def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
-    """Why a parameter can't be compared, and how to fix it."""
     match parameter.kind:
         case ParameterKind.RANGE:
             return "a Range holds two values", "give a parameter for each bound"

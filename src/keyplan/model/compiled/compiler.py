@@ -69,8 +69,6 @@ def keys_considered(pattern: ReadPattern, entities: Entities) -> Iterator[tuple[
 
 
 class _ReadCompiler:
-    """The compilation of one read."""
-
     def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
         self.signature = signature
         self.direction = next(
@@ -88,7 +86,6 @@ class _ReadCompiler:
         self.in_junction = False
 
     def _target(self, entity: CompiledEntity) -> CompiledEntity:
-        """An entity as the result needs it: whole, as a view, or only to identify it."""
         if self.shape.told:
             total = [name for name in (self.options.total,) if name is not None and name in entity.fields]
             return seen_by(entity, dict.fromkeys([*self._ranged(entity), *total]))
@@ -125,7 +122,6 @@ class _ReadCompiler:
         )
 
     def considered(self) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
-        """See ``keys_considered``."""
         self.constants = self._checked_constants()
         parts = [(target, self._knowns(target)) for target in self.targets if self.options.through is None]
         for junction, _ in self._junctions() if self.options.through is not None else ():
@@ -147,7 +143,6 @@ class _ReadCompiler:
         ]
 
     def _knowns(self, entity: CompiledEntity, names: Iterable[str] | None = None) -> dict[str, Known]:
-        """The known fields of ``entity``, by parameters (all or those named) and constants."""
         knowns: dict[str, Known] = {}
         for parameter in self._conditions():
             if names is not None and parameter.name not in names:
@@ -168,7 +163,6 @@ class _ReadCompiler:
         return knowns
 
     def _checked_constants(self) -> dict[str, Any]:
-        """The validated constants of ``where=``, by field."""
         where = self.options.where if isinstance(self.options.where, Mapping) else {}
         owners = [*self.targets, *(junction for junction, _ in self._junctions_named())]
         constants: dict[str, Any] = {}
@@ -192,7 +186,6 @@ class _ReadCompiler:
         return without_buckets(match, by_junction, self.shape.kind is ShapeKind.COLLECTION)
 
     def _fixed(self) -> dict[str, tuple[Any, ...]]:
-        """The values to which a ``where=`` text restricts fields, by the types of its parameters."""
         if self.filter_text is None:
             return {}
         from keyplan.model.compiled.conditions import translate  # noqa: PLC0415 - see _filter
@@ -240,7 +233,6 @@ class _ReadCompiler:
         return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
 
     def _refuse_order(self, why: str) -> None:
-        """Reject ``order_by`` for a result without an order."""
         for option in ("order_by", "newest_first"):
             if getattr(self.options, option):
                 raise Problem(f"{option}= requires an order, and {why}", f"remove {option}=")
@@ -315,7 +307,6 @@ class _ReadCompiler:
         return self._query(*min(self._candidates(), key=self._rank), ordered=False)
 
     def _many(self) -> QueryPlan | BatchGetPlan:
-        """Several items of one or more entities, which must have suitable keys on the same table or index."""
         batch = self._batch()
         if batch is not None:
             return batch
@@ -323,7 +314,6 @@ class _ReadCompiler:
         return self._query(key, matches)
 
     def _candidates(self) -> list[Candidate]:
-        """The suitable keys. Raises Problem if there are none."""
         misses: list[Miss] = []
         candidates: list[Candidate] = []
         knowns = [self._knowns(entity) for entity in self.targets]
@@ -391,7 +381,6 @@ class _ReadCompiler:
         return None
 
     def _usable(self, keys: Iterable[CompiledKey], misses: list[Miss]) -> list[CompiledKey]:
-        """The keys with the requested consistency; if ``key=`` names one, only that."""
         usable: list[CompiledKey] = []
         named = [key for key in keys if self._is_named(key)] if self.options.key is not None else []
         for key in keys:
@@ -475,7 +464,6 @@ class _ReadCompiler:
     # Through a junction
 
     def _junctions(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
-        """The junctions of ``through=``, each with its mapping from the end's fields to its own."""
         junctions: list[tuple[CompiledEntity, dict[str, str]]] = []
         for through in junctions_of(self.options.through):
             if through.entity not in self.entities:
@@ -583,11 +571,9 @@ class _ReadCompiler:
 
 
 def junctions_of(through: Any) -> list[Through]:
-    """The junctions of ``through=``: one or several."""
     given = list(through) if isinstance(through, Sequence) else [through] if through is not None else []
     return [value if isinstance(value, Through) else Through(value) for value in given]
 
 
 def named_in(where: Any) -> set[str]:
-    """The parameters in a ``where=`` text."""
     return set(re.findall(r":(\w+)", where)) if isinstance(where, str) else set()

@@ -35,7 +35,6 @@ class Operand:
         return next((why for target in self.targets if (why := target.why_not(annotation)) is not None), None)
 
     def encoded(self, value: Any) -> dict[str, Any]:
-        """The value in its stored form. Raises ArgumentError for an impossible value."""
         first, *others = (target.encoded(value) for target in self.targets)
         del others  # they have the same form and have validated the value
         return first
@@ -56,7 +55,6 @@ class Translated:
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """The names of its values as written, without colons."""
         return frozenset(operand.name for operand in self.operands.values())
 
 
@@ -82,8 +80,6 @@ def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -
 
 
 class _Translation:
-    """One translation of a condition."""
-
     def __init__(self, entities: Sequence[CompiledEntity], prefix: str) -> None:
         self.entities = entities
         self.prefix = prefix
@@ -177,7 +173,6 @@ class _Translation:
                 return node
 
     def _placeholder(self, name: str, target: StoredOperand, *, alone: bool) -> str:
-        """The placeholder of a value: one for each stored form it needs."""
         form = (name, target.form, alone)
         placeholder = self._placeholders.get(form)
         if placeholder is None:
@@ -252,7 +247,6 @@ class _Translation:
 
 
 def _fixed(condition: tree.Condition) -> dict[str, frozenset[str]]:
-    """The fields that a condition restricts to some values, with the values' names."""
     result: dict[str, frozenset[str]] = {}
     for part in condition.conditions if isinstance(condition, tree.And) else (condition,):
         equal = list(_equalities(part))
@@ -292,7 +286,6 @@ def placeholder_of(attribute: str, names: dict[str, str]) -> str:
 
 
 def symbol_of(name: str) -> str:
-    """A name as a valid placeholder. Injective."""
     if _PLAIN.fullmatch(name) and not _TAKEN.fullmatch(name):
         return name
     return "0" + "".join(text if text.isascii() and text.isalnum() else f"_{ord(text):x}_" for text in name)

@@ -43,7 +43,6 @@ def constant_of(owner: str, field: StoredField, given: Any) -> Any:
 
 
 def all_slots(entities: Iterable[CompiledEntity], said: Container[str]) -> dict[str, AnyOf]:
-    """The slots of sharded counters that a pattern doesn't restrict: all of them."""
     slots = {name: count for entity in entities for name, count in entity.slots.items()}
     return {name: AnyOf(range(count)) for name, count in slots.items() if name not in said}
 

@@ -62,7 +62,6 @@ class ItemSizes:
 
 
 def projected(table: Table, index: Index) -> frozenset[str] | None:
-    """The attributes in an index: keys of table and index, and projected ones. None: all."""
     if index.projection == "ALL":
         return None
     names = {attribute.name for attribute in (*index.partition, *index.sort)}.union(table.key_names)
@@ -70,7 +69,6 @@ def projected(table: Table, index: Index) -> frozenset[str] | None:
 
 
 def entry_of(table: Table, index: Index, item: Item) -> Entry | None:
-    """The entry of an item in an index; None without an index key attribute."""
     key: list[Any] = []
     for attribute in (*index.partition, *index.sort):
         value = item.get(attribute.name)
@@ -83,6 +81,5 @@ def entry_of(table: Table, index: Index, item: Item) -> Entry | None:
 
 
 def entry_bytes(table: Table, item: Item) -> dict[str, int]:
-    """The size in bytes of an item's entry in each index that has one, by index name."""
     entries = ((index.name, entry_of(table, index, item)) for index in table.indexes)
     return {name: entry.size_bytes for name, entry in entries if entry is not None}

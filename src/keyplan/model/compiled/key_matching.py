@@ -38,7 +38,6 @@ def match_key(
     needed: frozenset[str],
     fixed: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> KeyMatch | Miss:
-    """Match one key. ``needed``: fields that it must use; ``fixed``: values by a filter's text."""
     result = _partition(key, knowns)
     if isinstance(result, Miss):
         return replace(result, distance=result.distance + len(needed - key.fields))
@@ -212,12 +211,10 @@ def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool)
 
 
 def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether all of some values are among others; values needn't be hashable."""
     return all(value in others for value in some)
 
 
 def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
-    """The error that no key serves a pattern, with the nearest key and what it lacks."""
     if not misses:
         return Problem("no key serves", "declare a Key whose partition key consists of the parameters")
     nearest = min(misses, key=lambda miss: miss.distance)
@@ -231,7 +228,6 @@ def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
 
 
 def same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
-    """The entity's key on the same index with the same partition templates."""
     for own in entity.keys:
         same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
         if (
@@ -254,7 +250,6 @@ Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
 
 
 def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Mapping[str, Any]) -> Candidate:
-    """The cheapest of the keys with the requested order. Raises Problem if the order is ambiguous."""
     wanted = None if order_by is None else order_by.lstrip("-")
     if wanted is not None:
         fitting = [element for element in candidates if ordered_by(element[1], wanted)]
@@ -295,7 +290,6 @@ def lacking_while_none(match: KeyMatch) -> Iterator[str]:
 
 
 def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
-    """Whether the result has the requested order: the field is the first open one in all keys."""
     firsts = [match.order[0][0] for match in matches if match.order]
     return bool(firsts) and all(text == wanted for text in firsts) and unsorted(matches) is None
 
@@ -316,13 +310,11 @@ def _same_order(element: tuple[KeyMatch, ...], other: tuple[KeyMatch, ...]) -> b
 
 
 def _entities_in_order(matches: tuple[KeyMatch, ...]) -> list[str]:
-    """The entities of a result, ordered by the constants in their keys."""
     starts = {match.entity.name: literal_start(match.key.sort[0][1]) if match.key.sort else "" for match in matches}
     return sorted(starts, key=lambda name: (starts[name], name))
 
 
 def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
-    """The order of a result: each field, whether it is reversed, and whether the key contains all of it."""
     opened = _opened(match)
     time = [] if not match.leads or match.buckets is None else [(match.buckets.field, False, False)]
     return time + [

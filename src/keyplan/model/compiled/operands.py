@@ -77,7 +77,6 @@ class StoredOperand:
         return ("N",) if self.tag == "N" and not self.epoch else (self.kind, self.epoch)
 
     def comparable(self, other: StoredOperand) -> bool:
-        """Whether its values can equal those of another."""
         if self.epoch is not other.epoch or self.codec is not other.codec:
             same = self.codec is not None and other.codec is not None and self.codec.mark == other.codec.mark
             return same or object in {self.kind, other.kind}
@@ -94,7 +93,6 @@ class StoredOperand:
         return None if self.tag in _ORDERED else f"{type_name(self.annotation)} has no order in DynamoDB"
 
     def why_unsized(self) -> str | None:
-        """Why ``size()`` doesn't apply; None if it does."""
         if self.tag is None or self.tag in _SIZED:
             return None
         return f"{type_name(self.annotation)} has no size in DynamoDB"
@@ -116,7 +114,6 @@ class StoredOperand:
         )
 
     def beginning(self) -> StoredOperand:
-        """The operand of ``begins_with()``."""
         if self.tag not in {"S", "B", None} or self.epoch or (self.codec is not None and self.tag != "S"):
             raise Problem(
                 f"begins_with() supports strings, and {self.name} is {type_name(self.annotation)}"
@@ -136,7 +133,6 @@ class StoredOperand:
         return f"{self.name} is {type_name(self.annotation)}{how}, and never {type_name(annotation)}"
 
     def encoder(self, annotation: Any) -> Encoder:
-        """The function that converts a value of that type to this stored form."""
         if self.codec is not None:
             return self.codec.compare
         if self.epoch and kind_of(annotation) is datetime:
@@ -236,7 +232,6 @@ def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
 
 
 def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -> Any:
-    """The type of a nested model's field, by its stored name. Raises Problem for other names."""
     own = model.model_fields.get(step)
     if own is not None:
         return own.annotation
@@ -262,7 +257,6 @@ def _element(arguments: tuple[Any, ...], step: int) -> Any:
 
 
 def _inner(annotation: Any) -> Any:
-    """The type inside Annotated, aliases and Optional, with its arguments."""
     return next(
         (layer for layer in layers(annotation) if get_origin(layer) and kind_of(layer) is get_origin(layer)), annotation
     )
@@ -280,7 +274,6 @@ def _stored(name: str, annotation: Any, encode: Encoder, *, keeps_null: bool = F
 
 
 def stored_tag(annotation: Any) -> str | None:
-    """DynamoDB's type for values of a type, if known."""
     kind = _plain_kind(annotation)
     if kind in _TAGS:
         return _TAGS[kind]

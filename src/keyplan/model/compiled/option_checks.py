@@ -47,7 +47,6 @@ def kind_problems(options: Options) -> Iterator[Problem]:
 
 
 def attempts_problems(attempts: Any) -> Iterator[Problem]:
-    """Errors of a write's number of attempts."""
     if not isinstance(attempts, int) or attempts < 1:
         yield Problem(f"attempts= takes a number of at least 1, not {shown(attempts)}")
 
@@ -55,7 +54,6 @@ def attempts_problems(attempts: Any) -> Iterator[Problem]:
 def example_problems(
     examples: Iterable[Any], signature: Signature, entities: Mapping[type[Any], CompiledEntity], reads: Container[str]
 ) -> Iterator[Problem]:
-    """Names in a write's examples that the write or the design doesn't have."""
     for example in examples:
         if not isinstance(example, Example):
             yield Problem(f"example= takes an Example, or several of them, not {shown(example)}")
@@ -127,7 +125,6 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
 
 
 def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
-    """Check that a parameter has the type of its field. Raises Problem."""
     field = entity.fields.get(parameter.name)
     if field is None:
         raise Problem(
@@ -212,7 +209,6 @@ def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:
 
 
 def _check_where(signature: Signature, options: Options, owners: Sequence[CompiledEntity]) -> None:
-    """Check that the constants of ``where=`` are fields that aren't restricted elsewhere."""
     where = options.where if isinstance(options.where, Mapping) else {}
     known = {name for entity in owners for name in entity.fields}
     unknown = [name for name in where if name not in known]

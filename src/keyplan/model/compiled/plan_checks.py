@@ -64,7 +64,6 @@ def check_reach(shape: Shape, plan: QueryPlan) -> None:
 
 
 def lacking_in_index(match: KeyMatch) -> list[str]:
-    """The fields of the result that neither the index's projection nor its keys contain."""
     index = match.key.index
     if index is None or index.projection == "ALL":
         return []
@@ -144,7 +143,6 @@ def _start(match: KeyMatch) -> str:
 
 
 def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent: bool) -> list[KeyMatch]:
-    """The keys of entities on a scanned index. Raises Problem."""
     matches: list[KeyMatch] = []
     for entity in entities:
         keys = [key for key in entity.index_keys if key.index is not None and key.index.same_keys(wanted)]
@@ -179,7 +177,6 @@ def all_of_index(
 
 
 def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]]) -> QueryPlan:
-    """The plan with missing attributes read from the table. Raises Problem."""
     _check_lacking(plan.matches, plan.filter)
     keys_only = tuple(replace(match, entity=seen_by(match.entity, fields_of(match.entity))) for match in plan.matches)
     whole = tuple(match.entity for match in plan.matches)

@@ -57,7 +57,6 @@ class SortPart:
     complete: bool
 
     def start(self, values: Mapping[str, Any]) -> str:
-        """The text of the leading parts."""
         return "".join(
             part.text if isinstance(part, Literal_) else part.text(values[part.field]) for part in self.known
         )
@@ -191,7 +190,6 @@ class QueryPlan:
 
     @property
     def buckets(self) -> Buckets | None:
-        """The time buckets of a range, which are read one after the other."""
         return self.matches[0].buckets
 
     def bucket_sets(self, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
@@ -212,7 +210,6 @@ class QueryPlan:
 
     @cached_property
     def ranks(self) -> dict[str, Callable[[Any], int]]:
-        """The fields that keys contain as a rank, each with its rank function."""
         conditions = (part.condition for match in self.matches for part in match.sort if part.condition is not None)
         return {
             condition.field: condition.format.rank
@@ -228,7 +225,6 @@ class QueryPlan:
 
     @property
     def merged(self) -> bool:
-        """Whether several partitions are read."""
         return self.shards > 1 or bool(self.each)
 
 
@@ -275,7 +271,6 @@ class ThroughPlan:
 
     @property
     def ways(self) -> tuple[ThroughPlan, ...]:
-        """The plans of the first and of further junctions."""
         return (self, *self.also)
 
     @property
@@ -316,7 +311,6 @@ def entities_read(plan: Plan) -> Iterator[CompiledEntity]:
 
 
 def _turned(plan: Plan) -> Plan:
-    """The plan in the reverse direction, if calls set the direction."""
     match plan:
         case QueryPlan():
             return _query_turned(plan)
@@ -338,14 +332,12 @@ def _query_turned(plan: QueryPlan) -> QueryPlan:
 
 
 def turns(plan: Plan) -> bool:
-    """Whether each call sets the direction of a part of the plan."""
     if isinstance(plan, ThroughPlan):
         return any(turns(element) for way in plan.ways for element in (way.junction, way.end))
     return isinstance(plan, QueryPlan) and plan.turns
 
 
 def newest_by_default(direction: Parameter) -> bool:
-    """The default of a ``newest_first`` parameter."""
     return direction.default is True
 
 
@@ -383,11 +375,9 @@ class ReadPattern:
 
     @cached_property
     def turned(self) -> ReadPattern:
-        """The pattern with the plan for the other ``newest_first``."""
         return replace(self, plan=_turned(self.plan), is_turned=not self.is_turned)
 
     def as_called(self, arguments: Mapping[str, Any]) -> ReadPattern:
-        """The pattern with the plan for a call's direction."""
         direction = self.direction
         if direction is None:
             return self

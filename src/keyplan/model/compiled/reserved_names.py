@@ -29,7 +29,6 @@ _PYDANTIC = frozenset(name for name in dir(BaseModel) if name.startswith("model_
 
 
 def pattern_problem(cls: type[Any], name: str) -> Problem | None:
-    """Why a pattern can't have a name that every design uses."""
     taken = any(name in vars(base) and not isinstance(vars(base)[name], Pattern) for base in cls.__mro__[1:])
     if not taken and name not in _OPENED:
         return None
@@ -51,7 +50,6 @@ def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
 
 
 def _has_no_body(function: FunctionType) -> bool:
-    """Whether a method's body is ``...``, ``pass`` or a docstring."""
     definition = None if function.__code__.co_names else definition_of(function)
     return definition is not None and all(
         isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
@@ -65,7 +63,6 @@ def _promises(function: FunctionType) -> bool:
 
 
 def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
-    """Fields and keys that hide pydantic's attributes, each with the error."""
     for base in cls.__mro__[: cls.__mro__.index(Entity)]:
         declared = {**vars(base).get("__annotations__", {}), **vars(base)}
         for name in _PYDANTIC & declared.keys():
@@ -101,7 +98,6 @@ def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
 
 
 def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[tuple[str, Problem]]:
-    """Fields stored under the same attribute, and fields under a key attribute of another type."""
     owners: dict[str, str] = {}
     types = table.attribute_types
     for field in fields:

@@ -63,17 +63,14 @@ class Shape:
 
     @property
     def many(self) -> bool:
-        """Whether the result is a sequence of items."""
         return self.kind in {ShapeKind.PAGE, ShapeKind.LIST, ShapeKind.ITERATOR}
 
     @property
     def told(self) -> bool:
-        """Whether the result is a count or an existence check."""
         return self.kind in {ShapeKind.COUNT, ShapeKind.EXISTS}
 
     @property
     def given(self) -> tuple[type[Any], ...]:
-        """The classes in the result: entities and views."""
         return tuple(self.views.get(entity, entity) for entity in self.entities)
 
 
@@ -94,7 +91,6 @@ _MANY: dict[Any, ShapeKind] = {
 
 
 def is_awaited(annotation: Any) -> bool:
-    """Whether a return annotation is that of an async iterator."""
     annotation = unaliased(annotation)
     if get_origin(annotation) is Annotated:
         return is_awaited(get_args(annotation)[0])

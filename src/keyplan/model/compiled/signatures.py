@@ -46,7 +46,6 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether a call must pass it."""
         return self.default is REQUIRED
 
     @property
@@ -166,7 +165,6 @@ class Signature:
 
 
 def adapted(parameter: Parameter) -> Any:
-    """The type against which an argument is validated: Limit gets its bounds."""
     if parameter.kind is ParameterKind.LIMIT:
         limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
         return Union[limit, None] if is_optional(parameter.annotation) else limit  # noqa: UP007 - a value, not a type
@@ -176,7 +174,6 @@ def adapted(parameter: Parameter) -> Any:
 
 
 def _validator_of(annotation: Any) -> Callable[..., Any]:
-    """Validates values of a type: strictly, or leniently as JSON (bytes are base64)."""
     own = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     adapter: TypeAdapter[Any] = TypeAdapter(annotation, config=None if own else _JSON_BYTES)
     validate = adapter.validator.validate_python
@@ -194,7 +191,6 @@ def _validator_of(annotation: Any) -> Callable[..., Any]:
 
 
 def _range_validator(parameter: Parameter) -> Callable[..., Any]:
-    """Validates a Range, or a mapping of its bounds (from a server or a command line)."""
     validate_bound = _validator_of(parameter.value_type)
     optional = is_optional(parameter.annotation)
 

@@ -67,18 +67,15 @@ class Buckets:
         ]
 
     def count(self, asked: Range[Any] | None) -> int | None:
-        """The number of buckets in a range; None if a bound is unknown. Raises as ``sets``."""
         given = [bounds for bounds in (asked, self.default) if bounds is not None]
         if all(bounds.lower is None for bounds in given) or all(bounds.upper is None for bounds in given):
             return None
         return len(list(self._spans(self._bounded(asked))))
 
     def placed(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The values for the partition key of one bucket."""
         return {**values, self.field: values[BUCKET]}
 
     def _bounded(self, asked: Range[Any] | None) -> Range[Any]:
-        """The range with both bounds. Raises ArgumentError."""
         default = self.default
         given = asked if asked is not None else default
         if given is not None and default is not None:
@@ -96,7 +93,6 @@ class Buckets:
         return given
 
     def _spans(self, asked: Range[Any]) -> Iterator[Span]:
-        """The buckets of a range with both bounds, in order."""
         try:
             first, last = self._least(asked), self._most(asked)
         except OverflowError:
@@ -118,7 +114,6 @@ class Buckets:
 
     @property
     def step(self) -> timedelta:
-        """The minimum length of a bucket."""
         return _STEPS[self.unit]
 
     @property

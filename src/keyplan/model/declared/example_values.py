@@ -156,7 +156,6 @@ def _compound(annotation: Any, name: str, serial: int, within: tuple[Any, ...]) 
 
 
 def _inner(annotation: Any) -> Any:
-    """The type without marks, alias and None."""
     if isinstance(annotation, TypeAliasType):
         return _inner(annotation.__value__)
     origin = get_origin(annotation)
@@ -177,7 +176,6 @@ def annotated(info: FieldInfo) -> Any:
 
 
 def _model(model: type[BaseModel], serial: int, within: tuple[Any, ...]) -> BaseModel:
-    """A typical nested model, unvalidated if its validators reject every tried value."""
     if model in within:
         raise _RecursiveModelError
     chosen = {name: _of_field(info, name, serial, (*within, model)) for name, info in model.model_fields.items()}

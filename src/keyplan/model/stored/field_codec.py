@@ -49,12 +49,10 @@ def _day(value: date) -> dict[str, Any]:
 
 
 def encode_value(value: Any) -> dict[str, Any]:
-    """Any value of a model, as an attribute value. Raises ``values.ValueFault`` for an unsupported value."""
     return values.encode(plain(value))
 
 
 def plain(value: Any) -> Any:
-    """The value in the plain types that ``values.encode`` supports."""
     match value:
         case None | bool() | bytes() | Decimal() | float():
             return value
@@ -96,7 +94,6 @@ def _model_fields(model: BaseModel) -> dict[str, Any]:
 
 
 def encoder_of(annotation: Any) -> Encoder:
-    """The function that converts this field's values (except None) to attribute values."""
     kind = kind_of(annotation)
     if TTL.name in marks_of(annotation):
         return _epoch_seconds

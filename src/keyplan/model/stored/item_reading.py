@@ -114,7 +114,6 @@ def _tag_of(field: StoredField) -> str | None:
 
 
 def _tag(annotation: Any) -> str | None:
-    """DynamoDB's type for a field whose stored form pydantic converts."""
     kind = kind_of(annotation)
     if _has_literal(annotation) and kind is not str:
         return None
@@ -148,7 +147,6 @@ def _needs_python(schema: Mapping[str, Any]) -> bool:
 
 
 def _validator(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> Callable[[Any], Any] | None:
-    """The validator of unconverted items; None for a schema of unexpected form."""
     try:
         result = _fields_schema(cls, paths)
         return None if result is None else SchemaValidator(*result).validate_python

@@ -48,9 +48,7 @@ class Format(Protocol):
         ...
 
     @property
-    def exact(self) -> bool:
-        """Whether the value can be read back completely."""
-        ...
+    def exact(self) -> bool: ...
 
     @property
     def whole(self) -> bool:
@@ -123,7 +121,6 @@ class IntegerFormat:
 
     @property
     def sorts(self) -> bool:
-        """Whether its texts sort like the numbers."""
         return self.width is not None
 
     @property
@@ -181,7 +178,6 @@ class _CalendarFormat:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The letters of its strftime fields, in order."""
         return letters_of(self.layout)
 
     @property
@@ -357,7 +353,6 @@ class NumberFormat:
         return self.unit is None
 
     def write(self, value: Any) -> str:
-        """The number in DynamoDB's notation."""
         if self.unit is None:
             value = getattr(value, "value", value)  # an enum's value
             try:
@@ -411,7 +406,6 @@ class StoredFormat:
         return self.to_text(floor)
 
     def floor(self, value: datetime) -> datetime:
-        """The last storable datetime up to this one."""
         moment = as_utc(value)
         return moment if self.unit is None else moment - (moment - _EPOCH) % self.unit
 
@@ -424,7 +418,6 @@ class StoredFormat:
         return self.floor(value)
 
     def read(self, text: str) -> Any:
-        """The value of a text. Raises ValueError."""
         return self.from_text(text)
 
 
@@ -584,12 +577,10 @@ _NEXT = {"Y": "mj", "m": "dj", "d": "H", "j": "H", "H": "M", "M": "S", "S": "f"}
 
 
 def letters_of(layout: str) -> tuple[str, ...]:
-    """The letters of a layout's fields, in order."""
     return tuple(re.findall(r"%(.)", layout))
 
 
 def pattern_of(layout: str) -> str:
-    """A regular expression for the texts of a layout."""
     text = re.escape(layout)
     for letter, width in _WIDTHS.items():
         text = text.replace(f"%{letter}", f"[0-9]{{{width}}}")

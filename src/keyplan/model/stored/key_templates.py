@@ -41,7 +41,6 @@ def escape(text: str, *, last: bool) -> str:
 
 
 def unescape(text: str) -> str:
-    """The inverse of :func:`escape`. Raises ValueError for a text that ``escape`` never returns."""
     if _LEAD not in text:
         return text
 
@@ -90,11 +89,9 @@ class Variable:
         return self.style.raw and self.format.raw and not self.last
 
     def folded(self, value: Any) -> str:
-        """The value in the key's case, unescaped. Raises KeyFieldError."""
         return self.style.fold(self.format.write(value))
 
     def text(self, value: Any) -> str:
-        """The value's text in the key. Raises KeyFieldError."""
         if isinstance(self.format, PartsFormat):
             return self._parts(value)
         plain = self.format.write(value)
@@ -124,7 +121,6 @@ class Variable:
         return folded if self.bare or self.style.raw else escape(folded, last=self.last)
 
     def value(self, text: str) -> Any:
-        """The value of a string in a key. Raises ValueError for an invalid string."""
         if isinstance(self.format, PartsFormat):
             return tuple(unescape(part) for part in text.split(DELIMITER))
         if self.bare or self.style.raw or not self.format.raw:
@@ -136,7 +132,6 @@ class Variable:
 
     @property
     def pattern(self) -> str:
-        """A regular expression for the texts in a key."""
         if not self.format.raw and self.style.case is not None:
             return f"(?i:{self.format.pattern})"
         if self.bare or not self.format.raw:
@@ -160,12 +155,10 @@ class Template:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """The fields of the variables, without duplicates."""
         return tuple(dict.fromkeys(variable.field for variable in self.variables))
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """The form of the template's texts (a quick check; the values may be unreadable nevertheless)."""
         text = "".join(
             re.escape(part.text) if isinstance(part, Literal_) else f"({part.pattern})" for part in self.parts
         )
@@ -173,7 +166,6 @@ class Template:
 
     @cached_property
     def exact(self) -> bool:
-        """Whether every variable can be read back completely."""
         return all(variable.format.exact for variable in self.variables)
 
     @cached_property
@@ -189,7 +181,6 @@ class Template:
         return "".join(part.text for part in start if isinstance(part, Literal_)), last.field
 
     def text(self, values: Mapping[str, Any]) -> str:
-        """The key text for these field values. Raises KeyFieldError with the field as its place."""
         if self._quick is not None:
             start, field = self._quick
             if not field:

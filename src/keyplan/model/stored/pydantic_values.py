@@ -128,7 +128,6 @@ def _form_of_compound(origin: Any, arguments: tuple[Any, ...], seen: set[Any]) -
 
 
 def _is_one_of(annotation: Any, kinds: frozenset[Any]) -> bool:
-    """Whether a type is one of these, or an enum or a Literal of texts."""
     if is_alias(annotation):
         return _is_one_of(annotation.__value__, kinds)
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -176,7 +175,6 @@ def annotated(info: FieldInfo) -> Any:
 
 
 def takes_nothing(annotation: Any) -> bool:
-    """Whether None is a valid value."""
     try:
         return TypeAdapter(annotation).validate_python(None) is None
     except (PydanticUserError, ValueError, TypeError, AttributeError):
@@ -213,12 +211,10 @@ def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
 
 
 def stored_name(name: str, info: FieldInfo) -> str:
-    """The stored name of a model's field: its alias, if it has one."""
     return info.serialization_alias or info.alias or name
 
 
 def field_at(model: type[BaseModel], step: str) -> tuple[str, FieldInfo] | None:
-    """The field of a nested model at a path step, by its name or stored name."""
     info = model.model_fields.get(step)
     if info is not None:
         return stored_name(step, info), info
@@ -334,7 +330,6 @@ def _is_type(value: Any) -> bool:
 
 
 def json_of(stored: Mapping[str, Any]) -> Any:
-    """An attribute value as JSON: integers as int, other numbers as float if that is exact, else as text."""
     ((tag, content),) = stored.items()
     match tag:
         case "N":

@@ -128,7 +128,6 @@ class CompiledEntity:
         return noting
 
     def lacks_version(self, instance: Entity) -> bool:
-        """Whether an instance was read from an item without a version."""
         return _UNVERSIONED in instance.__dict__
 
     def _labelled(self, matches: Matcher) -> Matcher:
@@ -137,11 +136,9 @@ class CompiledEntity:
         return lambda item: self.is_labelled(item) and matches(item)
 
     def is_labelled(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether an item has this entity's labels."""
         return all(item.get(attribute) == value for attribute, value in self.labels.items())
 
     def is_told_from(self, other: CompiledEntity) -> bool:
-        """Whether a label distinguishes the items of two entities."""
         return any(other.labels.get(attribute, value) != value for attribute, value in self.labels.items())
 
     def _defaulted_in_keys(self) -> list[str]:
@@ -202,7 +199,6 @@ class CompiledEntity:
 
     @cached_property
     def keys(self) -> tuple[CompiledKey, ...]:
-        """The primary key, then the index keys."""
         return (self.primary, *self.index_keys)
 
     def keys_on(self, index: str) -> tuple[CompiledKey, ...]:
@@ -266,7 +262,6 @@ class CompiledEntity:
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """The slot fields of sharded counters, with the number of slots."""
         counts = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
         return {name: count for name, count in counts.items() if count is not None}
 
@@ -298,7 +293,6 @@ class CompiledEntity:
         return known
 
     def inputs(self, name: str) -> frozenset[str]:
-        """The plain field itself; for a computed field, the fields it reads."""
         if not self.fields[name].computed:
             return frozenset({name})
         if name not in self._reads:
@@ -338,7 +332,6 @@ class CompiledEntity:
         return made
 
     def own_values(self, instance: Entity) -> dict[str, Any]:
-        """The values of an instance's fields, without cached properties."""
         held = instance.__dict__
         own = {name: held[name] for name in self.cls.model_fields if name in held}
         return {**(instance.__pydantic_extra__ or {}), **own}
@@ -401,7 +394,6 @@ class CompiledEntity:
         return adapter
 
     def item_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The attributes of one key. Raises KeyFieldError with the entity and the field."""
         try:
             return key.item_key(field_values)
         except KeyFieldError as error:
@@ -409,7 +401,6 @@ class CompiledEntity:
             raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
 
     def written_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The attributes of one key of a written item. Raises KeyFieldError."""
         written = self.item_key(key, field_values)
         name = key.ambiguous(field_values) if self._is_raw else None
         if name is not None:
@@ -444,7 +435,6 @@ class CompiledEntity:
         return {**self.written_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
 
     def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
-        """The item of an instance, with all keys. Raises ArgumentError, KeyFieldError, ItemTooLarge."""
         field_values = self.field_values(instance)
         item = self.encode_fields(field_values)
         if instance.__pydantic_extra__:
@@ -495,7 +485,6 @@ class CompiledEntity:
         return item
 
     def encode_field(self, name: str, encode: Encoder, value: Any) -> dict[str, Any]:
-        """One field's attribute value. Raises ArgumentError for an unsupported value."""
         try:
             return encode(value)
         except UnicodeEncodeError as error:
@@ -527,14 +516,12 @@ class CompiledEntity:
         return self._from_keys_too(item, read)
 
     def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether no field's value is only in the item's keys."""
         return self._in_keys <= item.keys() and not any(
             own not in item and attribute in item for own, attribute in self._in_index_keys
         )
 
     @staticmethod
     def _decoded(decode: Decoder, tag: str, value: Any, field: StoredField | None = None) -> Any:
-        """The decoded value; an undecodable one unchanged, so that pydantic reports it."""
         try:
             return decode(tag, value)
         except (ValueError, ArithmeticError):
@@ -588,7 +575,6 @@ class _Unreadable:
 
 
 def _is_elsewhere(value: Any) -> bool:
-    """Whether a datetime is in a time zone other than UTC."""
     return isinstance(value, datetime) and value.tzinfo is not None and bool(value.utcoffset())
 
 
@@ -609,7 +595,6 @@ def error_details_of(error: ValidationError, place: str) -> list[ErrorDetail]:
 
 
 def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Raises RequestError if ``given`` has unknown fields."""
     unknown = [name for name in given if name not in known]
     if unknown:
         raise RequestError(
@@ -633,7 +618,6 @@ def seen_by(entity: CompiledEntity, names: Iterable[str]) -> CompiledEntity:
 
 
 def asking_for(entity: CompiledEntity, name: str) -> CompiledEntity:
-    """The entity with a field's attribute added to the projection."""
     attribute = entity.fields[name].attribute
     if entity.asked is None or attribute in entity.asked:
         return entity

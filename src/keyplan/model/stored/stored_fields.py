@@ -69,7 +69,6 @@ class StoredField:
 
 
 def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
-    """The fields of an entity with their attributes, computed fields last."""
     fields: list[StoredField] = []
     for name, info in cls.model_fields.items():
         annotation: Any = info.annotation
@@ -101,7 +100,6 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
 
 
 def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
-    """A constant default as it is read: validated if the model validates defaults."""
     default = info.get_default(call_default_factory=True)
     if info.validate_default or (info.validate_default is None and cls.model_config.get("validate_default")):
         with suppress(ValidationError):  # otherwise items without it are unreadable
@@ -142,7 +140,6 @@ def stored_default(default: Any, encode: Encoder) -> dict[str, Any] | None:
 
 
 def _marked(stored: StoredField, annotation: Any) -> StoredField:
-    """A field in the form of its ``StoredAs(...)``."""
     mark = mark_of(annotation)
     if mark is None or is_marked_within(annotation):
         problem = Problem(

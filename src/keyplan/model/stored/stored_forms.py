@@ -73,7 +73,6 @@ def mark_of(annotation: Any) -> StoredAs | None:
 
 
 def is_marked_within(annotation: Any) -> bool:
-    """Whether a type contains a nested StoredAs."""
     wholes = {Annotated, Union, UnionType}
     parts = (
         layer for layer in layers(annotation) if get_origin(layer) not in wholes and not isinstance(layer, StoredAs)
@@ -185,7 +184,6 @@ def _js_texts(unit: str) -> Callable[[Any], str]:
 def _of_texts(
     mark: StoredAs, write: Callable[[Any], str], read: Callable[[str], Any], pattern: str, *, sorts: bool = True
 ) -> FieldForm:
-    """A datetime or a date as fixed-width text."""
     unit = mark.unit
     key = StoredFormat(write, read, pattern, unit, sorts=sorts)
 
@@ -284,7 +282,6 @@ def _truth(tag: str, value: Any) -> bool:
 
 
 def _listed(value: Any) -> dict[str, Any]:
-    """A set as a list sorted by stored forms, so that equal sets have equal forms."""
     encoded = [encode_value(element) for element in value]
     return {"L": sorted(encoded, key=lambda value: json.dumps(value, sort_keys=True))}
 
@@ -330,7 +327,6 @@ def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
 
 
 def _packing(name: str) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
-    """Functions that compress bytes with zlib or gzip, and decompress them."""
     if name == "zlib":
         return zlib.compress, zlib.decompress
     import gzip  # noqa: PLC0415 - needed by designs that store it

@@ -37,12 +37,10 @@ class CompiledKey:
 
     @cached_property
     def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:
-        """Partition and sort attributes with their templates."""
         return (*self.partition, *self.sort)
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """All fields that determine an item's position under this key."""
         names = {field for _, template in self.attributes for field in template.fields}
         names.update(self.when)
         if self.shards > 1:
@@ -51,11 +49,9 @@ class CompiledKey:
 
     @property
     def place(self) -> str:
-        """The index name, or "the table"."""
         return self.index.name if self.index else "the table"
 
     def member(self, values: Mapping[str, Any]) -> bool:
-        """Whether an item with these field values has this key."""
         if self.when and any(values[name] not in allowed for name, allowed in self.when.items()):
             return False
         for name in self._named:  # noqa: SIM110 - of a generator each step is a call
@@ -68,7 +64,6 @@ class CompiledKey:
         return frozenset(name for _, template in self.attributes for name in template.fields)
 
     def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The key attributes for these field values. Raises KeyFieldError."""
         shard = "" if self.shards == 1 else self.shard_suffix(values)
         out: dict[str, dict[str, str]] = {}
         for attribute, template in self.partition:
@@ -97,16 +92,13 @@ class CompiledKey:
         )
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
-        """The suffix of the partition key for the item's shard."""
         text = "\0".join(template.text(values) for template in self.hash_input)
         return self.suffix(zlib.crc32(text.encode()) % self.shards)
 
     def suffix(self, shard: int) -> str:
-        """The suffix of the partition key for shard number ``shard``: ``#03``."""
         return f"#{shard:0{len(str(self.shards - 1)):d}d}" if self.shards > 1 else ""
 
     def values(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
-        """The field values in an item's key attributes; None if the key doesn't match."""
         result: dict[str, Any] = {}
         for position, (attribute, template) in enumerate(self.attributes):
             text = (item.get(attribute.name) or {}).get(attribute.type)
@@ -132,7 +124,6 @@ class CompiledKey:
 
     @cached_property
     def matches(self) -> Matcher:
-        """Whether an item's key attributes match this key."""
         return _matcher(self._shapes)
 
     @cached_property
@@ -172,7 +163,6 @@ def _matcher(shapes: _Shapes) -> Matcher:
 
 
 def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
-    """The key text, if it is within DynamoDB's limit. Raises KeyFieldError."""
     if not text.isascii():
         try:
             text.encode()

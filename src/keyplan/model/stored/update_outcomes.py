@@ -50,7 +50,6 @@ def _removed(stored: StoredField, place: str) -> Any:
 
 
 def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
-    """A field's value after a change (None: 0 or empty). Raises ArgumentError, UpdateRejected."""
     try:
         match change:
             case actions.Within():
@@ -64,7 +63,6 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
 
 
 def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions.Update[Any]:
-    """The update with its slot and its token chosen. Raises UpdateRejected."""
     if entity.slots and action.creates and isinstance(action.target, type):
         action = action.among(_slots(entity, action))
     if action.token is None:
@@ -84,7 +82,6 @@ def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions
 
 
 def _slots(entity: CompiledEntity, action: actions.Update[Any]) -> dict[str, int]:
-    """The slots that an update doesn't specify: random, or derived from its token."""
     open_ = {name: count for name, count in entity.slots.items() if name not in action.key}
     if action.token is None:
         return {name: random.randrange(count) for name, count in open_.items()}  # noqa: S311 - it spreads load
@@ -131,7 +128,6 @@ def _expected(entity: CompiledEntity, action: actions.Update[Any], pins: Mapping
 
 
 def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
-    """The instance with these fields, as stored; None if a field is missing."""
     if any(name not in held for name, stored in entity.fields.items() if not stored.computed):
         return None
     try:
@@ -226,7 +222,6 @@ def _applied(value: Any, change: Any) -> Any:
 
 
 def type_at(annotation: Any, step: str | int) -> Any:
-    """The type, with constraints, at a step within a type."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, RootModel):
         return type_at(kind.model_fields["root"].annotation, step)
@@ -254,7 +249,6 @@ def stored_step(annotation: Any, step: str | int) -> str | int:
 
 
 def in_map(annotation: Any) -> bool:
-    """Whether a type is a map, whose keys can be absent."""
     kind = kind_of(annotation)
     return isinstance(kind, type) and issubclass(kind, Mapping)
 
