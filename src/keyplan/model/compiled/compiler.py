@@ -304,22 +304,19 @@ class _ReadCompiler:
         batch = self._batch()
         if batch is not None:
             return batch
-        return self._query(*min(self._candidates(), key=self._rank), ordered=False)
+        return self._query(*min(self._known_candidates(), key=self._rank), ordered=False)
 
     def _many(self) -> QueryPlan | BatchGetPlan:
         batch = self._batch()
         if batch is not None:
             return batch
-        key, matches = choose(self._candidates(), self.options.order_by, self.constants)
+        key, matches = choose(self._known_candidates(), self.options.order_by, self.constants)
         return self._query(key, matches)
 
-    def _candidates(self) -> list[Candidate]:
+    def _candidates(self, knowns: Sequence[Mapping[str, Known]], must: frozenset[str]) -> list[Candidate]:
         misses: list[Miss] = []
         candidates: list[Candidate] = []
-        knowns = [self._knowns(entity) for entity in self.targets]
-        must = frozenset(name for element in knowns for name in self._must(element))
-        first = self.targets[0]
-        for key in self._usable(first.keys, misses):
+        for key in self._usable(self.targets[0].keys, misses):
             matches = self._matches_at(key, knowns, must, misses)
             why = None if matches is None else self._why_unfiltered(key, matches)
             if why is not None:
@@ -329,6 +326,10 @@ class _ReadCompiler:
         if not candidates:
             raise self._no_key(misses)
         return self._holding(candidates)
+
+    def _known_candidates(self) -> list[Candidate]:
+        knowns = [self._knowns(entity) for entity in self.targets]
+        return self._candidates(knowns, frozenset(name for element in knowns for name in self._must(element)))
 
     def _holding(self, candidates: list[Candidate]) -> list[Candidate]:
         """The keys whose index has all wanted fields, if any has, in the requested order."""
@@ -342,7 +343,7 @@ class _ReadCompiler:
         return holding if fits and not self.options.complete else candidates
 
     def _matches_at(
-        self, key: CompiledKey, knowns: list[dict[str, Known]], must: frozenset[str], misses: list[Miss]
+        self, key: CompiledKey, knowns: Sequence[Mapping[str, Known]], must: frozenset[str], misses: list[Miss]
     ) -> tuple[KeyMatch, ...] | None:
         matches: list[KeyMatch] = []
         for entity, facts in zip(self.targets, knowns, strict=True):
@@ -531,38 +532,25 @@ class _ReadCompiler:
         must = self._must(knowns)
         if self.shape.kind is ShapeKind.ONE:
             return self._one(junction, knowns, must)
-        result = self._serving(junction, knowns, must)
+        result = self._candidates([knowns], must)
         if ordered:
             return self._query(*choose(result, self.options.order_by, self.constants))
         return self._query(*min(result, key=self._rank), ordered=False)
-
-    def _serving(
-        self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str], *, full: bool = False
-    ) -> list[Candidate]:
-        """The suitable keys of one entity (``full``: those that identify an item). Raises Problem if there are none."""
-        misses: list[Miss] = []
-        candidates: list[Candidate] = []
-        for key in self._usable(entity.keys, misses):
-            match = self._match(entity, key, knowns, must)
-            why = None if isinstance(match, Miss) else self._why_unfiltered(key, (match,))
-            if isinstance(match, Miss):
-                misses.append(match)
-            elif why is not None:
-                misses.append(Miss(key, why, 2))
-            elif match.full or not full:
-                candidates.append((key, (match,)))
-        if not candidates:
-            raise self._no_key(misses)
-        return candidates
 
     def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
         match = self._match(end, end.primary, knowns, must)
         if end.primary in self._usable(end.keys, []) and isinstance(match, KeyMatch) and match.full and not match.each:
             return GetPlan(end, self.options.consistent)
+        candidates = self._candidates([knowns], must)
         if self.shape.many:
-            return self._query(*choose(self._serving(end, knowns, must), self.options.order_by, self.constants))
-        serving = self._serving(end, knowns, must, full=True)
-        return self._query(*min(serving, key=self._rank), ordered=False)
+            return self._query(*choose(candidates, self.options.order_by, self.constants))
+        full = [candidate for candidate in candidates if candidate[1][0].full]
+        if not full:
+            raise Problem(
+                f"no key identifies one {end.name} by the junction's fields",
+                "return a Page, a list or an Iterator of it",
+            )
+        return self._query(*min(full, key=self._rank), ordered=False)
 
     # Errors
 
