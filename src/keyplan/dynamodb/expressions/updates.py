@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from keyplan.dynamodb.expressions import tree
@@ -44,7 +45,7 @@ def write_all(writes: Iterable[Write], item: Item) -> Item:
     """
     copy = _Copy(item)
     # By list index, so that appends keep their order. Names and indexes in one container conflict and can't meet.
-    ordered = sorted(writes, key=_steps)
+    ordered = sorted(writes, key=attrgetter("steps"))
     for write in ordered:
         if write.value is not REMOVED:
             copy.put(write.steps, write.value)
@@ -53,10 +54,6 @@ def write_all(writes: Iterable[Write], item: Item) -> Item:
             copy.remove(write.steps)
     copy.append()
     return copy.item
-
-
-def _steps(write: Write) -> Any:
-    return write.steps
 
 
 class _Copy:

@@ -16,8 +16,8 @@ from keyplan.store.streams import disable
 from keyplan.store.tables.resources import forget_table, replication_of
 from keyplan.store.tables.table_description import describe
 
-_NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime", "GlobalSecondaryIndexes"})
-"""Members of a table's description that are missing once it is being deleted."""
+_ABSENT = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime", "GlobalSecondaryIndexes"})
+"""Members of a table's description that are absent once it is being deleted."""
 
 
 def delete_table(database: Database, request: Request) -> Answer:
@@ -53,7 +53,9 @@ def delete_table(database: Database, request: Request) -> Answer:
         else:
             forget_table(writer, table)
         described = describe(table, None, States("DELETING"))
-        return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}
+        return {
+            "TableDescription": {name: value for name, value in described.items() if name not in _ABSENT}
+        }
 
     known = database.shown_table(name)
     database.goes_on_with_all()

@@ -32,7 +32,7 @@ def describe_stream(database: Database, request: Request) -> Answer:
 
     stream, shards = database.storage.read(work)
     names = {shard.number: shard_id(shard) for shard in shards}
-    shown = [_shard(shard, names) for shard in shards if _is_asked_for(shard, names, request)]
+    shown = [_shard(shard, names) for shard in shards if _is_requested(shard, names, request)]
     limit = request.get("Limit") or SHARDS_MAX
     definition: dict[str, Any] = decode(stream.definition.encode())
     description: Answer = {
@@ -50,7 +50,7 @@ def describe_stream(database: Database, request: Request) -> Answer:
     return {"StreamDescription": description}
 
 
-def _is_asked_for(shard: StoredShard, names: Mapping[int, str], request: Request) -> bool:
+def _is_requested(shard: StoredShard, names: Mapping[int, str], request: Request) -> bool:
     start: str | None = request.get("ExclusiveStartShardId")
     if start is not None and names[shard.number] <= start:
         return False

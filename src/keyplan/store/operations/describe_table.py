@@ -12,14 +12,14 @@ def describe_table(database: Database, request: Request) -> Answer:
     table = database.shown_table(request["TableName"])
     description = describe(table, database.counts, database.states(table))
     for replica in description.get("Replicas", ()):
-        if _is_filled(database, table.name, replica["RegionName"]):
+        if _is_filling(database, table.name, replica["RegionName"]):
             replica["ReplicaStatus"] = "CREATING"
     summary = restore_of(table.definition, database.clock())
     return {"Table": description if summary is None else {**description, "RestoreSummary": summary}}
 
 
-def _is_filled(database: Database, name: str, region: str) -> bool:
-    """Whether a replica's backfill has finished, which its region's store knows."""
+def _is_filling(database: Database, name: str, region: str) -> bool:
+    """Whether a replica is still being backfilled, which its region's store knows."""
     if database.group is None or region not in database.group.names:
         return False
     replica = database.group.database(region).find(name)

@@ -97,14 +97,14 @@ def _read(database: Database, request: Request, given: Given) -> Answer:
 def _page(
     database: Database, request: Request, read: Read, bounds: Bounds, key: Item | None, limit: int | None
 ) -> Answer:
-    asked = {
+    members = {
         "ConsistentRead": request.get("ConsistentRead"),
         "Limit": limit,
         "ReturnConsumedCapacity": wants_capacity(request) or "TOTAL",
     }
     if key is not None:
         bounds = _after(read, bounds, key)
-    return answer_page(database, PageQuery(read.target, bounds, read.filter, read.projection, read.fetches), asked)
+    return answer_page(database, PageQuery(read.target, bounds, read.filter, read.projection, read.fetches), members)
 
 
 def _after(read: Read, bounds: Bounds, key: Item) -> Bounds:
@@ -130,8 +130,8 @@ def _invalid_token() -> RequestFault:
 
 
 def _digest(request: Request) -> str:
-    asked = [request["Statement"], request.get("Parameters")]
-    return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+    content = [request["Statement"], request.get("Parameters")]
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
 def _token(request: Request, position: _Position) -> str:

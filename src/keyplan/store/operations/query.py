@@ -15,6 +15,7 @@ from keyplan.dynamodb.expressions import (
     check_key_condition,
     check_key_names,
 )
+from keyplan.dynamodb.operations.registry import OPERATIONS
 from keyplan.dynamodb.service_errors import RequestFault, ResourceNotFoundException, ValidationException
 from keyplan.store.database import Database
 from keyplan.store.queries import (
@@ -49,16 +50,7 @@ from keyplan.store.storage.key_layouts import Bounds
 
 EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
 _NO_KEY_CONDITION = "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
-_MORE = frozenset(
-    {
-        "FilterExpression",
-        "ProjectionExpression",
-        "KeyConditions",
-        "QueryFilter",
-        "AttributesToGet",
-        "ConditionalOperator",
-    }
-)
+_MORE = OPERATIONS["Query"].old_names | {"FilterExpression", "ProjectionExpression"}
 """The members of a query besides its KeyConditionExpression."""
 
 

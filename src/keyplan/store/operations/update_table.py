@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.dynamodb.operations.members import TABLE_SETTINGS
 from keyplan.dynamodb.service_errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
 from keyplan.store.control_plane.index_backfill import Filling, change_indexes, finish_filling
 from keyplan.store.control_plane.schema import (
@@ -35,16 +36,9 @@ from keyplan.store.throughput import changed_throughput, check_maximum, check_qu
 from keyplan.store.vectors import one_vector_change, with_vector_change
 
 _SETTINGS = (
-    "BillingMode",
-    "ProvisionedThroughput",
-    "DeletionProtectionEnabled",
+    *TABLE_SETTINGS,
     "GlobalSecondaryIndexUpdates",
     "VectorIndexUpdates",
-    "StreamSpecification",
-    "SSESpecification",
-    "TableClass",
-    "OnDemandThroughput",
-    "WarmThroughput",
     "GlobalTableSettingsReplicationMode",
     "DisassociationProtectionEnabled",
 )

@@ -34,22 +34,17 @@ def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
             raise table_not_found(name)
         check_expiring(name, database.states(table))
         now: str | None = table.definition.get("TimeToLive")
-        if wanted["Enabled"]:
-            if now == wanted["AttributeName"]:
-                raise ValidationException("TimeToLive is already enabled")
-            if now is not None:
-                raise ValidationException(
-                    "TimeToLive is active on a different AttributeName: current AttributeName is " + now
-                )
-        elif now is None:
+        attribute, enables = wanted["AttributeName"], wanted["Enabled"]
+        if enables and now == attribute:
+            raise ValidationException("TimeToLive is already enabled")
+        if not enables and now is None:
             raise ValidationException("TimeToLive is already disabled")
-        elif now != wanted["AttributeName"]:
+        if now not in {None, attribute}:
             raise ValidationException(
-                "TimeToLive is active on a different AttributeName: current AttributeName is " + now
+                f"TimeToLive is active on a different AttributeName: current AttributeName is {now}"
             )
         if database.states(table).expiring:
             raise ValidationException("Time to live has been modified multiple times within a fixed interval")
-        attribute, enables = wanted["AttributeName"], wanted["Enabled"]
         now_s, state_delay_s = database.clock(), database.state_delay_s
         changed = begin_expiry(table.definition, attribute, enables=enables, now_s=now_s, state_delay_s=state_delay_s)
         writer.define(table.stored.layout.id, json.dumps(changed))

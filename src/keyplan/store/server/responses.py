@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Mapping
 from email.utils import formatdate
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
@@ -113,23 +114,12 @@ class RequestIds:
         return b"%s%016X" % (self._prefix, next(self._numbers))
 
 
-class _Clock:
-    """The Date header, cached for a second."""
-
-    def __init__(self) -> None:
-        self._second = 0
-        self._line = b""
-
-    def line(self) -> bytes:
-        second = int(time.time())
-        if second != self._second:
-            self._second = second
-            self._line = f"\r\ndate: {formatdate(second, usegmt=True)}\r\n".encode()
-        return self._line
-
-
 _ids = RequestIds()
-_clock = _Clock()
+
+
+@lru_cache(maxsize=1)
+def _date_line(second: int) -> bytes:
+    return f"\r\ndate: {formatdate(second, usegmt=True)}\r\n".encode()
 
 
 def renew_ids() -> None:
@@ -151,7 +141,7 @@ def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = 
         more += b"connection: close\r\n"
     return b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\n%scontent-length: %d\r\n\r\n%s" % (
         _STATUS_LINES[status],
-        _clock.line(),
+        _date_line(int(time.time())),
         _ids.next(),
         zlib.crc32(body),
         more,

@@ -49,7 +49,7 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> 
         settings = replace(settings, port=port)
         if settings.workers == 1:
             with _open(settings) as regions:
-                _run_loop(regions, settings, listening, lambda: ready(port), sweeps=True)
+                asyncio.run(_serve(regions, settings, listening, lambda: ready(port), sweeps=True))
             return
         _open(settings).close()  # report errors of the file once, here
         _Workers(settings, listening).run(lambda: ready(port))
@@ -102,7 +102,7 @@ def _allow_many_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _run_loop(
+async def _serve(
     regions: Regions,
     settings: Settings,
     listening: socket.socket,
@@ -111,26 +111,14 @@ def _run_loop(
     *,
     sweeps: bool,
 ) -> None:
+    """Serve until a signal, or until the pipe to the parent process closes. ``sweeps``: whether this process removes
+    expired items and replicates between regions.
+    """
     # Existing objects stay: exclude them from garbage collection.
     gc.collect()
     gc.freeze()
     # The event loop releases the GIL in SQLite and socket calls, and then waits for all other threads.
     sys.setswitchinterval(_TURN_S)
-    asyncio.run(_serve(regions, settings, listening, ready, parent, sweeps=sweeps))
-
-
-async def _serve(
-    regions: Regions,
-    settings: Settings,
-    listening: socket.socket,
-    ready: Callable[[], None],
-    parent: int | None,
-    *,
-    sweeps: bool,
-) -> None:
-    """Serve until a signal, or until the pipe to the parent process closes. ``sweeps``: whether this process removes
-    expired items and replicates between regions.
-    """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in _SIGNALS:
@@ -295,7 +283,10 @@ class _Workers:
         renew_ids()
         try:
             with _open(self._settings) as regions:
-                _run_loop(regions, self._settings, self._listening, lambda: None, self._from_parent, sweeps=worker == 0)
+                serving = _serve(
+                    regions, self._settings, self._listening, lambda: None, self._from_parent, sweeps=worker == 0
+                )
+                asyncio.run(serving)
         except Exception:  # noqa: BLE001 - the process ends with it
             _log.exception("A worker failed")
             return 1

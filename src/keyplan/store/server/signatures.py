@@ -95,11 +95,11 @@ class Verifier:
         secret = self._keys.get(key_id)
         if secret is None or "x-amz-security-token" in headers or f"{_IN_QUERY}Security-Token" in query_parameters:
             raise protocol_fault("UnrecognizedClientException", UNKNOWN)
-        digest, asked_for = sha256(body).hexdigest(), _canonical_query(query)
+        digest, canonical_parameters = sha256(body).hexdigest(), _canonical_query(query)
 
         def is_signed_for(host: str) -> bool:
             values = canonical_headers((name, host if name == "host" else headers.get(name, "")) for name in signed)
-            canonical = canonical_request(method, values, signed, digest, path=path or "/", query=asked_for)
+            canonical = canonical_request(method, values, signed, digest, path=path or "/", query=canonical_parameters)
             expected = signature(_signing_key(secret, day, region), string_to_sign(stamp, scope, canonical))
             return hmac.compare_digest(expected.encode(), parameters["Signature"].encode())
 
