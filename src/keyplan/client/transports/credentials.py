@@ -26,7 +26,7 @@ class Credentials(NamedTuple):
         return f"Credentials({self.access_key!r})"
 
 
-NOBODY = Credentials("keyplan", "keyplan")
+LOCAL_CREDENTIALS = Credentials("keyplan", "keyplan")
 """Signs requests to a plain HTTP endpoint if no credentials are configured: local stores accept any."""
 MOCK_ACCESS_KEY = "FOOBARKEY"
 """The access key that moto's ``mock_aws`` sets while it is active. moto intercepts botocore's requests, not ours: a
@@ -149,7 +149,7 @@ def find_credentials(location: Location, environment: Mapping[str, str] = os.env
         if from_environment(environment) is not None:
             return FromEnvironment(environment)
         if not location.tls and not location.on_aws:
-            return Fixed(NOBODY)
+            return Fixed(LOCAL_CREDENTIALS)
     return FromBotocore(partial(_load, location))
 
 
