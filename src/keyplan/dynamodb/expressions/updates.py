@@ -134,18 +134,8 @@ WRONG_TYPE = "An operand in the update expression has an incorrect data type"
 
 _ADDABLE = frozenset({"N", "SS", "NS", "BS"})
 _DELETABLE = frozenset({"SS", "NS", "BS"})
-_LONG_NAMES = {
-    "S": "STRING",
-    "N": "NUMBER",
-    "B": "BINARY",
-    "BOOL": "BOOL",
-    "NULL": "NULL",
-    "L": "LIST",
-    "M": "MAP",
-    "SS": "STRING_SET",
-    "NS": "NUMBER_SET",
-    "BS": "BINARY_SET",
-}
+_LONG_NAMES = {"S": "STRING", "N": "NUMBER", "B": "BINARY", "BOOL": "BOOL", "NULL": "NULL", "L": "LIST", "M": "MAP"}
+"""Of the types that ADD or DELETE doesn't accept."""
 _Compute: TypeAlias = Callable[[Item], AttributeValue]
 
 

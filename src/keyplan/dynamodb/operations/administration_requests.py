@@ -79,15 +79,17 @@ _RESTORE: dict[str, Shape] = {
     "VectorIndexOverride": ListOf(VECTOR_INDEX),
 }
 
-_POLICIES: dict[str, Structure] = {
+_HEADER = Text(1, 65_536, r"[\x20-\x21\x23-\x2B\x2D-\x7E]*")
+_ENCRYPTED: dict[str, Shape] = {"S3SseAlgorithm": Text(enum=("AES256", "KMS")), "S3SseKmsKeyId": Text(1, 2048)}
+
+REQUESTS: Mapping[str, Structure] = {
+    # resource-based policies
     "PutResourcePolicy": structure(
         {"ResourceArn": ARN, "Policy": TEXT}, ExpectedRevisionId=REVISION, ConfirmRemoveSelfResourceAccess=FLAG
     ),
     "GetResourcePolicy": structure({"ResourceArn": ARN}),
     "DeleteResourcePolicy": structure({"ResourceArn": ARN}, ExpectedRevisionId=REVISION),
-}
-
-_INSIGHTS: dict[str, Structure] = {
+    # Contributor Insights
     "DescribeContributorInsights": structure(_TABLE, IndexName=_INSIGHTS_INDEX),
     "ListContributorInsights": structure(TableName=MANAGED_TABLE, NextToken=TEXT, MaxResults=Whole(None, 100, bits=32)),
     "UpdateContributorInsights": structure(
@@ -95,9 +97,7 @@ _INSIGHTS: dict[str, Structure] = {
         IndexName=_INSIGHTS_INDEX,
         ContributorInsightsMode=INSIGHTS_MODE,
     ),
-}
-
-_GLOBAL_TABLES: dict[str, Structure] = {
+    # global tables
     "CreateGlobalTable": structure({**_GLOBAL_TABLE, "ReplicationGroup": _REGIONS}),
     "DescribeGlobalTable": structure(_GLOBAL_TABLE),
     "DescribeGlobalTableSettings": structure(_GLOBAL_TABLE),
@@ -157,9 +157,7 @@ _GLOBAL_TABLES: dict[str, Structure] = {
             1,
         ),
     ),
-}
-
-_BACKUPS: dict[str, Structure] = {
+    # backups
     "CreateBackup": structure({**_TABLE, "BackupName": NAME}),
     "DescribeBackup": structure({"BackupArn": TEXT}),
     "DeleteBackup": structure({"BackupArn": TEXT}),
@@ -189,12 +187,7 @@ _BACKUPS: dict[str, Structure] = {
         RestoreDateTime=TIME,
         **_RESTORE,
     ),
-}
-
-_HEADER = Text(1, 65_536, r"[\x20-\x21\x23-\x2B\x2D-\x7E]*")
-_ENCRYPTED: dict[str, Shape] = {"S3SseAlgorithm": Text(enum=("AES256", "KMS")), "S3SseKmsKeyId": Text(1, 2048)}
-
-_JOBS: dict[str, Structure] = {
+    # exports and imports
     "ExportTableToPointInTime": structure(
         {"TableArn": TEXT, "S3Bucket": BUCKET},
         ExportTime=TIME,
@@ -237,9 +230,7 @@ _JOBS: dict[str, Structure] = {
     "ListImports": structure(
         TableArn=ARN_OF_TABLE, PageSize=Whole(1, 25, bits=32), NextToken=Text(112, 1024, "([0-9a-f]{16})+")
     ),
-}
-
-_BULK: dict[str, Structure] = {
+    # bulk operations
     "StartBulkPutItems": structure(
         {
             "InputS3Configuration": structure(
@@ -265,6 +256,4 @@ _BULK: dict[str, Structure] = {
     "ListBulkOperations": structure(MaxResults=Whole(1, 25, bits=32), NextToken=PAGE_TOKEN),
     "CancelBulkOperation": structure({"BulkOperationArn": ARN_OF_JOB}),
 }
-
-REQUESTS: Mapping[str, Structure] = {**_POLICIES, **_INSIGHTS, **_GLOBAL_TABLES, **_BACKUPS, **_JOBS, **_BULK}
 """The shape of each of these operations' requests."""

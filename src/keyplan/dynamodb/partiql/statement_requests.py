@@ -16,13 +16,7 @@ from keyplan.dynamodb.partiql.syntax import Node
 from keyplan.dynamodb.partiql.tokens import Place, StatementFault
 from keyplan.dynamodb.values import CONTAINER_DEPTH_MAX, INVALID, AttributeValue, NumberError, canonical, check_value
 
-_CONDITIONS = {
-    "attribute_exists": "attribute_exists",
-    "attribute_not_exists": "attribute_not_exists",
-    "attribute_type": "attribute_type",
-    "begins_with": "begins_with",
-    "contains": "contains",
-}
+_CONDITIONS = frozenset({"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains"})
 _TAGS = {
     **dict.fromkeys(("BOOL", "BOOLEAN"), "BOOL"),
     **dict.fromkeys(("BLOB", "BINARY"), "B"),
@@ -248,8 +242,8 @@ class Lowering:
     def _function(self, node: syntax.Call) -> tree.Call:
         if node.name == "like":
             raise StatementFault("Unsupported operator in Condition Expression. Operator: like")
-        name = _CONDITIONS.get(node.name.lower())
-        if name is None:
+        name = node.name.lower()
+        if name not in _CONDITIONS:
             raise _unknown(node)
         return tree.Call(name, tuple([self._operand(argument) for argument in node.arguments]))
 

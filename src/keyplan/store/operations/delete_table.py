@@ -53,9 +53,7 @@ def delete_table(database: Database, request: Request) -> Answer:
         else:
             forget_table(writer, table)
         described = describe(table, None, States("DELETING"))
-        return {
-            "TableDescription": {name: value for name, value in described.items() if name not in _ABSENT}
-        }
+        return {"TableDescription": {name: value for name, value in described.items() if name not in _ABSENT}}
 
     known = database.shown_table(name)
     database.goes_on_with_all()

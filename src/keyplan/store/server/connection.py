@@ -49,7 +49,7 @@ class Connections:
         """Close the connection that has been idle longest, to make room for a new one. False if every connection has a
         request in progress.
         """
-        idle = min((each for each in self.open if each.is_idle), key=lambda each: each.idle_since, default=None)
+        idle = min((each for each in self.open if each.is_idle), key=lambda each: each.began, default=None)
         if idle is None:
             return False
         self.open.discard(idle)
@@ -84,7 +84,8 @@ class Connection(asyncio.Protocol):
         response: closing with unread bytes would reset the connection.
         """
         self._is_draining = False
-        self._began = time.monotonic()
+        self.began = time.monotonic()
+        """When the client last opened the connection, started a request or was sent a response."""
         self._is_receiving = False
         self._has_sent = False
         self._head_bytes = 0
@@ -121,7 +122,7 @@ class Connection(asyncio.Protocol):
             return
         if not self._is_receiving:
             self._is_receiving = self._has_sent = True
-            self._began = time.monotonic()
+            self.began = time.monotonic()
         self._head_bytes += len(data)  # a request that ends in this data resets it to zero
         try:
             self._parser.feed_data(data)
@@ -139,7 +140,7 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The client doesn't read responses: answer no further requests."""
         self._is_write_paused = True
-        self._began = time.monotonic()
+        self.began = time.monotonic()
 
     def resume_writing(self) -> None:
         self._is_write_paused = False
@@ -253,7 +254,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None:
             return
         self._transport.write(answer)
-        self._began = time.monotonic()
+        self.began = time.monotonic()
         if not keep_alive or (self._all.is_closing and not self._waiting):
             self._ends = True
             self._waiting.clear()
@@ -266,7 +267,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
         elif not self._is_draining:
             self._is_draining = True
-            self._began = time.monotonic()
+            self.began = time.monotonic()
             self._transport.write_eof()
 
     def _drain(self, size_bytes: int) -> None:
@@ -290,13 +291,8 @@ class Connection(asyncio.Protocol):
         is_busy = self._is_answering or self._is_receiving or self._is_draining or self._is_write_paused
         return not is_busy and not self._waiting
 
-    @property
-    def idle_since(self) -> float:
-        """The time.monotonic() of its last response, or of its opening."""
-        return self._began
-
     def is_late(self, now: float) -> bool:
-        passed_s = now - self._began
+        passed_s = now - self.began
         if self._is_answering:
             return False
         if self._is_draining:

@@ -27,16 +27,10 @@ _VALIDATE = "com.amazon.coral.validate#"
 
 _NAMESPACES = {
     "ValidationException": _VALIDATE,
-    "AccessDeniedException": _SERVICE,
-    "IncompleteSignatureException": _SERVICE,
-    "InternalFailure": _SERVICE,
-    "InvalidSignatureException": _SERVICE,
-    "MissingAuthenticationTokenException": _SERVICE,
-    "SerializationException": _SERVICE,
-    "ServiceUnavailableException": _SERVICE,
-    "UnknownOperationException": _SERVICE,
-    "UnrecognizedClientException": _SERVICE,
-    "ThrottlingException": _SERVICE,
+    **dict.fromkeys(("AccessDeniedException", "MissingAuthenticationTokenException"), _SERVICE),
+    **dict.fromkeys(("IncompleteSignatureException", "InvalidSignatureException"), _SERVICE),
+    **dict.fromkeys(("UnknownOperationException", "UnrecognizedClientException", "SerializationException"), _SERVICE),
+    **dict.fromkeys(("InternalFailure", "ServiceUnavailableException", "ThrottlingException"), _SERVICE),
 }
 """All other types are those of operations. Recorded from the service."""
 
