@@ -58,7 +58,6 @@ class Example:
 
 
 def page_of(rule: Rule) -> Path:
-    """The page of a rule."""
     return FOLDER / rule.page
 
 
@@ -79,13 +78,11 @@ def _traffic(blocks: list[Block], position: int) -> str | None:
 
 
 def finding_text(finding: Finding) -> str:
-    """A finding as shown on a page."""
     lines = [str(finding), *(f"  {line}" for line in finding.arithmetic), f"  → {finding.hint}"]
     return "\n".join(lines)
 
 
 def manual(rule: Rule) -> str:
-    """The manual of a rule, formatted for its page."""
     text = rule.manual.replace("``", "`")
     ignore = f'class Shop(Design, ignore={{"{rule.code} Place.member": "why it is acceptable"}})'
     how = f"To ignore the finding, give a reason in the class of the design: `{ignore}`."
@@ -108,7 +105,6 @@ def rule_table() -> str:
 
 
 def made_page(rule: Rule) -> str:
-    """The expected page of a rule."""
     text = page_of(rule).read_text(encoding="utf-8")
     text = re.sub(r"\A# [^\n]*", lambda _: f"# {rule.code} {rule.name}", text)
     text = _between(text, "rule", manual(rule))
@@ -119,7 +115,6 @@ def made_page(rule: Rule) -> str:
 
 
 def made_index() -> str:
-    """The expected list of rules."""
     return _between(INDEX.read_text(encoding="utf-8"), "rules", rule_table())
 
 

@@ -30,7 +30,6 @@ DESIGNS: dict[str, type[Design]] = {
 
 
 def reversed_design(design: CompiledDesign) -> CompiledDesign:
-    """The design with all declarations in reverse order."""
     return replace(
         design,
         entities=dict(reversed(design.entities.items())),
@@ -41,7 +40,6 @@ def reversed_design(design: CompiledDesign) -> CompiledDesign:
 
 
 def places(subject: Subject) -> list[tuple[str, str]]:
-    """The code and place of each finding."""
     found: list[tuple[str, str]] = []
     for rule in RULES:
         for remark in rule.find(subject):

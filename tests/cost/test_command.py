@@ -63,7 +63,6 @@ MORE = """
 
 @pytest.fixture
 def traffic(tmp_path: Path) -> str:
-    """A traffic file of the CMS."""
     path = tmp_path / "traffic.toml"
     path.write_text(TRAFFIC)
     return str(path)
@@ -87,7 +86,6 @@ def flat(text: str) -> str:
 
 
 def test_without_traffic_costs_are_per_call_and_million_calls() -> None:
-    """One line per access pattern, without monthly costs."""
     result = run("cost", "cms")
     assert result.exit_code == 0
     assert re.search(r"AP1 +article +GetItem +0\.5 +\$0\.0625", result.stdout)
@@ -158,7 +156,6 @@ def test_assumptions_are_reported(designs: tuple[str, str, str]) -> None:
 
 
 def test_markdown_has_three_tables() -> None:
-    """Three tables, for a README."""
     result = run("cost", "cms", "--markdown", "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
     assert result.stdout.startswith("# What Cms costs\n")
@@ -187,7 +184,6 @@ def test_a_custom_price_list_replaces_its_regions(tmp_path: Path, traffic: str) 
 
 
 def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str]) -> None:
-    """Only the changes."""
     before, after, traffic = designs
     result = run("cost", before, after, "--traffic", traffic)
     assert result.exit_code == 0, result.output
@@ -221,7 +217,6 @@ def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str
 
 
 def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
-    """Both reports and the difference."""
     before, after, traffic = designs
     result = json_of("cost", before, after, "--traffic", traffic)
     differences: dict[tuple[str, str], Any] = {
@@ -233,7 +228,6 @@ def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
 
 
 def test_the_calculation_of_one_pattern_has_no_markdown_format() -> None:
-    """The combination is rejected."""
     result = run("cost", "cms", "--explain", "publish", "--markdown")
     assert result.exit_code == 2
     assert "--explain doesn't support --markdown" in result.stderr
@@ -252,7 +246,6 @@ def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None
 
 
 def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str, str, str]) -> None:
-    """Several regions and a single access pattern are rejected."""
     before, after, _ = designs
     for more in (("--region", "us-east-1", "--region", "us-east-2"), ("--explain", "add")):
         result = run("cost", before, after, *more)
@@ -261,7 +254,6 @@ def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str
 
 
 def test_equal_designs_have_no_difference(designs: tuple[str, str, str]) -> None:
-    """The output reports that nothing changed."""
     before, _, traffic = designs
     result = run("cost", before, before, "--traffic", traffic)
     assert "No pattern, index or bill costs anything else than before." in result.stdout
@@ -302,7 +294,6 @@ def test_several_invalid_designs_are_reported_together(tmp_path: Path) -> None:
 
 
 def test_a_single_error_is_reported_unchanged() -> None:
-    """The same message as in every command."""
     result = run("cost", "cmss")
     assert result.exit_code == 2
     assert "unknown system 'cmss'" in result.stderr
@@ -313,7 +304,6 @@ def test_a_single_error_is_reported_unchanged() -> None:
 
 @pytest.mark.parametrize("name", system_names())
 def test_every_pattern_of_every_system_is_estimated(name: str) -> None:
-    """Each access pattern has a cost, and each entity a size."""
     result = json_of("cost", name)
     assert result["failures"] == []
     assert all(pattern["requests"] for pattern in result["patterns"])

@@ -160,13 +160,11 @@ HINT = " (give the write an example=)"
 
 
 def estimated(**patterns: dict[str, object]) -> dict[str, PatternEstimate]:
-    """The estimate of each access pattern with the given traffic."""
     result = estimate(Books, traffic_from({"patterns": patterns}, Books.compiled))
     return {pattern.name: pattern for pattern in result.patterns}
 
 
 def of_entity(result: Estimate, name: str) -> dict[str, tuple[int, str]]:
-    """The sizes of the fields of an entity's typical item, with their sources."""
     (entity_estimate,) = [each for each in result.entities if each.sizes.entity == name]
     return {field.field: (field.size_bytes, field.source) for field in entity_estimate.sizes.fields}
 
@@ -175,7 +173,6 @@ def of_entity(result: Estimate, name: str) -> dict[str, tuple[int, str]]:
 
 
 def test_sizes_are_those_of_a_real_item() -> None:
-    """The estimated sizes of a typical item equal those of the stored item, per field and per index."""
     typical = Typical(Books.compiled)
     for entity in Books.compiled.entities.values():
         sizes = typical.sizes(entity)
@@ -210,7 +207,6 @@ def test_item_bytes_extend_the_longest_string() -> None:
 
 
 def test_typical_instances_are_distinct() -> None:
-    """So that items of a list are distinct."""
     typical = Typical(Books.compiled)
     book = Books.compiled.by_name["Book"]
     assert len({typical.instance(book, serial=at).book_id for at in range(20)}) == 20  # type: ignore[attr-defined]
@@ -364,8 +360,6 @@ def test_a_write_that_depends_on_its_arguments_uses_the_traffic_file() -> None:
 
 
 def test_errors_in_a_body_are_reported() -> None:
-    """Any error in a write is reported, without a traceback."""
-
     class Broken(Design):
         table = Table("broken", entities=[Copy])
 
@@ -424,7 +418,6 @@ def test_a_fan_out_queries_every_partition() -> None:
 
 
 def test_the_estimate_of_one_access_pattern() -> None:
-    """By name, for a class."""
     assert estimate_pattern(Cms, "article").read_units == 0.5
     with pytest.raises(UnknownPattern):
         estimate_pattern(Cms, "articel")

@@ -58,7 +58,6 @@ class Recording:
 
 @contextmanager
 def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Iterator[Recording]:
-    """Note what the pattern yields while it is called."""
     result = Recording()
 
     def recorded(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -86,12 +85,10 @@ Compared = dict[str, int]
 
 
 def metered(result: Iterable[Metered]) -> list[Units]:
-    """The metered requests in a form to be compared."""
     return [(element.operation, tuple(sorted(element.units.items()))) for element in result]
 
 
 def predicted(requests: Iterable[Request]) -> list[Units]:
-    """The predicted requests in the same format."""
     result: list[Units] = []
     for request in requests:
         units: dict[str, float] = {}
@@ -102,7 +99,6 @@ def predicted(requests: Iterable[Request]) -> list[Units]:
 
 
 def assert_writes(design: Design, meter: Iterable[Metered], run: DryRun, place: str) -> None:
-    """The write requests of a call are those of its dry run."""
     requests = write_requests(design.compiled.table, run)
     assert sorted(metered(element for element in meter if not element.reads)) == sorted(predicted(requests)), place
 
@@ -194,7 +190,6 @@ def keyed(entity: CompiledEntity) -> set[str]:
 
 
 def takes(annotation: Any, length: int) -> bool:
-    """Whether a type takes a text of that length."""
     try:
         TypeAdapter(annotation).validate_python("x" * length)
     except ValidationError:
@@ -203,7 +198,6 @@ def takes(annotation: Any, length: int) -> bool:
 
 
 def check(cls: type[Design], stores: int = STORES) -> Compared:
-    """Compare on generated stores."""
     compared: Compared = {}
     steps = Steps(cls.compiled, large(cls.compiled))
 
@@ -250,7 +244,6 @@ def check_typical_writes(cls: type[Design], compared: Compared) -> None:
 
 
 def stored(design: CompiledDesign, instances: tuple[Entity, ...]) -> Iterator[Any]:
-    """The items of instances, and their claims."""
     for instance in instances:
         entity = design.entities[type(instance)]
         yield entity.to_item(instance)

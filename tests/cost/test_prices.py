@@ -23,7 +23,6 @@ from tests.cli.support import run
 
 @pytest.mark.parametrize("region", priced_regions())
 def test_each_list_can_be_read(region: str) -> None:
-    """Each has the region of its name, a date and a source."""
     result = price_list(region)
     assert result.region == region
     assert result.as_of
@@ -101,7 +100,6 @@ def test_the_documented_traffic_file_is_priced(tmp_path: Path) -> None:
 
 
 def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
-    """Each with its place."""
     path = tmp_path / "prices.json"
     data = {
         "region": "eu-west-1",
@@ -135,7 +133,6 @@ def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
 
 
 def product(usage: str, region: str = "eu-west-1") -> dict[str, Any]:
-    """A product of an offer file."""
     return {"attributes": {"usagetype": usage, "regionCode": region, "servicecode": "AmazonDynamoDB"}}
 
 
@@ -149,7 +146,6 @@ def tiers(*prices: tuple[str, str]) -> dict[str, Any]:
 
 
 def reserved(upfront: str, hour: str, length: str = "1yr") -> dict[str, Any]:
-    """The terms of reserved capacity."""
     return {
         "sku.term": {
             "termAttributes": {"LeaseContractLength": length},

@@ -166,7 +166,6 @@ def test_a_batch_rounds_the_size_of_each_item() -> None:
 
 
 def item(size: int, **more: str) -> dict[str, Any]:
-    """An item of this size."""
     result: dict[str, Any] = {"pk": {"S": "p"}, "sk": {"S": "s"}, **{name: {"S": text} for name, text in more.items()}}
     return {**result, "x": {"S": "x" * (size - item_size(result) - 1)}}
 
@@ -177,7 +176,6 @@ SOME = Index("SOME", "status", "sk", projection=["y"])
 
 
 def units(index: Index, before: dict[str, Any] | None, after: dict[str, Any] | None, **how: bool) -> dict[str, float]:
-    """Write units by target."""
     lines = lines_of(
         Mutation("Write", before, after), Table("things", indexes=[index]), transactional=how.get("twice", False)
     )

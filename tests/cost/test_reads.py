@@ -152,7 +152,6 @@ def filled(request: pytest.FixtureRequest) -> Iterator[tuple[Store, int, int]]:
 
 
 def traffic(name: str, arguments: dict[str, Any], count: int, size_bytes: int) -> Traffic:
-    """What the store holds."""
     plan = Store.compiled.reads[name].plan
     junction = JUNCTIONS.get(name)
     index = getattr(plan, "index", None)

@@ -105,7 +105,6 @@ def changed(*changes: tuple[str, str], text: str = SHOP) -> str:
 
 
 def compared(*changes: tuple[str, str]) -> Difference:
-    """The differences after these replacements."""
     return difference(loaded(SHOP).compiled, loaded(changed(*changes)).compiled)
 
 

@@ -42,7 +42,6 @@ def keys_of(made: Plan, *, new: bool = False) -> dict[str, str]:
 
 
 def refusal(made: Any, **options: Any) -> str:
-    """The error of a design that can't be planned."""
     try:
         plan(made, **options)
     except DesignError as error:
@@ -51,6 +50,5 @@ def refusal(made: Any, **options: Any) -> str:
 
 
 def traffic_of(made: Any, patterns: dict[str, Any], **entities: Any) -> Traffic:
-    """The traffic of a design."""
     given = {"patterns": patterns, "entities": entities}
     return traffic_from(given, provisional_design(made), source="traffic.toml")
