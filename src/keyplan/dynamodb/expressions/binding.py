@@ -79,7 +79,7 @@ def read_condition(text: str) -> tree.Condition:
 @lru_cache(_CACHED_TEXTS_MAX)
 def parse_projection(text: str) -> tree.Projection:
     """The tree of a projection expression. Raises ``ExpressionFault`` without a prefix."""
-    rules.check_size(text, tells_size=False)
+    rules.check_size(text, reports_size=False)
     projection = Parser(text).whole(Parser.paths)
     rules.check_projection(projection)
     return projection
@@ -100,7 +100,7 @@ def parse_update(text: str) -> tree.Update:
 
 @lru_cache(_CACHED_TEXTS_MAX)
 def _parsed_update(text: str) -> _ParsedUpdate:
-    rules.check_size(text, tells_size=False)
+    rules.check_size(text, reports_size=False)
     parser = Parser(text)
     update = parser.whole(Parser.update)
     rules.check_update(update)
@@ -124,14 +124,14 @@ def _check_count(operators: int) -> None:
 
 
 def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
-    """The fault of an expression with the prefix that names it; one of a statement has none."""
+    """The error with its expression's name as prefix; conditions of PartiQL statements have no name."""
     return ExpressionFault(f"Invalid {kind}: {fault.message}") if kind else fault
 
 
 @dataclass(frozen=True, slots=True)
 class BoundCondition:
-    """A condition ready to judge items. ``attributes`` are the top-level attributes it names, ``nested`` those it
-    looks into; its operators, with its functions, are counted.
+    """An executable condition. ``attributes`` are its top-level attributes, ``nested`` those with nested paths,
+    ``operators`` the number of its operators and functions.
     """
 
     matches: Predicate
@@ -143,9 +143,7 @@ class BoundCondition:
 def bind_condition(
     expression: str | tree.Condition, given: Placeholders, kind: str = "ConditionExpression"
 ) -> BoundCondition:
-    """Bind a ConditionExpression or (``kind="FilterExpression"``) a filter: its text, or its tree. ``kind`` is what
-    faults call it; they don't name what is empty. Raises ``ExpressionFault``.
-    """
+    """Bind a condition or a filter, as text or tree. Errors name its ``kind``, unless that is empty."""
     try:
         parsed = _parsed(expression)
         matches = bind_predicate(parsed.condition, given)
@@ -175,25 +173,22 @@ def bind_key_condition(
     sort: Sequence[str] = (),
     types: Mapping[str, str],
 ) -> KeyCondition:
-    """Bind a KeyConditionExpression, its text or its tree, to the key of a table or index.
-
-    ``partition`` and ``sort`` are the names of the key's attributes (1 to 4, 0 to 4), ``types`` their
-    tags (S, N, B).
-    Raises ``ExpressionFault``.
+    """Bind a KeyConditionExpression, as text or tree, to a key: ``partition`` and ``sort`` are the names of its
+    attributes (1 to 4, 0 to 4), ``types`` their tags (S, N, B). Raises ``ExpressionFault``.
     """
     condition = _plain_key_condition(expression, given)
     return narrow(condition, given, partition=partition, sort=sort, types=types)
 
 
 def check_key_condition(text: str, given: Placeholders) -> None:
-    """Refuse a KeyConditionExpression that can't be one, whatever the key. Raises ``ExpressionFault``."""
+    """Reject a KeyConditionExpression that is invalid for every key. Raises ``ExpressionFault``."""
     read_terms(_plain_key_condition(text, given), given)
 
 
 def _plain_key_condition(expression: str | tree.Condition, given: Placeholders) -> tree.Condition:
     try:
         if isinstance(expression, str):
-            rules.check_size(expression, tells_size=False)
+            rules.check_size(expression, reports_size=False)
         parsed = _parsed(expression)
         bind_predicate(parsed.condition, given)
         _check_count(parsed.operators)
@@ -204,7 +199,7 @@ def _plain_key_condition(expression: str | tree.Condition, given: Placeholders) 
 
 @dataclass(frozen=True, slots=True)
 class BoundProjection:
-    """A projection ready to be applied. ``attributes`` are the top-level attributes it names."""
+    """An executable projection. ``attributes`` are its top-level attributes."""
 
     paths: tuple[Steps, ...]
     attributes: frozenset[str]
@@ -214,7 +209,7 @@ class BoundProjection:
         return frozenset([str(steps[0]) for steps in self.paths if len(steps) > 1])
 
     def project(self, item: Item) -> Item:
-        """The projected parts of an item; what is absent is left out. Shares values with the item."""
+        """The projected parts of an item that exist. Shares values with the item."""
         return select(self.paths, item)
 
 

@@ -90,7 +90,7 @@ FUNCTIONS = {
 _WHOLE_VALUES = frozenset({"list_append"})
 
 
-def check_size(text: str, *, tells_size: bool = True) -> None:
+def check_size(text: str, *, reports_size: bool = True) -> None:
     """Reject an empty expression or one of more than 4 KB. The service reports the size only for conditions and
     filters.
     """
@@ -98,7 +98,7 @@ def check_size(text: str, *, tells_size: bool = True) -> None:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > EXPRESSION_BYTES_MAX:
-        result = f" expression size: {size}" if tells_size else ""
+        result = f" expression size: {size}" if reports_size else ""
         raise ExpressionFault(f"Expression size has exceeded the maximum allowed size;{result}")
 
 

@@ -52,11 +52,8 @@ in AWS's current texts.
 
 
 def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
-    """Raise the error that AWS raises for a request of this shape; return if the request is valid.
-
-    Raises:
-        SerializationException: a member has the wrong JSON type.
-        ValidationException: members violate their constraints; the message lists up to ten.
+    """Raise AWS's error for an invalid request of this shape: SerializationException if a member has the wrong JSON
+    type, or ValidationException, which lists up to ten violated constraints.
     """
     if request is None:
         raise SerializationException("Unexpected value type in payload")

@@ -330,14 +330,12 @@ def _number(node: Node, text: str, under: str) -> str:
 
 
 _PARAMETER = "?"
-"""The tag of a stand-in for a parameter's value."""
+"""The tag that represents a parameter's value."""
 
 
 class Template(Lowering):
-    """The condition and update of a statement for any parameters; ``filled`` is one execution.
-
-    Raises:
-        StatementFault, ValueFault: it can't be converted, or not before the parameters are known.
+    """The condition and update of a statement for any parameters; ``filled`` is one execution. Raises StatementFault or
+    ValueFault if it can't be converted, or not before the parameters are known.
     """
 
     def __init__(
@@ -353,8 +351,8 @@ class Template(Lowering):
             self.path(path)
 
     def value(self, node: Node) -> AttributeValue:
-        """The normalized attribute value of a literal; a stand-in for a parameter. Raises StatementFault or ValueFault
-        if the value is invalid, or can't be converted before the parameters are known.
+        """As in ``Lowering``, with a placeholder in place of a parameter's value. Raises StatementFault or ValueFault
+        also for a value that can't be converted before the parameters are known.
         """
         if isinstance(node, syntax.Parameter):
             return {_PARAMETER: node.number}

@@ -37,13 +37,11 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
     _check_specification(request)
     placeholders(request.get("FilterSpecification") or {}, _EXPRESSIONS, "ProjectionExpression")
     number = new_number(database.clock())
-    accepted: list[tuple[Answer, Callable[[], None]]] = []
 
-    def work(writer: Writer) -> Answer:
-        accepted.clear()
+    def work(writer: Writer) -> tuple[Answer, Callable[[], None] | None]:
         known = repeated(writer, database, KIND, request, ExportConflictException(_CONFLICT))
         if known is not None:
-            return known
+            return known, None
         table = database.fresh(writer).get(name)
         if table is None:
             raise TableNotFoundException(f"Table not found: {arn}")
@@ -52,11 +50,10 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
         job: Job = {"Description": description, "Digest": digest_of(request), "TableNumber": table.stored.layout.id}
         shown = _shown(table, request)
         keep_job(writer, KIND, number, job)
-        accepted.append((description, partial(export, database, number, name, span, shown)))
-        return description
+        return description, partial(export, database, number, name, span, shown)
 
-    description = database.write(work)
-    for _, begin in accepted:
+    description, begin = database.write(work)
+    if begin is not None:
         run_job(database, begin, lambda error: fail_export(database, number, "InternalServerError", str(error)))
     return {"ExportDescription": description}
 

@@ -35,13 +35,11 @@ def import_table(database: Database, request: Request) -> Answer:
     definition = new_definition(parameters, database.clock())
     name: str = parameters["TableName"]
     number = new_number(database.clock())
-    started: list[Callable[[], None]] = []
 
-    def work(writer: Writer) -> Answer:
-        started.clear()
+    def work(writer: Writer) -> tuple[Answer, Callable[[], None] | None]:
         known = _repeated(writer, database, request, name)
         if known is not None:
-            return known
+            return known, None
         if database.present_table(writer, name) is not None:
             raise table_exists(name)
         description = _description(database, request, name, number)
@@ -49,20 +47,20 @@ def import_table(database: Database, request: Request) -> Answer:
             bucket = Bucket(database.s3, request["S3BucketSource"]["S3Bucket"])
         except S3Error as error:
             # Don't create a table for a missing bucket.
-            started.append(partial(fail_import, database, number, error.code, error.message))
+            begin: Callable[[], None] = partial(fail_import, database, number, error.code, error.message)
         else:
             table = make_table(database, writer, name, begin_import(definition, number))
             description["TableId"] = table_id(table)
             with_arn = {**request, "_ImportArn": description["ImportArn"]}
             how = Csv(_types(definition), **options)
-            started.append(partial(import_objects, database, number, with_arn, bucket, name, how))
+            begin = partial(import_objects, database, number, with_arn, bucket, name, how)
         job: Job = {"Description": description, "Digest": digest_of(request)}
         keep_job(writer, KIND, number, job)
-        return description
+        return description, begin
 
-    description = database.write(work)
+    description, begin = database.write(work)
     database.refresh()
-    for begin in started:
+    if begin is not None:
         run_job(database, begin, lambda error: fail_import(database, number, "InternalServerError", str(error)))
     return {"ImportTableDescription": description}
 

@@ -29,13 +29,11 @@ def start_bulk_put_items(database: Database, request: Request) -> Answer:
         raise ValidationException("OutputType must have one value at least")
     name = plain_name(request["TableName"])
     number = new_number(database.clock())
-    begun: list[Callable[[], None]] = []
 
-    def work(writer: Writer) -> Answer:
-        begun.clear()
+    def work(writer: Writer) -> tuple[Answer, Callable[[], None] | None]:
         known = repeated(writer, database, KIND, request, IdempotentParameterMismatchException(_CONFLICT))
         if known is not None:
-            return known
+            return known, None
         table = database.fresh(writer).get(name)
         if table is None:
             raise table_not_found(name)
@@ -47,11 +45,10 @@ def start_bulk_put_items(database: Database, request: Request) -> Answer:
         description = _description(database, request, table, number)
         job = Job(Description=description, Digest=digest_of(request))
         keep_job(writer, KIND, number, job)
-        begun.append(partial(put_objects, database, number, request, name))
-        return description
+        return description, partial(put_objects, database, number, request, name)
 
-    description = database.write(work)
-    for begin in begun:
+    description, begin = database.write(work)
+    if begin is not None:
         run_job(database, begin, lambda error: fail_bulk(database, number, "InternalServerError", str(error)))
     return {"BulkOperationDescription": description}
 

@@ -25,13 +25,9 @@ Answer = dict[str, Any]
 
 
 def placeholders(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> Placeholders | None:
-    """The placeholders of a request; None if it has no expressions.
-
-    ``expressions`` are the members that can contain expressions with values, in AWS's order; ``projection`` is the
-    member with names only.
-
-    Raises:
-        RequestFault: the request has placeholders but no expressions.
+    """The placeholders of a request; None if it has no expressions. ``expressions`` are the members that can contain
+    expressions with values, in AWS's order; ``projection`` is the member with names only. Raises RequestFault if the
+    request has placeholders but no expressions.
     """
     for member in expressions:
         if request.get(member) is not None:

@@ -48,13 +48,8 @@ def check_together(writes: Sequence[Write]) -> None:
 def write_together(
     database: Database, request: Request, writes: Sequence[Write], actions: Any
 ) -> tuple[Answer, list[Outcome] | None]:
-    """Execute writes atomically. With a ClientRequestToken, a repetition of the same ``actions`` writes nothing.
-
-    Returns:
-        The consumed capacity for the response, and the outcomes, or None for a repetition.
-
-    Raises:
-        TransactionCanceledException: a write failed.
+    """Execute writes atomically. Returns the consumed capacity for the response, and the outcomes, or None for a
+    repetition: with a ClientRequestToken, the same ``actions`` write nothing. Raises TransactionCanceledException.
     """
     token: str | None = request.get("ClientRequestToken")
     digest = b"" if token is None else hashlib.sha256(orjson.dumps(actions, option=orjson.OPT_SORT_KEYS)).digest()

@@ -45,10 +45,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve a store.
-
-    Raises:
-        RequestError: the settings are contradictory, or would expose the store to a network without keys.
+    """How to serve a store. Raises RequestError if the settings are contradictory, or would expose the store to a
+    network without keys.
     """
 
     db: str
@@ -153,11 +151,7 @@ def is_loopback(host: str) -> bool:
 
 
 def parse_key(text: str) -> tuple[str, str]:
-    """The access key id and the secret of ``ID:SECRET``.
-
-    Raises:
-        RequestError: invalid format.
-    """
+    """The access key id and the secret of ``ID:SECRET``. Raises RequestError for another format."""
     name, colon, secret = text.partition(":")
     if not (name and colon and secret):
         raise RequestError("An access key is given as ID:SECRET", place="access-key")

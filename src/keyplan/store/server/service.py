@@ -96,7 +96,8 @@ class Service:
         origin = headers.get(b"origin")
         cors = b"" if origin is None else self._cors(origin)
         if origin is not None and not cors:
-            reply(answers.error_answer(_foreign_origin(), headers))
+            text = "Web pages of this origin can't use this server (see --cors)"
+            reply(answers.error_answer(protocol_fault("AccessDeniedException", text), headers))
             return
         if request.url.partition(b"?")[0] not in _PATHS:
             reply(answers.plain_answer(404, answers.UNKNOWN, cors))
@@ -306,7 +307,3 @@ def _unknown(headers: Mapping[bytes, bytes]) -> str:
 
 def _texts(headers: Mapping[bytes, bytes]) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()}
-
-
-def _foreign_origin() -> DynamoDBError:
-    return protocol_fault("AccessDeniedException", "Web pages of this origin may not talk to this server (see --cors)")
