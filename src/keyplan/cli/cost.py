@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,11 +113,13 @@ def _payers(
     from keyplan.analysis.cost.estimate import estimate
     from keyplan.analysis.cost.pricelist import price_list, read_price_list
     from keyplan.analysis.traffic.traffic_file import TableSettings
+    from keyplan.cli.designs import find, find_apart
     from keyplan.cli.options import Collector
 
     collector = Collector("the cost can't be estimated")
-    load = partial(_design, alone=not names[1:])
-    designs = [each for each in (collector.step(partial(load, name)) for name in names) if each is not None]
+    load = find_apart if names[1:] else find
+    found = [collector.step(partial(load, name)) for name in names]
+    designs = [each.design for each in found if each is not None]
     own = {each.region: each for each in (collector.step(partial(read_price_list, path)) for path in files) if each}
     loads: list[Traffic] = []
     if len(designs) == len(names):
@@ -140,13 +141,6 @@ def _payers(
     return [
         [Payer(each, prices, elsewhere) for prices in filter(None, lists)] for each in map(estimate, designs, loads)
     ]
-
-
-def _design(name: str, *, alone: bool) -> type[Design]:
-    from keyplan.cli.designs import apart, find
-
-    with nullcontext() if alone else apart(name):
-        return find(name).design
 
 
 def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Traffic]:

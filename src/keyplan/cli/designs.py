@@ -68,6 +68,12 @@ def find_all(name: str) -> list[Found]:
     return [Found(_file_name(each.__name__), each) for each in local or [_design_in(module, where, "")]]
 
 
+def find_apart(name: str) -> Found:
+    """The same, imported separately from other designs."""
+    with apart(name):
+        return find(name)
+
+
 @contextmanager
 def apart(name: str) -> Generator[dict[str, ModuleType]]:
     """Import a design without its neighbors staying in ``sys.modules``; the dict receives them at the end."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from keyplan.analysis.diff.diff_report import Difference
-    from keyplan.cli.designs import Found
 
 
 _SEVERITIES = ("breaking", "migration", "api", "safe")
@@ -56,13 +55,14 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
     """
     from keyplan.analysis.diff.changes import Severity
     from keyplan.analysis.diff.diff_report import difference
+    from keyplan.cli.designs import find_apart
     from keyplan.cli.show import console
     from keyplan.errors import RequestError
 
     if as_markdown and as_json:
         raise RequestError("--markdown and --json are mutually exclusive", hint="choose one")
     collector = Collector("the designs can't be compared")
-    before, after = (collector.step(partial(_found, name)) for name in (old, new))
+    before, after = (collector.step(partial(find_apart, name)) for name in (old, new))
     collector.raise_all()
     assert before is not None  # noqa: S101 - otherwise an error was raised
     assert after is not None  # noqa: S101
@@ -75,13 +75,6 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
         _show(console(), result)
     if fail_on != "never" and result.reaches(Severity(fail_on)):
         raise click.exceptions.Exit(FAILED)
-
-
-def _found(name: str) -> Found:
-    from keyplan.cli.designs import apart, find
-
-    with apart(name):
-        return find(name)
 
 
 def _show(out: Console, difference: Difference) -> None:

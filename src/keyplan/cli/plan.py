@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -42,17 +42,19 @@ def command(
     Entities need no keys: mark the fields that identify an item (`order_id: Id[str]`). Existing keys are kept, and
     missing ones are added; if none is missing, the command lists indexes that no access pattern needs.
     """
+    from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
     from keyplan.cli.options import write_text
     from keyplan.cli.show import progress
     from keyplan.model.deferral import deferred
-    from keyplan.planner import comparison, plan, rewritten, spare_indexes
+    from keyplan.planner import comparison, plan, provisional_design, rewritten, spare_indexes
 
     with deferred():
         design = find(name).design
     with progress("Planning") as report:
         wanted = {"ignore_existing": ignore_existing, "attributes": attributes}
-        plans = plan(design, _traffic(traffic, design), **wanted, progress=lambda _, done, whole: report(done, whole))
+        loads = None if traffic is None else read_traffic(Path(traffic), provisional_design(design))
+        plans = plan(design, loads, **wanted, progress=lambda _, done, whole: report(done, whole))
     plans, words, stopped = _verified(plans)
     best = plans[0]
     changed = rewritten(best) if write and not stopped else None
@@ -87,15 +89,6 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     if outcome.stopped:
         words.append("Stopped: not every plan is verified. Nothing is written.")
     return outcome.plans, words, outcome.stopped
-
-
-def _traffic(path: str | None, design: Any) -> Any:
-    if path is None:
-        return None
-    from keyplan.analysis.traffic.traffic_file import read_traffic
-    from keyplan.planner import provisional_design
-
-    return read_traffic(Path(path), provisional_design(design))
 
 
 def _show(plans: list[Plan], spare: list[str]) -> None:

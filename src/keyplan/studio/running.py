@@ -136,6 +136,7 @@ def changes_json(
     result: list[dict[str, Any]] = []
     for name, key in keys.items():
         old, new = before.get(name), after.get(name)
+        attributes: list[str] = sorted({*(old or {}), *(new or {})})
         kind = subject.kind_of(new or old or key)
         result.append(
             {
@@ -147,7 +148,7 @@ def changes_json(
                 "is": new is not None,
                 "attributes": [
                     {"name": attribute, "before": (old or {}).get(attribute), "after": (new or {}).get(attribute)}
-                    for attribute in sorted({*(old or {}), *(new or {})})
+                    for attribute in attributes
                     if (old or {}).get(attribute) != (new or {}).get(attribute)
                 ],
                 "entries": list(_entries(subject, old, new)),
