@@ -18,7 +18,7 @@ from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.site.limits import Limit, RateLimiter
 from keyplan_systems.social import Post, Social
 from keyplan_systems.social.bulk import add_posts
-from keyplan_systems.social.entities import conversation_of
+from keyplan_systems.social.entities import Credential, conversation_of
 from keyplan_systems.social.site.making import make_site
 from tests.systems.sites.support import OPTIONS, Visit
 from tests.systems.support import recorded
@@ -156,6 +156,17 @@ def test_a_password_is_changed(people: dict[str, Visit], site: ServedSite) -> No
     assert bob.get("/settings") == 200
     other.get("/settings")
     assert other.path == "/sign-in"
+
+
+def test_the_operator_closes_an_account(social: Social, site: ServedSite) -> None:
+    zed = join(site, "zed")
+    user = social.user_by_handle("zed")
+    assert user is not None
+    social.delete(Credential, user_id=user.user_id)
+    for session in social.sessions(user.user_id):
+        social.end_session(user.user_id, session.session_id)
+    assert (zed.get("/settings"), zed.path) == (200, "/sign-in")
+    assert zed.send("/sign-in", login="zed", password=PASSWORD) == 422
 
 
 def test_users_receive_notifications(site: ServedSite) -> None:
