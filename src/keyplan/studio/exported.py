@@ -22,7 +22,6 @@ from keyplan.studio.reviewing import check_json, questions_json
 from keyplan.studio.sampling import sample
 from keyplan.studio.subject import Subject
 
-VIEWS = ("map", "questions", "check")
 OWN = ("lib", "app", "palette", "map", "questions", "check")
 LIBRARIES = ("preact", "preact/hooks", "@preact/signals-core", "@preact/signals", "htm")
 
