@@ -82,7 +82,7 @@ def narrow(
 def read_terms(condition: tree.Condition, given: Placeholders) -> dict[str, KeyTerm]:
     """The conditions by key attribute, for any key. Raises ``ExpressionFault``."""
     terms: dict[str, KeyTerm] = {}
-    for part in _flat(condition):
+    for part in tree.joined(tree.And, condition):
         term = _term(part, given)
         if term.name in terms:
             raise _unfit("must only contain one condition per key")
@@ -132,18 +132,6 @@ def _unfit(rule: str) -> KeyConditionFault:
 
 def _missed(name: str) -> KeyConditionFault:
     return KeyConditionFault(_MISSED + name)
-
-
-def _flat(condition: tree.Condition) -> list[tree.Condition]:
-    flat: list[tree.Condition] = []
-    stack = [condition]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tree.And):
-            stack.extend(reversed(part.conditions))
-        else:
-            flat.append(part)
-    return flat
 
 
 def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:

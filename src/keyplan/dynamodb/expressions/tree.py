@@ -161,6 +161,19 @@ def below(node: Condition | Operand | Action) -> Sequence[Condition | Operand]:
             return ()
 
 
+def joined(kind: type[And | Or], condition: Condition | None) -> list[Condition]:
+    """The conditions joined by AND or OR, in text order."""
+    conditions: list[Condition] = []
+    stack = [] if condition is None else [condition]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, kind):
+            stack.extend(reversed(part.conditions))
+        else:
+            conditions.append(part)
+    return conditions
+
+
 Printable = Condition | Operand | Projection | Update
 
 _SECTIONS: dict[type[Action], str] = {Set: "SET", Remove: "REMOVE", Add: "ADD", Delete: "DELETE"}

@@ -104,22 +104,15 @@ def _parsed(request: Request) -> tree.Condition | None:
 def _terms(condition: tree.Condition | None, given: Placeholders) -> dict[str, Mapping[str, Any]]:
     """The attributes and values of a condition. Raises ValidationException."""
     terms: dict[str, Mapping[str, Any]] = {}
-    stack = [] if condition is None else [condition]
-
-    def add(part: str, value: str) -> None:
-        name = given.name(part)
-        if name in terms:
-            raise ExpressionFault(f"{_CONDITION} must only contain one condition per attribute")
-        terms[name] = given.value(value)
-
-    while stack:
-        match stack.pop():
-            case tree.And(inner):
-                stack.extend(inner)
-            case tree.Compare("=", tree.Path((str(part),)), tree.Value(name)):
-                add(part, name)
-            case tree.Compare("=", tree.Value(name), tree.Path((str(part),))):
-                add(part, name)
+    for term in reversed(tree.joined(tree.And, condition)):
+        match term:
+            case tree.Compare("=", tree.Path((str(part),)), tree.Value(value)) | tree.Compare(
+                "=", tree.Value(value), tree.Path((str(part),))
+            ):
+                name = given.name(part)
+                if name in terms:
+                    raise ExpressionFault(f"{_CONDITION} must only contain one condition per attribute")
+                terms[name] = given.value(value)
             case tree.Compare("=", tree.Path(), tree.Value()) | tree.Compare("=", tree.Value(), tree.Path()):
                 raise ExpressionFault(f"{_CONDITION} cannot have conditions on nested attributes")
             case _:

@@ -86,19 +86,6 @@ class Partitions:
         return tuple([replace(bounds, forward=forward) for ranges in of_each for bounds in ranges])
 
 
-def joined(kind: type[tree.And | tree.Or], condition: tree.Condition | None) -> list[tree.Condition]:
-    """The conditions joined by AND or OR, in text order."""
-    conditions: list[tree.Condition] = []
-    stack = [] if condition is None else [condition]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, kind):
-            stack.extend(reversed(part.conditions))
-        else:
-            conditions.append(part)
-    return conditions
-
-
 def term_of(lowering: Lowering, condition: tree.Condition) -> KeyTerm | None:
     """The key term of a condition on one attribute, including ``IN``; None if keys don't support it."""
     match condition:
@@ -128,7 +115,7 @@ def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | No
     """The partitions of a condition; None if it can match any partition, which requires a scan."""
     if where is None:
         return None
-    branches = joined(tree.Or, where)
+    branches = tree.joined(tree.Or, where)
     spread = [conditions for branch in branches for conditions in _spread(target, lowering, branch)]
     ranges: dict[KeyText, list[_Range]] = {}
     for conditions in spread:
@@ -148,10 +135,10 @@ def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | No
 def _spread(target: Target, lowering: Lowering, branch: tree.Condition) -> list[list[tree.Condition]]:
     """The terms of a branch, expanded by the sort key ranges of an inner OR."""
     spread: list[list[tree.Condition]] = [[]]
-    for condition in joined(tree.And, branch):
+    for condition in tree.joined(tree.And, branch):
         options = [[condition]]
         if isinstance(condition, tree.Or):
-            inner = [joined(tree.And, option) for option in joined(tree.Or, condition)]
+            inner = [tree.joined(tree.And, option) for option in tree.joined(tree.Or, condition)]
             parts = [part for option in inner for part in option]
             if target.sort and any(_is_about(lowering, part, target.sort[0].name) for part in parts):
                 options = inner
@@ -170,7 +157,7 @@ def _is_about(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
 def _is_of_key(target: Target, lowering: Lowering, where: tree.Condition) -> bool:
     """Whether a condition is a valid KeyConditionExpression: the partition key, and one range of the sort key."""
     operators: dict[str, str] = {}
-    for condition in joined(tree.And, where):
+    for condition in tree.joined(tree.And, where):
         term = term_of(lowering, condition)
         if term is None or term.operator == "IN" or term.name in operators:
             return False

@@ -42,7 +42,7 @@ from keyplan.store.items.item_writes import Outcome
 from keyplan.store.items.write_outcome import Write, prepare_put
 from keyplan.store.queries import Item, Projection, Target
 from keyplan.store.requests import write_preparation as prepare
-from keyplan.store.statements.statement_keys import KEY_TYPE, joined, partitions_of, term_of
+from keyplan.store.statements.statement_keys import KEY_TYPE, partitions_of, term_of
 from keyplan.store.storage.key_layouts import Bounds
 from keyplan.store.tables.item_keys import Key, SchemaFault, check_names, check_not_empty, key_of_item, key_of_request
 from keyplan.store.tables.table import Table
@@ -335,7 +335,7 @@ def _key_values(
     values: dict[str, AttributeValue] = {}
     rest: list[tree.Condition] = []
     types = {attribute.name: attribute for attribute in table.keys}
-    for condition in joined(tree.And, where):
+    for condition in tree.joined(tree.And, where):
         term = term_of(lowering, condition)
         if term is None or not _is_equality(term, of_one=of_one) or term.name not in types or term.name in values:
             rest.append(condition)
