@@ -44,32 +44,32 @@ from keyplan_systems.papers.records import (
 )
 
 PART_CHARACTERS = 256 * 1024
-"""So much of the file is parsed at a time, and up to the end of the entry it ends in."""
+"""The file is parsed in parts of this size, each extended to the end of its last entry."""
 KEY_CHARACTERS_MAX = 500
 TEXT_CHARACTERS_MAX = 40_000
-"""Characters of a value that are decoded: twice what an abstract may have."""
+"""Characters of a value that are decoded: twice the limit of an abstract."""
 NAMES_CHARACTERS_MAX = 100_000
 COMMAS_MAX = 2
-"""Of a name: ``Last, Jr., First``."""
+"""Commas in a name: ``Last, Jr., First``."""
 ENTRY_CHARACTERS_MAX = 4 * 1024 * 1024
-"""No entry is longer: behind it the file is cut wherever it is."""
+"""The limit of an entry: a longer one is split."""
 VALUE_CHARACTERS_MAX = 200_000
-"""No value is longer when its macros are put in: macros of macros double with each line."""
+"""The limit of an expanded value: nested macros can double with each line."""
 MACROS_CHARACTERS_MAX = 20_000_000
-"""Characters of all macros together that are kept."""
+"""The limit of all macros together."""
 PARENTS_MAX = 100_000
-"""Entries that are kept for others to inherit from."""
+"""The limit of entries that others inherit from."""
 USED = frozenset({
     "abstract", "author", "booktitle", "crossref", "date", "doi", "editor", "institution", "journal", "journaltitle",
     "keyword", "keywords", "month", "number", "pages", "publisher", "school", "series", "title", "url", "volume",
     "year",
 })  # fmt: skip
-"""The fields that papers have a place for, some of them only now and then; others are kept as they are."""
+"""The fields that are mapped to those of a paper; the rest is kept as further fields."""
 INHERITED = (
     "address", "booktitle", "date", "edition", "editor", "eventtitle", "institution", "isbn", "issn", "journal",
     "location", "month", "number", "organization", "publisher", "series", "title", "volume", "year",
 )  # fmt: skip
-"""What is said of a volume and holds for what is in it."""
+"""The fields that an entry inherits from its volume."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NUMBERS = frozenset(str(number) for number in range(1, 13))
@@ -81,21 +81,21 @@ logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 
 @dataclass
 class _Known:
-    """What is known of the files as a whole, and what they lack."""
+    """The macros and parents of all files, and the missing ones."""
 
     macros: dict[str, str] = field(default_factory=lambda: {name: str(at) for at, name in enumerate(_MONTHS, 1)})
     parents: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    """Raw fields, by the key of the entry in small letters."""
+    """Raw fields by the lowercase key of the entry."""
     lost: Counter[str] = field(default_factory=Counter[str])
-    """The keys of entries that are referred to and aren't there, and how often."""
+    """The keys of missing entries, with the number of references to them."""
     lost_line: int = 1
-    """The line of the first entry that refers to such a one."""
+    """The line of the first entry that refers to a missing one."""
     macro_characters: int = 0
     cut: bool = False
-    """Whether a value was cut since this was last asked."""
+    """Whether a value was truncated since the last report."""
 
     def define(self, name: str, raw: str) -> None:
-        """Keep a macro, unless there are too many of them."""
+        """Store a macro within the limit of all macros."""
         value = self.value(raw)
         before = len(self.macros.get(name, ""))
         if self.macro_characters + len(value) - before > MACROS_CHARACTERS_MAX:
@@ -133,7 +133,7 @@ class _Known:
 
 
 def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Trouble]:
-    """The records of a file, and what isn't an entry. What entries refer to may stand in the files beside it.
+    """The records of a file, and its errors. Its entries can inherit from entries of the files ``beside`` it.
 
     Raises OSError.
     """
@@ -162,7 +162,7 @@ def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Tr
 
 
 def _crossrefs(text: str) -> Iterator[str]:
-    """The keys of the entries that others refer to, of a text in small letters."""
+    """The keys of cross-referenced entries in a lowercase text."""
     place = 0
     while (place := text.find("crossref", place)) >= 0:
         place += len("crossref")
@@ -177,7 +177,7 @@ def _untold(line: int, message: str, hint: str | None) -> None:
 
 
 def _keep(block: Block, wanted: Collection[str], known: _Known) -> None:
-    """Keep macros, and what can be inherited of the entries that others refer to."""
+    """Store macros, and the inheritable fields of the entries that others refer to."""
     if isinstance(block, String):
         if block.key.lower() not in known.macros:
             known.define(block.key.lower(), str(block.value))
@@ -191,7 +191,7 @@ def _keep(block: Block, wanted: Collection[str], known: _Known) -> None:
 
 
 def _parts(path: Path, tell: Tell) -> Iterator[tuple[int, str]]:
-    """The file in parts that begin with an entry, each with the number of its first line."""
+    """The parts of the file, each beginning with an entry, with the numbers of their first lines."""
     with path.open("rb") as file:
         taken: list[str] = []
         start, size = 1, 0
@@ -199,7 +199,7 @@ def _parts(path: Path, tell: Tell) -> Iterator[tuple[int, str]]:
             if (size >= PART_CHARACTERS and _starts_entry(line)) or size >= ENTRY_CHARACTERS_MAX:
                 yield start, "".join(taken)
                 taken, start, size = [], number, 0
-            # Lines that were left out leave a gap, which keeps the numbers of those behind them.
+            # Empty lines replace skipped ones, so that line numbers stay correct.
             gap = "\n" * (number - start - len(taken)) if len(taken) < number - start else ""
             taken.extend(gap)
             taken.append(line)
@@ -215,7 +215,7 @@ def _starts_entry(line: str) -> bool:
 
 
 def _blocks(start: int, text: str) -> Iterator[tuple[int, Block]]:
-    """What a part consists of, with the lines in the file."""
+    """The blocks of a part, with their line numbers in the file."""
     for block in parse_string(text, parse_stack=[]).blocks:
         yield start + (block.start_line or 0), block
 
@@ -265,7 +265,7 @@ class _EntryReader:
     entry: Entry
     known: _Known
     troubles: list[Trouble] = field(default_factory=list[Trouble])
-    """What is reported besides: names that were changed."""
+    """Warnings about names."""
 
     def read(self) -> Iterator[Record | Trouble]:
         fields: dict[str, str] = {}
@@ -308,7 +308,7 @@ class _EntryReader:
         yield from self.troubles
 
     def _inherited(self, name: str) -> dict[str, str]:
-        """What the entry that this one refers to says."""
+        """The fields inherited from the cross-referenced entry."""
         parent = self.known.parents.get(name.lower())
         if name and parent is None:
             if not self.known.lost:
@@ -336,7 +336,7 @@ class _EntryReader:
         return collection_of(kind, ()), ()
 
     def _further(self, said: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
-        """What the entry, or the one that it refers to, says in fields that a paper has no place for this time."""
+        """Known fields, own or inherited, that no field of the paper represents."""
         taken = {"abstract", "author", "crossref", "doi", "editor", "number", "pages", "title", "url", "volume", *named}
         taken.add("publisher" if said.get("publisher") else "school")
         taken.add("keywords" if "keywords" in said else "keyword")
@@ -346,28 +346,28 @@ class _EntryReader:
         return {name: _text(text) for name, text in said.items() if name not in taken}
 
     def _people(self, own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[Person]:
-        """Authors, and the editors of what they edited: those of the proceedings are no part of a paper."""
+        """The authors, or the editors of an entry without authors."""
         for name, role in _ROLES:
             value = own.get(name, "") or (inherited.get(name, "") if kind == "proceedings" else "")
             if not (role == "editor" and "author" in own):
                 yield from (Person(printed, role) for printed in self._names(value))
 
     def _editors(self, own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[str]:
-        """Who edited what a paper appeared in, by the names that are printed; proceedings have them as their people."""
+        """The editors of the volume that contains the paper."""
         if kind != "proceedings" and ("author" in own or "editor" not in own):
             yield from self._names(own.get("editor", "") or inherited.get("editor", ""))
 
     def _names(self, value: str) -> Iterator[str]:
-        """The names of a list as they are printed. What BibTeX has no form for is reported."""
+        """The printed names of a list. Names in an invalid form are reported."""
         if len(value) > NAMES_CHARACTERS_MAX:
             self.troubles.append(
-                Trouble(self.line, f"entry {self.entry.key} has names of {len(value):,} characters: cut")
+                Trouble(self.line, f"entry {self.entry.key} has names of {len(value):,} characters: truncated")
             )
         for name in split_multiple_persons_names(value[:NAMES_CHARACTERS_MAX]):
             printed = _text(name if name.count(",") > COMMAS_MAX else _first_name_first(name))
             if printed.lower() == "others":
-                message = f"entry {self.entry.key}: 'and others' isn't imported: further names are missing"
-                self.troubles.append(Trouble(self.line, message, "name all of them"))
+                message = f"entry {self.entry.key}: 'and others' isn't imported: the paper has further authors"
+                self.troubles.append(Trouble(self.line, message, "list all names"))
             if not printed or printed.lower() == "others":
                 continue
             if name.count(",") > COMMAS_MAX:
@@ -377,7 +377,7 @@ class _EntryReader:
 
 
 def _is_date(name: str, text: str) -> bool:
-    """Whether a value says no more than the date that is made of it."""
+    """Whether a value is fully represented by the parsed date."""
     if name == "month":
         return (text[:3].lower() in _MONTHS and text.isalpha()) or text.lstrip("0") in _MONTH_NUMBERS
     parts = text.split("-") if name == "date" else [text]
@@ -389,7 +389,7 @@ def _short(value: str | None) -> str | None:
 
 
 def _pages(value: str | None) -> str | None:
-    """Pages as they are printed: ``101--117`` is ``101–117``."""
+    """The printed form of pages: ``101--117`` becomes ``101–117``."""
     if value is None:
         return None
     dashed = _text(value).replace("---", "-").replace("--", "-").replace("—", "-")
@@ -397,7 +397,7 @@ def _pages(value: str | None) -> str | None:
 
 
 def _first_name_first(name: str) -> str:
-    """A name as it is printed: ``van Beethoven, Ludwig`` is ``Ludwig van Beethoven``."""
+    """The printed form of a name: ``van Beethoven, Ludwig`` becomes ``Ludwig van Beethoven``."""
     try:
         return parse_single_name_into_parts(name, strict=False).merge_first_name_first
     except ValueError:
@@ -405,7 +405,7 @@ def _first_name_first(name: str) -> str:
 
 
 def _published(fields: Mapping[str, str]) -> datetime:
-    """The date of the entry, as far as it says one."""
+    """The date of the entry, as precise as it is given."""
     words = _words(fields.get("year", ""))
     year = next((word[:4] for word in words if len(word) >= 4 and word[:4].isdecimal()), None)
     moment = day_in(fields.get("date", ""))
@@ -415,7 +415,7 @@ def _published(fields: Mapping[str, str]) -> datetime:
 
 
 def _month(text: str) -> int | None:
-    """The first month that a text names, in letters or as a number."""
+    """The first month in a text, by name or number."""
     words = [word.lower() for word in _words(text)]
     named = next((word[:3] for word in words if word[:3] in _MONTHS), None)
     number = next((word.lstrip("0") for word in words if word.lstrip("0") in _MONTH_NUMBERS), None)
@@ -436,7 +436,7 @@ def _piece(piece: str, macros: Mapping[str, str]) -> str:
 
 
 def _pieces(raw: str) -> Iterator[str]:
-    """What stands between the ``#`` that aren't within braces or quotes."""
+    """The parts between ``#`` signs outside braces and quotes."""
     depth, start, quoted = 0, 0, False
     for mark in re.finditer(r'(?<!\\)[{}"#]', raw):
         if mark[0] == "{":
@@ -452,7 +452,7 @@ def _pieces(raw: str) -> Iterator[str]:
 
 
 def _text(value: str) -> str:
-    """A value in plain text on one line, LaTeX's accents and marks decoded."""
+    """A value as plain text on one line, with LaTeX decoded."""
     value = value[:TEXT_CHARACTERS_MAX]
     if any(mark in value for mark in ("\\", "$", "~", "--", "``", "''")):
         try:
@@ -463,7 +463,7 @@ def _text(value: str) -> str:
 
 
 _SORT_KEY = re.compile(r"\\(?:noopsort|sortnoop|noop)[ ]*\{[^{}]*\}", re.IGNORECASE)
-"""What is there to be sorted by, and not to be printed: ``{\\noopsort{1973a}}1973``."""
+"""Sort keys, which aren't printed: ``{\\noopsort{1973a}}1973``."""
 _COMMAND = re.compile(r"\\([A-Za-z]{2,40})(?:(\{\}|(?=\}|\\ |$))|[ ]?)")
 _SPELLED = {
     "bs": r"\textbackslash{}",
@@ -480,7 +480,7 @@ _SPELLED = {
     "textless": "<",
     "thinspace": " ",
 }
-"""Commands whose names aren't what they print."""
+"""The printed text of some commands."""
 _SWITCHES = frozenset(
     {"bf", "em", "it", "itshape", "normalfont", "rm", "sc", "sf", "sl", "smc", "ssf", "tt", "upshape"}
 )
@@ -506,7 +506,7 @@ def _decoder() -> LatexNodes2Text:
 
 
 def _address(value: str | None) -> str | None:
-    """A DOI or an address, whose marks are no LaTeX but those that had to be escaped."""
+    """A DOI or URL, in which only escaped characters are LaTeX."""
     if value is None:
         return None
     return _inline(re.sub(r"\\([_%&#~])|[{}]|\\url", r"\1", value))[:500] or None

@@ -28,7 +28,7 @@ from keyplan_systems.papers.records import (
 
 FILE_BYTES_MAX = 64 * 1024 * 1024
 TEXT_CHARACTERS_MAX = 40_000
-"""Characters of a field's text that are read: twice what an abstract may have."""
+"""Characters of a field that are read: twice the limit of an abstract."""
 _WRAPPERS = ('"items"', '"references"')
 _BETWEEN = " \t\r\n,[]}"
 _TAKEN = frozenset({
@@ -43,7 +43,7 @@ _BIBTEX_NAMES = {
     "event-title": "eventtitle",
     "accessed": "urldate",
 }
-"""What BibTeX calls what CSL has another name for."""
+"""BibTeX's names of CSL fields."""
 _ROLES: tuple[tuple[str, Role], ...] = (
     ("author", "author"),
     ("contributor", "contributor"),
@@ -143,12 +143,12 @@ def _people(data: Mapping[str, Any]) -> Iterator[Person]:
 
 
 def _editors(data: Mapping[str, Any]) -> list[str]:
-    """Who edited what a paper appeared in."""
+    """The editors of the volume that contains the paper."""
     return list(_names(data.get("editor"))) if data.get("author") else []
 
 
 def _further(data: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """What else an entry says, by BibTeX's names where it has one; and the fields that can't be kept."""
+    """The further fields, by BibTeX's names where they exist, and the fields that can't be stored."""
     said = {name.lower(): value for name, value in data.items() if name not in _TAKEN}
     custom = said.pop("custom", None)
     said |= custom if isinstance(custom, Mapping) else {}
@@ -196,11 +196,11 @@ def _list(value: Any) -> list[Any]:
 
 _BLOCKS = frozenset({"p", "div", "br", "li", "ul", "ol", "title", "sec", "label", "list", "list-item"})
 _INLINE = frozenset({"a", "b", "bold", "em", "i", "italic", "sc", "scp", "span", "strong", "sub", "sup", "tt", "u"})
-"""Markup that goes without a space. Other words between ``<`` and ``>`` are no markup, and stay."""
+"""Tags that are removed. Other words between ``<`` and ``>`` stay."""
 
 
 def _text(value: Any) -> str:
-    """A text on one line without markup; "" for what is no text and no number."""
+    """A text or number on one line without markup; "" for other values."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     text = str(value)[:TEXT_CHARACTERS_MAX]

@@ -45,13 +45,13 @@ BIBTEX = (".bib", ".bibtex")
 CSL = (".json", ".jsonl")
 TOPIC_CHARACTERS_MAX = 200
 ATTEMPTS = 5
-"""How often a paper is updated that others change at the same moment."""
+"""Attempts to update a paper that changes concurrently."""
 REMEMBERED_MAX = 200_000
-"""Handles and ids of which it is remembered that they were met; of more, only the newest."""
+"""The limit of cached handles and ids."""
 
 
 def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
-    """Load a bibliography, or all those of a folder; ``loaded`` counts the papers that stand as their entries say.
+    """Load a bibliography, or all those of a folder; ``loaded`` counts the imported papers.
 
     Raises RequestError for a folder without any and for a file that can't be read, StoreError when the store can't be
     written.
@@ -91,7 +91,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
-    """The records of a file. Entries of BibTeX may refer to those of the other files."""
+    """The records of a file. BibTeX entries can refer to those of the other files."""
     if _is_csl(path):
         return read_csl(path)
     try:
@@ -106,7 +106,7 @@ def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
 
 
 def _is_csl(path: Path) -> bool:
-    """By its ending; without a known one, by how it begins."""
+    """By its suffix; without a known one, by its first character."""
     if path.suffix.lower() in (*BIBTEX, *CSL):
         return path.suffix.lower() in CSL
     with path.open("rb") as file:
@@ -129,7 +129,7 @@ class _Loading:
     """Collections that are known to be listed."""
 
     def take(self, record: Record | Trouble) -> None:
-        """Take one entry; what is wrong with it is a fault."""
+        """Import one entry, and report its errors."""
         if isinstance(record, Trouble):
             self._tell(record.line, record.message, record.hint)
             return
@@ -161,7 +161,7 @@ class _Loading:
         self.report.fault(ErrorDetail(f"{self.place}:{line}", message, hint))
 
     def _take_in(self, record: Record) -> None:
-        """Bring a paper, its memberships and its topics to what the entry says."""
+        """Create or update a paper, its memberships and its topics."""
         paper = Paper(
             paper_id=record.paper_id,
             title=self._cut(record, "title", record.title, 1000),
@@ -259,7 +259,7 @@ class _Loading:
         return None if text is None else self._cut(record, what, text, most)
 
     def _further(self, record: Record) -> dict[str, str]:
-        """What else the entry says, as much of it as may be."""
+        """The further fields within their limits."""
         names = self._bounded(record, "further fields", list(record.further), FURTHER_MAX)
         return {name: self._cut(record, name, record.further[name], FURTHER_CHARACTERS_MAX) for name in names}
 
@@ -276,7 +276,7 @@ class _Loading:
         self.authors.update(dict.fromkeys(membership.handle for membership in new))
 
     def _update(self, stored: PaperWithAuthors, wanted: Paper, members: Sequence[Membership]) -> None:
-        """Bring a paper that is there to what its entry says. A superseded one stays as it is."""
+        """Update a stored paper. A superseded one doesn't change."""
         before = stored.paper
         names = ("title", "abstract", "collection", "kind", "published_at", "topics", *DETAILS)
         changes: dict[str, Any] = {

@@ -1,6 +1,4 @@
-"""Records: what a bibliography says of one paper, whatever its format. The formats are read by ``bibtex.py`` and
-``csl.py``; what becomes of a record is the loader's matter.
-"""
+"""The entries of a bibliography in any format. ``bibtex.py`` and ``csl.py`` read them, ``loader.py`` stores them."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ FIELD_NAME = re.compile(r"[a-z][a-z0-9_:+.-]{0,59}")
 WORD_CHARACTERS_MAX = 1_000
 """Characters of a name or an address that are read."""
 UNDATED = datetime(1, 1, 1, tzinfo=UTC)
-"""The date of what has none: it stands last where the newest stand first."""
+"""The date of undated papers, which are last in lists."""
 NAMED_KINDS = {
     "book": "Books",
     "inbook": "Books",
@@ -36,7 +34,7 @@ NAMED_KINDS = {
     "report": "Reports",
     "manual": "Manuals",
 }
-"""The collections of papers that name none, by their kind."""
+"""The collections of papers without one, by kind."""
 OTHERS = "Miscellaneous"
 
 
@@ -69,7 +67,7 @@ class Record:
     publisher: str | None = None
     editors: tuple[str, ...] = ()
     further: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What else the entry says, by BibTeX's names."""
+    """Further fields by BibTeX's names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class Trouble:
 
 
 def doi_of(text: str | None, url: str | None) -> str | None:
-    """The DOI, whether it is written alone or as an address, or in the paper's address; None where there is none."""
+    """The DOI from a DOI field, which can be a URL, or from the paper's URL."""
     doi = _doi_in(text or "")
     if doi is None and text:
         return text[:500]
@@ -108,7 +106,7 @@ def handle_of(name: str) -> str:
 
 
 def topics_of(text: str) -> tuple[str, ...]:
-    """Keywords divided by commas or semicolons, in small letters, each once."""
+    """Unique lowercase keywords, separated by commas or semicolons."""
     parts = (" ".join(part.split()).lower() for part in text.replace(";", ",").replace("\n", ",").split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
@@ -118,7 +116,7 @@ def collection_of(kind: str, names: Iterable[str | None]) -> str:
 
 
 def moment_of(year: object, month: object = None, day: object = None) -> datetime | None:
-    """The day, as far as it is known, at its beginning in UTC; None where even the year isn't."""
+    """The start of a day in UTC; an unknown month or day is 1. None without a valid year."""
     try:
         return datetime(int(str(year)), int(str(month or 1)), int(str(day or 1)), tzinfo=UTC)
     except (ValueError, OverflowError):
@@ -126,7 +124,7 @@ def moment_of(year: object, month: object = None, day: object = None) -> datetim
 
 
 def day_in(text: str) -> datetime | None:
-    """The day that a text begins with, as far as it says one: ``2026``, ``2026-05``, ``2026-05-04``."""
+    """The date at the start of a text: ``2026``, ``2026-05``, ``2026-05-04``."""
     year, *rest = text.strip()[:10].split("-")
     numbers = [part for part in rest[:2] if part.isdecimal() and len(part) <= 2]
     return moment_of(year[:4], *numbers) if year[:4].isdecimal() and len(year) >= 4 else None
