@@ -18,14 +18,7 @@ from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.keys import Discriminator, Key, Unique
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
-from keyplan.planner.compiling import (
-    checked,
-    compiled_entities,
-    compiled_plan,
-    ordering_field,
-    read_faults,
-    with_updates,
-)
+from keyplan.planner import compiling
 from keyplan.planner.facts import Deployed, DesignFacts, EntityFacts, declared_keys, fields_of
 from keyplan.planner.needs import Need, needs_of
 from keyplan.planner.plans import Plan, front, why_not_first
@@ -75,7 +68,7 @@ def plan(
     outcome = work.choose(Search())
     if outcome.choices:
         with suppress(DesignError):
-            work.entities = with_updates(facts, entities, declared(outcome.choices[0], deployed, filters))
+            work.entities = compiling.with_updates(facts, entities, declared(outcome.choices[0], deployed, filters))
     work.raise_unserved([*facts.faults, *read.faults])
     return work.plans()
 
@@ -103,7 +96,7 @@ class _Work:
         rest = [need for need in self.needs if need.place not in places]
         outcome = search(list(self.entities.values()), rest, self.deployed, Search(filters=True))
         if outcome.choices:  # the compiler's errors in the other reads
-            others = read_faults(self.facts, declared(outcome.choices[0], self.deployed, self.filters))
+            others = compiling.read_faults(self.facts, declared(outcome.choices[0], self.deployed, self.filters))
             faults += [fault for fault in others if fault.place not in places]
         name = self.facts.cls.__name__
         order = [f"{name}.{pattern}" for pattern in self.facts.patterns]
@@ -136,7 +129,7 @@ class _Work:
         try:
             for made in plans:
                 try:
-                    passed.append(checked(made, self.traffic))
+                    passed.append(compiling.checked(made, self.traffic))
                 except DesignError as error:
                     self.refused.append(error)
         except (KeyboardInterrupt, SchemaError) as error:
@@ -175,7 +168,7 @@ class _Work:
 
     def _add(self, keys: Declared) -> None:
         try:
-            self.made.append((keys, compiled_plan(self.facts, keys, self.traffic)))
+            self.made.append((keys, compiling.compiled_plan(self.facts, keys, self.traffic)))
         except DesignError as error:
             self.refused.append(error)
 
@@ -254,13 +247,13 @@ def compared(plans: Sequence[Plan]) -> list[Plan]:
 
 def _served(facts: DesignFacts, deployed: Deployed) -> dict[str, str | None]:
     """The places of the reads that deployed keys support, each with its ordering field."""
-    entities = compiled_entities(facts, deployed.keys)
+    entities = compiling.compiled_entities(facts, deployed.keys)
     result: dict[str, str | None] = {}
     for name, pattern in facts.patterns.items():
         if isinstance(pattern, ReadMethod):
             with suppress(Problem, KeyError):
                 read = compile_read(facts.signatures[name], pattern.options, entities)
-                result[read.place] = ordering_field(read)
+                result[read.place] = compiling.ordering_field(read)
     return result
 
 
@@ -283,7 +276,7 @@ def provisional_design(design: type[Any]) -> CompiledDesign:
 def spare_indexes(design: type[Any]) -> list[str]:
     """The indexes of a compiled design that no read needs. Raises DesignError."""
     compiled = compile_design(design, getattr(design, "uncompiled", {}))
-    orders = {read.place: ordering_field(read) for read in compiled.reads.values()}
+    orders = {read.place: compiling.ordering_field(read) for read in compiled.reads.values()}
     spare: list[str] = []
     for index in compiled.table.indexes:
         entities = {
@@ -298,6 +291,6 @@ def spare_indexes(design: type[Any]) -> list[str]:
         }
         with suppress(Problem):
             others = [compile_read(read.signature, read.options, entities) for read in compiled.reads.values()]
-            if all(ordering_field(read) == orders[read.place] for read in others):
+            if all(compiling.ordering_field(read) == orders[read.place] for read in others):
                 spare.append(index.name)
     return spare

@@ -12,14 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyplan.dynamodb.service_errors import (
-    ContinuousBackupsUnavailableException,
-    LimitExceededException,
-    ResourceInUseException,
-    TableNotFoundException,
-    ValidationException,
-    table_not_found,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.background_work import has_ended, is_given_up, this_process
 from keyplan.store.throughput import check_maximum
 
@@ -313,23 +306,23 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
     return kept
 
 
-def _in_use(reason: str) -> ResourceInUseException:
-    return ResourceInUseException(f"Attempt to change a resource which is still in use: {reason}")
+def _in_use(reason: str) -> service_errors.ResourceInUseException:
+    return service_errors.ResourceInUseException(f"Attempt to change a resource which is still in use: {reason}")
 
 
-def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> ResourceInUseException:
+def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> service_errors.ResourceInUseException:
     states = states_of(definition, now_s)
     if states.restoring:
-        return ResourceInUseException(f"Table is being used: {name}")
+        return service_errors.ResourceInUseException(f"Table is being used: {name}")
     if states.table == "CREATING":
         return _in_use(f"Table is being created: {name}")
-    return ResourceInUseException(f"Table already exists: {name}")
+    return service_errors.ResourceInUseException(f"Table already exists: {name}")
 
 
 def check_changeable(name: str, states: States) -> None:
     """Reject changes of a table that is being restored (ResourceNotFoundException), created or deleted."""
     if states.restoring:
-        raise table_not_found(name)
+        raise service_errors.table_not_found(name)
     _check_there(name, states)
 
 
@@ -343,7 +336,7 @@ def check_expiring(name: str, states: States) -> None:
 def check_insights_change(states: States, index: str | None) -> None:
     state, subject = (states.table, "TableStatus") if index is None else (states.index(index).status, "IndexStatus")
     if state in {"CREATING", "DELETING"}:
-        raise ValidationException(
+        raise service_errors.ValidationException(
             "Table or Index is not in a valid state to update Key Access Insights: "
             f"{subject} must be ACTIVE to enable ContributorInsights."
         )
@@ -358,11 +351,11 @@ def _check_there(name: str, states: States) -> None:
 def check_backups(name: str, states: States) -> None:
     """Reject backups and point-in-time recovery of a new table."""
     if states.lacks_backups:
-        raise ContinuousBackupsUnavailableException(
+        raise service_errors.ContinuousBackupsUnavailableException(
             f"Backups are being enabled for the table: {name}. Please retry later"
         )
     if states.table == "CREATING":
-        raise TableNotFoundException(f"Table not found: {name}")
+        raise service_errors.TableNotFoundException(f"Table not found: {name}")
 
 
 def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
@@ -472,7 +465,7 @@ def _check_index_change(name: str, states: States, update: Mapping[str, Any], ch
             )
         return
     if changed:
-        raise LimitExceededException(
+        raise service_errors.LimitExceededException(
             "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
         )
 
@@ -481,13 +474,13 @@ def check_readable(states: States, index: str) -> None:
     state = states.index(index)
     if state.status == "CREATING":
         if state.backfilling:
-            raise ValidationException(f"Cannot read from backfilling global secondary index: {index}")
-        raise ValidationException(f"The table does not have the specified index: {index}")
+            raise service_errors.ValidationException(f"Cannot read from backfilling global secondary index: {index}")
+        raise service_errors.ValidationException(f"The table does not have the specified index: {index}")
 
 
 def check_searchable(states: States, index: str) -> None:
     if states.index(index).status == "CREATING":
-        raise ValidationException(f"Cannot search backfilling vector index: {index}")
+        raise service_errors.ValidationException(f"Cannot search backfilling vector index: {index}")
 
 
 def is_usable(states: States) -> bool:

@@ -7,21 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from keyplan.analysis.cost import cost_wording
 from keyplan.analysis.cost.bills import EXCLUDED, Bill, Payer
-from keyplan.analysis.cost.cost_wording import (
-    MILLION,
-    bill_usd,
-    called,
-    million,
-    more,
-    number,
-    size,
-    spread,
-    table_lines,
-    usd,
-    without,
-    written,
-)
 from keyplan.analysis.cost.estimate import EntityEstimate, PatternEstimate
 from keyplan.analysis.cost.unit_counts import Request
 
@@ -82,7 +69,7 @@ def pattern_json(estimate: PatternEstimate, payer: Payer) -> dict[str, Any]:
         "amplification": estimate.amplification,
         "per_second": estimate.load.per_second,
         "peak_per_second": estimate.load.peak,
-        "usd_million_calls": None if call_usd is None else call_usd * MILLION,
+        "usd_million_calls": None if call_usd is None else call_usd * cost_wording.MILLION,
         "usd_month": payer.pattern_usd(estimate),
         "notes": list(estimate.notes),
         "failure": estimate.failure,
@@ -137,44 +124,44 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     yield ""
     yield f"Prices of {payer.prices.said}. A month has 730 hours. Not estimated: {EXCLUDED}."
     yield ""
-    yield from table_lines(
+    yield from cost_wording.table_lines(
         ("Id", "Pattern", "A call is", "Read units", "Write units", "Calls/s", "USD a million calls", "USD per month"),
         (
             (
                 pattern.id,
                 f"`{pattern.name}`",
-                called(pattern.requests) if pattern.failure is None else "not estimated",
-                number(pattern.read_units) if pattern.read_units else "",
-                written(pattern.units("write")) + spread(pattern),
-                number(pattern.load.per_second),
-                million(payer.call_usd(pattern)),
-                usd(payer.pattern_usd(pattern)),
+                cost_wording.called(pattern.requests) if pattern.failure is None else "not estimated",
+                cost_wording.number(pattern.read_units) if pattern.read_units else "",
+                cost_wording.written(pattern.units("write")) + cost_wording.spread(pattern),
+                cost_wording.number(pattern.load.per_second),
+                cost_wording.million(payer.call_usd(pattern)),
+                cost_wording.usd(payer.pattern_usd(pattern)),
             )
             for pattern in estimate.patterns
         ),
     )
     yield ""
     average, stored = estimate.throughput(peak=False), estimate.stored_bytes()
-    yield from table_lines(
+    yield from cost_wording.table_lines(
         ("Table or index", "Read units/s", "Write units/s", "StoredAs", "USD per month on demand"),
         (
             (
                 f"`{target or estimate.table}`",
-                number(average[target].reads),
-                number(average[target].writes),
-                size(stored[target]),
-                usd(payer.target_usd(target)),
+                cost_wording.number(average[target].reads),
+                cost_wording.number(average[target].writes),
+                cost_wording.size(stored[target]),
+                cost_wording.usd(payer.target_usd(target)),
             )
             for target in estimate.targets
         ),
     )
     yield ""
-    yield from table_lines(
+    yield from cost_wording.table_lines(
         ("Paid", *(f"USD per month in {element.prices.region}" for element in (payer, *others))),
         _bill_rows((payer, *others)),
     )
     for element in (payer, *others):
-        text = without(element)
+        text = cost_wording.without(element)
         if text:
             yield ""
             yield f"{text}."
@@ -188,7 +175,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
 def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
     bills = [payer.by_name() for payer in payers]
     for name in dict.fromkeys(name for bill in bills for name in bill):
-        yield (name, *(bill_usd(bill.get(name)) for bill in bills))
+        yield (name, *(cost_wording.bill_usd(bill.get(name)) for bill in bills))
 
 
 @dataclass(frozen=True)
@@ -265,8 +252,10 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
     yield ""
     before, after = old.chosen(), new.chosen()
     prices = f"Prices of {new.prices.said}"
-    by = f"{more(before.usd, after.usd)} ".lstrip()
-    change = f"**{bill_usd(before)} → {bill_usd(after)} per month** {by}({after.name}{failing})"
+    by = f"{cost_wording.more(before.usd, after.usd)} ".lstrip()
+    change = (
+        f"**{cost_wording.bill_usd(before)} → {cost_wording.bill_usd(after)} per month** {by}({after.name}{failing})"
+    )
     yield f"{change}. {prices}."
     yield ""
     if not changed:
@@ -276,7 +265,7 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
         of_section = [entry for entry in changed if entry.what in kinds]
         if not of_section:
             continue
-        yield from table_lines(
+        yield from cost_wording.table_lines(
             (title, "what", "before", "after", "change"),
             ((f"`{each.name}`", _UNITS[each.what], *_values(each), _change(each)) for each in of_section),
         )
@@ -302,11 +291,11 @@ _UNITS = {
 
 
 def _values(entry: Difference) -> Iterator[str]:
-    shown = usd if entry.what.startswith("USD") else number
+    shown = cost_wording.usd if entry.what.startswith("USD") else cost_wording.number
     yield from ("–" if value is None else shown(value) for value in (entry.before, entry.after))
 
 
 def _change(entry: Difference) -> str:
     if entry.before is None:
         return "new"
-    return "gone" if entry.after is None else more(entry.before, entry.after)
+    return "gone" if entry.after is None else cost_wording.more(entry.before, entry.after)

@@ -14,19 +14,8 @@ from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.client.key_conditions import COMBINATIONS_MAX
 from keyplan.client.results import MERGED_CHUNK_MAX, STREAM_CHUNK
+from keyplan.model.compiled import plans
 from keyplan.model.compiled.collisions import neighbours
-from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
-    GetPlan,
-    Plan,
-    QueryPlan,
-    ReadPattern,
-    ScanPlan,
-    ThroughPlan,
-    entities_read,
-    plans_in,
-)
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.pattern_load import Load
@@ -60,7 +49,7 @@ class Facts:
 
     def read(
         self,
-        pattern: ReadPattern,
+        pattern: plans.ReadPattern,
         *,
         arguments: Mapping[str, Any] | None = None,
         strongly: bool = False,
@@ -82,12 +71,12 @@ class Facts:
             requests = [_multiplied(request, call.times) for request in requests]
         return ReadCost(requests, () if nothing else tuple(dict.fromkeys(call.notes)))
 
-    def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
-        names = {entity.name for entity in entities_read(pattern.plan)}
+    def _mixture(self, pattern: plans.ReadPattern) -> list[tuple[float, Facts]]:
+        names = {entity.name for entity in plans.entities_read(pattern.plan)}
         result = [(weight, typical) for weight, typical in self.typical.mixture(names) if _held(pattern.plan, typical)]
         return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
 
-    def assumed_items(self, pattern: ReadPattern) -> float | None:
+    def assumed_items(self, pattern: plans.ReadPattern) -> float | None:
         """The assumed number of items that match a call; None if it is known or irrelevant. Raises Problem."""
         call = _Call(self, pattern, None)
         call.run()
@@ -100,7 +89,7 @@ class _Call:
     def __init__(
         self,
         facts: Facts,
-        pattern: ReadPattern,
+        pattern: plans.ReadPattern,
         arguments: Mapping[str, Any] | None,
         *,
         strongly: bool = False,
@@ -126,30 +115,30 @@ class _Call:
     def run(self) -> list[Request]:
         plan, reads = self.pattern.plan, self.reads
         match plan:
-            case GetPlan() | ClaimPlan():
+            case plans.GetPlan() | plans.ClaimPlan():
                 self._by_key(plan)
-            case BatchGetPlan():
+            case plans.BatchGetPlan():
                 count = self._capped(self._keys(plan), None)
                 size = None if self.nothing else self._bytes(plan.entity)
                 reads.batch([size] * count, plan.entity.name, consistent=plan.consistent)
-            case QueryPlan():
+            case plans.QueryPlan():
                 self._query(plan)
-            case ScanPlan():
+            case plans.ScanPlan():
                 scanned = [Group(plan, [self._scanned(plan)])]
                 self._result(lambda size, after: reads.chunk(scanned, size, after), merged=False)
-            case ThroughPlan():
+            case plans.ThroughPlan():
                 self._through(plan)
         return reads.requests
 
-    def _by_key(self, plan: GetPlan | ClaimPlan) -> None:
+    def _by_key(self, plan: plans.GetPlan | plans.ClaimPlan) -> None:
         """One item by its key, or its claim and then the item."""
         entity, consistent = plan.entity, plan.consistent
-        if isinstance(plan, ClaimPlan):
+        if isinstance(plan, plans.ClaimPlan):
             claim = None if self.nothing else self.typical.claim_bytes(entity, plan.claim) or 0
             self.reads.get(claim, f"claim {plan.claim.name}", consistent=consistent)
             if self.nothing or self.shape is ShapeKind.EXISTS:
                 return
-        size = self._item_bytes(entity) if isinstance(plan, ClaimPlan) else self._bytes(entity)
+        size = self._item_bytes(entity) if isinstance(plan, plans.ClaimPlan) else self._bytes(entity)
         self.reads.get(None if self.nothing else size, entity.name, consistent=consistent)
 
     def _result(self, chunk: _Chunk, *, merged: bool) -> None:
@@ -168,7 +157,7 @@ class _Call:
                 given += len(items)
                 after = items[-1].place if items else None
 
-    def _query(self, plan: QueryPlan) -> None:
+    def _query(self, plan: plans.QueryPlan) -> None:
         kinds, kept = self._kinds(plan, self.load), self.load.kept or 1
         collection = self.shape is ShapeKind.COLLECTION
         if collection and self.load.items is None:
@@ -191,40 +180,40 @@ class _Call:
 
     # Junctions
 
-    def _through(self, plan: ThroughPlan) -> None:
+    def _through(self, plan: plans.ThroughPlan) -> None:
         junction, one = plan.junction, self.shape is ShapeKind.ONE
-        if not isinstance(junction, QueryPlan):
+        if not isinstance(junction, plans.QueryPlan):
             self._by_key(junction)
             if not self.nothing:
                 self._end(plan, 0, 1)
             return
         single = one and self.load.items is None
-        limit = None if isinstance(plan.end, QueryPlan) else self.limit
+        limit = None if isinstance(plan.end, plans.QueryPlan) else self.limit
         count = self._capped(1 if single else self._count(limit), limit)
-        looked_at = [self._looked_at(way.end) for way in plan.ways if isinstance(way.end, QueryPlan)]
+        looked_at = [self._looked_at(way.end) for way in plan.ways if isinstance(way.end, plans.QueryPlan)]
         if looked_at:
             count = self._fewer(count, looked_at)
         ways = [
             (way, self._spread(way.junction, self._kinds(way.junction, self.load), count, self.load.kept or 1))
             for way in plan.ways
-            if isinstance(way.junction, QueryPlan)
+            if isinstance(way.junction, plans.QueryPlan)
         ]
         if one:
             way, links = ways[0]
             if self.reads.first(links) is not None:
                 self._end(way, 0, 1)
             return
-        merged = bool(plan.also) or isinstance(plan.end, QueryPlan)
+        merged = bool(plan.also) or isinstance(plan.end, plans.QueryPlan)
         self._result(lambda size, after: self._ways(ways, size, after, count), merged=merged)
 
     def _ways(
-        self, ways: Sequence[tuple[ThroughPlan, list[Group]]], size: int | None, after: Place | None, count: int
+        self, ways: Sequence[tuple[plans.ThroughPlan, list[Group]]], size: int | None, after: Place | None, count: int
     ) -> tuple[list[FoundItem], bool]:
         """The next items that any of several junctions leads to."""
         result: list[FoundItem] = []
         more = False
         for way, links in ways:
-            if isinstance(way.end, QueryPlan):
+            if isinstance(way.end, plans.QueryPlan):
                 found, _ = self.reads.chunk(links, None)
                 partitions = [items for link in found for items in self._end_items(way.end, link.place[1], count)]
                 items, further = self.reads.merge(way.end, partitions, size, after)
@@ -239,13 +228,13 @@ class _Call:
         result.sort()
         return result[:size], more or (size is not None and len(result) > size)
 
-    def _end(self, way: ThroughPlan, position: int, count: int) -> None:
-        if isinstance(way.end, GetPlan):
+    def _end(self, way: plans.ThroughPlan, position: int, count: int) -> None:
+        if isinstance(way.end, plans.GetPlan):
             self.reads.get(self._item_bytes(way.end.entity), way.end.entity.name, consistent=way.end.consistent)
         else:
             self.reads.first([Group(way.end, self._end_items(way.end, position, count))])
 
-    def _end_items(self, end: QueryPlan, position: int, count: int) -> list[list[FoundItem]]:
+    def _end_items(self, end: plans.QueryPlan, position: int, count: int) -> list[list[FoundItem]]:
         """The partitions that one of ``count`` junction items leads to; items of several alternate in the result."""
         groups = self._spread(end, self._kinds(end, Load()), min(self._looked_at(end), SIMULATED_MAX))
         return [
@@ -254,7 +243,7 @@ class _Call:
             for items in group.partitions
         ]
 
-    def _looked_at(self, end: QueryPlan) -> int:
+    def _looked_at(self, end: plans.QueryPlan) -> int:
         entity = end.matches[0].entity
         usual = self.finds.per_partition(entity)
         if usual is None:
@@ -296,7 +285,7 @@ class _Call:
         self.notes.append(f"{assumed} values of {each} are given")
         return assumed
 
-    def _keys(self, plan: BatchGetPlan) -> float:
+    def _keys(self, plan: plans.BatchGetPlan) -> float:
         known = {**self.pattern.constants, **self.arguments}
         if all(known.get(name) is not None for name in plan.each):
             return math.prod(map(self._values, plan.each))
@@ -318,7 +307,7 @@ class _Call:
     # Items
 
     def _spread(
-        self, plan: QueryPlan, kinds: Sequence[tuple[CompiledEntity, int]], count: int, kept: float = 1
+        self, plan: plans.QueryPlan, kinds: Sequence[tuple[CompiledEntity, int]], count: int, kept: float = 1
     ) -> list[Group]:
         """Items distributed evenly over the partitions of a query, in the order of the result."""
         buckets = self._buckets()
@@ -338,7 +327,7 @@ class _Call:
 
     def _among_others(self, group: Group) -> Group:
         """The query, with the items of other entities between its first items."""
-        assert isinstance(group.plan, QueryPlan)  # noqa: S101 - scans aren't spread
+        assert isinstance(group.plan, plans.QueryPlan)  # noqa: S101 - scans aren't spread
         sizes: list[int] = []
         for entity, _ in neighbours(group.plan, self.typical.design.entities.values()):
             usual = self.finds.per_partition(entity)
@@ -367,7 +356,7 @@ class _Call:
         self.times = max(1.0, sum(counts.values()) / SIMULATED_MAX)
         return [sizes[name] for name, count in counts.items() for _ in range(math.ceil(count / self.times))]
 
-    def _scanned(self, plan: ScanPlan) -> list[FoundItem]:
+    def _scanned(self, plan: plans.ScanPlan) -> list[FoundItem]:
         """What a scan evaluates: the items of all entities by their number, or entries of the index."""
         own = {entity.name for entity in plan.entities}
         stored = {name: stored.count for name, stored in self.traffic.entities.items() if stored.count}
@@ -390,7 +379,7 @@ class _Call:
 
     # Bytes
 
-    def _kinds(self, plan: QueryPlan, load: Load) -> list[tuple[CompiledEntity, int]]:
+    def _kinds(self, plan: plans.QueryPlan, load: Load) -> list[tuple[CompiledEntity, int]]:
         """The entities in the order in which they are read, each with the bytes of one item or entry."""
         return [
             (match.entity, load.item_bytes or self._entry_bytes(plan.index, match.entity, match.key))
@@ -416,12 +405,12 @@ class _Call:
         return self.typical.sizes(entity).item_bytes
 
 
-def _held(plan: Plan, typical: Typical) -> bool:
+def _held(plan: plans.Plan, typical: Typical) -> bool:
     return all(
         element.index.name in typical.sizes(entity).entries
-        for element in plans_in(plan)
-        if isinstance(element, QueryPlan | ScanPlan) and element.index is not None
-        for entity in entities_read(element)
+        for element in plans.plans_in(plan)
+        if isinstance(element, plans.QueryPlan | plans.ScanPlan) and element.index is not None
+        for entity in plans.entities_read(element)
     )
 
 

@@ -13,16 +13,7 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.operands import stored_field
 from keyplan.model.declared.indexes import KeyAttribute
 from keyplan.model.declared.keys import OURS
-from keyplan.model.stored.key_formats import (
-    ISO,
-    DateFormat,
-    Format,
-    IntegerFormat,
-    RankFormat,
-    StoredFormat,
-    TextFormat,
-    TimeFormat,
-)
+from keyplan.model.stored import key_formats
 from keyplan.model.stored.key_templates import Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
@@ -262,7 +253,7 @@ def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
     result: list[str] = []
     for (_, old), (_, new) in zip(before.attributes, after.attributes, strict=False):
         for was, now in zip(old.variables, new.variables, strict=False):
-            if isinstance(was.format, RankFormat) and isinstance(now.format, RankFormat):
+            if isinstance(was.format, key_formats.RankFormat) and isinstance(now.format, key_formats.RankFormat):
                 forms = (was.format, now.format)
                 old_ranks, ranks = ({_plain(value): form.write(value) for value in form.ranks} for form in forms)
                 result += [
@@ -284,13 +275,15 @@ def _style(variable: Variable) -> tuple[bool, str | None]:
     return is_text and style.raw and not variable.bare, style.case if is_text else None
 
 
-def _written(form: Format) -> object:
+def _written(form: key_formats.Format) -> object:
     """How a format writes values. A date, a timestamp and an unpadded number are written like a str field."""
-    iso = isinstance(form, DateFormat) or (isinstance(form, TimeFormat) and form.layout == ISO)
-    whole = isinstance(form, IntegerFormat) and form.width is None
-    if isinstance(form, TextFormat) or ((iso or whole) and not form.descending):
+    iso = isinstance(form, key_formats.DateFormat) or (
+        isinstance(form, key_formats.TimeFormat) and form.layout == key_formats.ISO
+    )
+    whole = isinstance(form, key_formats.IntegerFormat) and form.width is None
+    if isinstance(form, key_formats.TextFormat) or ((iso or whole) and not form.descending):
         return "text"
-    if isinstance(form, StoredFormat) and form.unit is not None:
+    if isinstance(form, key_formats.StoredFormat) and form.unit is not None:
         return form.pattern, form.unit, form.to_text(_MOMENT)
     return type(form).__name__, form.pattern, form.descending
 

@@ -39,19 +39,10 @@ from keyplan.client.results import Answer
 from keyplan.client.write_attempts import Actions, Attempt
 from keyplan.client.write_compiler import WriteCompiler
 from keyplan.errors import KeyplanError, RequestError, ResponseError
+from keyplan.model.compiled import plans
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.compiler import keys_considered
 from keyplan.model.compiled.key_matching import Miss, lacking_while_none
-from keyplan.model.compiled.plans import (
-    ClaimPlan,
-    GetPlan,
-    KeyMatch,
-    Plan,
-    QueryPlan,
-    ReadPattern,
-    ScanPlan,
-    ThroughPlan,
-)
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -67,7 +58,7 @@ class Alternative:
     reason: str
 
 
-def alternatives(design: CompiledDesign, pattern: ReadPattern) -> tuple[Alternative, ...]:
+def alternatives(design: CompiledDesign, pattern: plans.ReadPattern) -> tuple[Alternative, ...]:
     """The keys of the pattern's entities that aren't used. Empty for a scan."""
     if pattern.options.scan:
         return ()
@@ -81,7 +72,7 @@ def alternatives(design: CompiledDesign, pattern: ReadPattern) -> tuple[Alternat
     return tuple(rejected)
 
 
-def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
+def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
     """Why a key that supports the pattern isn't used."""
     chosen = _chosen(pattern)
     options = pattern.options
@@ -109,14 +100,14 @@ def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
     return "it also supports the pattern; the other one is preferred"
 
 
-def _chosen(pattern: ReadPattern) -> CompiledKey | None:
-    plan = pattern.plan.junction if isinstance(pattern.plan, ThroughPlan) else pattern.plan
+def _chosen(pattern: plans.ReadPattern) -> CompiledKey | None:
+    plan = pattern.plan.junction if isinstance(pattern.plan, plans.ThroughPlan) else pattern.plan
     match plan:
-        case QueryPlan():
+        case plans.QueryPlan():
             return plan.key
-        case ClaimPlan():
+        case plans.ClaimPlan():
             return plan.claim
-        case GetPlan():
+        case plans.GetPlan():
             return plan.entity.primary
         case _:
             return None
@@ -266,7 +257,7 @@ def explain(
     compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)
     result = compiled.pattern(pattern)
     bound = None if arguments is None else result.signature.bind((), arguments, strict=False)
-    if isinstance(result, ReadPattern):
+    if isinstance(result, plans.ReadPattern):
         return _Read(compiled, result, bound).explanation()
     return _write(compiled, None if isinstance(design, CompiledDesign) else design, result, bound)
 
@@ -283,7 +274,7 @@ def explain_all(design: CompiledDesign | type[Any]) -> list[Explanation]:
 @dataclass
 class _Read:
     design: CompiledDesign
-    pattern: ReadPattern
+    pattern: plans.ReadPattern
     bound: dict[str, Any] | None
     symbols: Symbols = field(default_factory=Symbols)
 
@@ -327,28 +318,30 @@ class _Read:
         answer = Answer(replace(self.pattern, plan=plan), target, b"")
         streamed = self.pattern.shape.kind is ShapeKind.ITERATOR
         asking = answer.part(values, None, 0) if streamed else answer.converse(values)
-        asked = asked_of(asking, self._claimed(plan.junction if isinstance(plan, ThroughPlan) else plan))
-        if isinstance(plan, QueryPlan | ScanPlan) and plan.completed:
+        asked = asked_of(asking, self._claimed(plan.junction if isinstance(plan, plans.ThroughPlan) else plan))
+        if isinstance(plan, plans.QueryPlan | plans.ScanPlan) and plan.completed:
             entity = plan.completed[0]
             key = entity.item_key(entity.primary, _symbols(entity))
             asked += asked_of(batch_entities(target, entity, [key], consistent=False))
-        if isinstance(plan, ThroughPlan):
+        if isinstance(plan, plans.ThroughPlan):
             for way in plan.ways:
                 asked += self._beyond(way, target, {**values, **self.pattern.constants})
         return asked
 
-    def _claimed(self, plan: Plan) -> Callable[[Request], dict[str, Any]]:
+    def _claimed(self, plan: plans.Plan) -> Callable[[Request], dict[str, Any]]:
         """A responder with the name of the claim's owner, so that the second read is sent too."""
-        if not isinstance(plan, ClaimPlan):
+        if not isinstance(plan, plans.ClaimPlan):
             return nothing
         entity = self.symbols.entity(plan.entity)
         owner = entity.item_key(entity.primary, _symbols(entity))
         answers = iter([{"Item": {"claim_of": {"M": owner}}}])
         return lambda _request: next(answers, {})
 
-    def _beyond(self, plan: ThroughPlan, target: Target, values: dict[str, Any]) -> list[Request]:
+    def _beyond(self, plan: plans.ThroughPlan, target: Target, values: dict[str, Any]) -> list[Request]:
         """The requests for one end that the junction could name."""
-        junction = plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
+        junction = (
+            plan.junction.matches[0].entity if isinstance(plan.junction, plans.QueryPlan) else plan.junction.entity
+        )
         link: Any = SimpleNamespace(**_symbols(junction))
         known = end_values(plan, link, values)
         one = self.pattern.shape.kind is ShapeKind.ONE
@@ -363,9 +356,9 @@ def _symbols(entity: CompiledEntity) -> dict[str, Any]:
 
 
 def _end(
-    end: GetPlan | QueryPlan, target: Target, known: dict[str, Any], limit: int | None, *, one: bool
+    end: plans.GetPlan | plans.QueryPlan, target: Target, known: dict[str, Any], limit: int | None, *, one: bool
 ) -> Conversation[Any]:
-    if isinstance(end, QueryPlan):
+    if isinstance(end, plans.QueryPlan):
         if one:
             return query_reader(end, target).first(known)
         return MergeReader(end, target).merge(value_sets(end.each, known), limit, None)

@@ -8,20 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from keyplan.client.conversations import Request
-from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
-    Filter,
-    FilterValue,
-    GetPlan,
-    KeyMatch,
-    Plan,
-    QueryPlan,
-    ScanPlan,
-    SortPart,
-    ThroughPlan,
-    newest_by_default,
-)
+from keyplan.model.compiled import plans
 from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
 from keyplan.model.compiled.time_bucket_keys import BUCKET, Buckets
 from keyplan.model.declared.parameters import Range
@@ -37,7 +24,7 @@ _BELOW, _ABOVE = "\ue000", "\ue001"
 _NUMBER_BASE = 10**39
 """Numbers from here on have 40 digits, and so are base64 too, in the same order."""
 
-PlanT = TypeVar("PlanT", bound=Plan)
+PlanT = TypeVar("PlanT", bound=plans.Plan)
 
 
 class Symbol(str):
@@ -68,7 +55,7 @@ def _symbolic(parameter: Parameter) -> Any:
         case ParameterKind.CURSOR:
             return None
         case ParameterKind.DIRECTION:
-            return newest_by_default(parameter)
+            return plans.newest_by_default(parameter)
         case ParameterKind.RANGE:
             return Range(ge=Symbol(f"{name}.ge", "low"), le=Symbol(f"{name}.le", "high"))
         case ParameterKind.EACH:
@@ -138,25 +125,25 @@ class Symbols:
     # Plans
 
     def plan(self, plan: PlanT) -> PlanT:
-        made: Plan = plan
+        made: plans.Plan = plan
         match plan:
-            case GetPlan() | BatchGetPlan():
+            case plans.GetPlan() | plans.BatchGetPlan():
                 made = replace(plan, entity=self.entity(plan.entity))
-            case ClaimPlan():
+            case plans.ClaimPlan():
                 made = replace(plan, entity=self.entity(plan.entity), claim=self.key(plan.claim))
-            case QueryPlan():
+            case plans.QueryPlan():
                 matches, apart = tuple(map(self._match, plan.matches)), tuple(map(self.plan, plan.apart))
                 made = replace(plan, matches=matches, apart=apart, filter=self._filter(plan.filter))
                 made = replace(made, completed=tuple(map(self.entity, plan.completed)))
-            case ThroughPlan():
+            case plans.ThroughPlan():
                 also = tuple(map(self.plan, plan.also))
                 made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
-            case ScanPlan():
+            case plans.ScanPlan():
                 completed = tuple(map(self.entity, plan.completed))
                 made = replace(plan, filter=self._filter(plan.filter), completed=completed)
         return cast("PlanT", made)
 
-    def _filter(self, condition: Filter | None) -> Filter | None:
+    def _filter(self, condition: plans.Filter | None) -> plans.Filter | None:
         """The filter, with symbols for its parameters, and conditions for absent attributes."""
         if condition is None:
             return None
@@ -198,7 +185,7 @@ class Symbols:
             part.field, part.format, part.last, part.bare, part.style, part.ends, spec=spec, symbols=symbols
         )
 
-    def _match(self, match: KeyMatch) -> KeyMatch:
+    def _match(self, match: plans.KeyMatch) -> plans.KeyMatch:
         buckets = match.buckets
         if buckets is not None:
             buckets = _SymbolicBuckets(buckets.field, buckets.unit, buckets.days, buckets.default)
@@ -210,7 +197,7 @@ class Symbols:
             buckets=buckets,
         )
 
-    def _sort_part(self, part: SortPart) -> SortPart:
+    def _sort_part(self, part: plans.SortPart) -> plans.SortPart:
         template = self._template(part.template)
         at = None if part.condition is None else part.template.parts.index(part.condition)
         condition = None if at is None else template.parts[at]
@@ -237,5 +224,5 @@ class Symbols:
         return value
 
 
-def _encoder(filter_value: FilterValue) -> Callable[[Any], dict[str, Any]]:
+def _encoder(filter_value: plans.FilterValue) -> Callable[[Any], dict[str, Any]]:
     return lambda value: {filter_value.tag: str(value)} if isinstance(value, Symbol) else filter_value.encode(value)

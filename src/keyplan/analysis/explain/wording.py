@@ -8,58 +8,47 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from keyplan.client.conversations import Request
-from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
-    GetPlan,
-    Plan,
-    QueryPlan,
-    ReadPattern,
-    ScanPlan,
-    ThroughPlan,
-    entities_read,
-    plans_in,
-)
+from keyplan.model.compiled import plans
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX, Buckets
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
 
-def indexes(plan: Plan) -> Iterator[str]:
-    for element in plans_in(plan):
-        if isinstance(element, QueryPlan | ScanPlan) and element.index is not None:
+def indexes(plan: plans.Plan) -> Iterator[str]:
+    for element in plans.plans_in(plan):
+        if isinstance(element, plans.QueryPlan | plans.ScanPlan) and element.index is not None:
             yield element.index.name
 
 
-def consistent(plan: Plan) -> bool:
-    return all(element.consistent for element in plans_in(plan))
+def consistent(plan: plans.Plan) -> bool:
+    return all(element.consistent for element in plans.plans_in(plan))
 
 
-def key_names(plan: Plan) -> list[str]:
+def key_names(plan: plans.Plan) -> list[str]:
     """The keys that serve, by entity and name, in the order of the requests."""
     match plan:
-        case GetPlan() | BatchGetPlan():
+        case plans.GetPlan() | plans.BatchGetPlan():
             return [f"{plan.entity.name}.{plan.entity.primary.name}"]
-        case ClaimPlan():
+        case plans.ClaimPlan():
             return [f"{plan.entity.name}.{plan.claim.name}", f"{plan.entity.name}.{plan.entity.primary.name}"]
-        case QueryPlan():
+        case plans.QueryPlan():
             return [", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)]
-        case ThroughPlan():
+        case plans.ThroughPlan():
             return [name for way in plan.ways for name in (*key_names(way.junction), *key_names(way.end))]
-        case ScanPlan(index=None):
+        case plans.ScanPlan(index=None):
             return ["none"]
-        case ScanPlan():
+        case plans.ScanPlan():
             result = ((entity, key) for entity in plan.entities for key in plan.keys if key in entity.index_keys)
             return [", ".join(f"{entity.name}.{key.name}" for entity, key in result)]
 
 
-def direction(plan: Plan, *, either: bool = False) -> str | None:
+def direction(plan: plans.Plan, *, either: bool = False) -> str | None:
     """The order of the result, or None. ``either``: the direction depends on the call."""
-    if isinstance(plan, ThroughPlan):
-        merged = [way.end for way in plan.ways if isinstance(way.end, QueryPlan)]
+    if isinstance(plan, plans.ThroughPlan):
+        merged = [way.end for way in plan.ways if isinstance(way.end, plans.QueryPlan)]
         return direction(merged[0] if merged else plan.junction, either=either)
-    if not isinstance(plan, QueryPlan):
+    if not isinstance(plan, plans.QueryPlan):
         return None
     names = list(dict.fromkeys(name for match in plan.matches for name, _ in match.order))
     turned = any(element for match in plan.matches for _, element in match.order)
@@ -77,12 +66,12 @@ CONDITIONS_MAX = 3
 _EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
 
 
-def conditions(requests: Iterable[Request], plan: Plan) -> str:
+def conditions(requests: Iterable[Request], plan: plans.Plan) -> str:
     """The key conditions of the requests, in order; like ones are reported once."""
-    if isinstance(plan, ScanPlan):
+    if isinstance(plan, plans.ScanPlan):
         return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
     texts = dict.fromkeys(key_condition(request) for request in requests)
-    shards = max(each.shards if isinstance(each, QueryPlan) else 1 for each in plans_in(plan))
+    shards = max(each.shards if isinstance(each, plans.QueryPlan) else 1 for each in plans.plans_in(plan))
     if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
     shown = list(texts)
@@ -145,31 +134,31 @@ def filter_text(requests: Iterable[Request]) -> list[str]:
 # The proof, in a sentence
 
 
-def proof(plan: Plan, pattern: ReadPattern) -> str:
+def proof(plan: plans.Plan, pattern: plans.ReadPattern) -> str:
     match plan:
-        case GetPlan():
+        case plans.GetPlan():
             fields = listed(plan.entity.key_fields)
             return f"{_fill(fields)} the whole primary key of {plan.entity.name}: one GetItem reads the one item"
-        case ClaimPlan():
+        case plans.ClaimPlan():
             fields = listed(dict.fromkeys(name for _, template in plan.claim.partition for name in template.fields))
             return (
                 f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the "
                 "primary key in the claim"
             )
-        case BatchGetPlan():
+        case plans.BatchGetPlan():
             return (
                 f"Each value of {listed(plan.each)} makes a whole primary key of {plan.entity.name}: BatchGetItem "
                 "reads them by key, up to 100 per request"
             )
-        case QueryPlan():
+        case plans.QueryPlan():
             return _query_proof(plan, pattern)
-        case ThroughPlan():
+        case plans.ThroughPlan():
             return "; and also: ".join(_through_proof(way, pattern) for way in plan.ways)
-        case ScanPlan():
+        case plans.ScanPlan():
             return _scan_proof(plan)
 
 
-def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
+def _query_proof(plan: plans.QueryPlan, pattern: plans.ReadPattern) -> str:
     key = plan.key
     names = dict.fromkeys(name for _, template in key.partition for name in template.fields)
     fields = [f"{name} = {pattern.constants[name]!r}" if name in pattern.constants else name for name in names]
@@ -203,7 +192,7 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
     return text
 
 
-def _bucketed(plan: QueryPlan, buckets: Buckets) -> str:
+def _bucketed(plan: plans.QueryPlan, buckets: Buckets) -> str:
     text = f"the partition of each {buckets.unit} in the range of {buckets.field}"
     if plan.merged:
         parts = [*(f"each {name}" for name in plan.each), *([f"{plan.shards} shards"] if plan.shards > 1 else [])]
@@ -214,11 +203,11 @@ def _bucketed(plan: QueryPlan, buckets: Buckets) -> str:
     return text
 
 
-def _in_segments(plan: ScanPlan) -> str:
+def _in_segments(plan: plans.ScanPlan) -> str:
     return f", in {plan.segments} segments at a time" if plan.segments > 1 else ""
 
 
-def _scan_proof(plan: ScanPlan) -> str:
+def _scan_proof(plan: plans.ScanPlan) -> str:
     if plan.index is None:
         return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)} and charged"
     names = listed(entity.name for entity in plan.entities)
@@ -226,7 +215,7 @@ def _scan_proof(plan: ScanPlan) -> str:
     return f"{text}, and no other item{_afterwards(plan, plan.index.name)}"
 
 
-def _afterwards(plan: QueryPlan | ScanPlan, place: str, omitted: str = "") -> str:
+def _afterwards(plan: plans.QueryPlan | plans.ScanPlan, place: str, omitted: str = "") -> str:
     text = "; the filter then drops items, which are still read and charged" if plan.filter is not None else ""
     text += omitted
     if plan.completed:
@@ -234,11 +223,11 @@ def _afterwards(plan: QueryPlan | ScanPlan, place: str, omitted: str = "") -> st
     return text
 
 
-def _through_proof(plan: ThroughPlan, pattern: ReadPattern) -> str:
-    junction = plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
+def _through_proof(plan: plans.ThroughPlan, pattern: plans.ReadPattern) -> str:
+    junction = plan.junction.matches[0].entity if isinstance(plan.junction, plans.QueryPlan) else plan.junction.entity
     fields = listed(plan.fields.values())
     first = proof(plan.junction, pattern)
-    if isinstance(plan.end, GetPlan):
+    if isinstance(plan.end, plans.GetPlan):
         how = "in batches of 100" if pattern.shape.many else "with one GetItem"
         return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read by it {how}"
     end = plan.end.matches[0].entity.name
@@ -249,7 +238,7 @@ def _through_proof(plan: ThroughPlan, pattern: ReadPattern) -> str:
 # Formats of values in keys, and entities of items
 
 
-def as_stored(plan: Plan) -> str:
+def as_stored(plan: plans.Plan) -> str:
     """What a key's strings don't show: letter case, stored formats and labels; empty if there is nothing."""
     facts: dict[str, None] = {}
     for entity, key in _keys_of(plan):
@@ -266,21 +255,21 @@ def as_stored(plan: Plan) -> str:
     return "".join(f"; {fact}" for fact in facts)
 
 
-def folded_fields(plan: Plan) -> set[str]:
+def folded_fields(plan: plans.Plan) -> set[str]:
     """The key fields of a plan in folded letter case: any spelling matches."""
     templates = (template for _, key in _keys_of(plan) for _, template in key.attributes)
     return {variable.field for template in templates for variable in template.variables if variable.folds}
 
 
-def _keys_of(plan: Plan) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
-    for element in plans_in(plan):
+def _keys_of(plan: plans.Plan) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
+    for element in plans.plans_in(plan):
         match element:
-            case ClaimPlan():
+            case plans.ClaimPlan():
                 yield element.entity, element.claim
-            case QueryPlan():
+            case plans.QueryPlan():
                 yield from ((match.entity, match.key) for match in element.matches)
             case _:
-                yield from ((entity, entity.primary) for entity in entities_read(element))
+                yield from ((entity, entity.primary) for entity in plans.entities_read(element))
 
 
 def _fill(fields: str) -> str:

@@ -23,20 +23,8 @@ from pydantic_core import ErrorDetails
 from keyplan.dynamodb.regions import REGIONS, near_region
 from keyplan.errors import ErrorDetail, TrafficError
 from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.declared import pattern_load
 from keyplan.model.declared.fields import is_optional
-from keyplan.model.declared.pattern_load import (
-    FORBID_OTHERS,
-    Count,
-    Days,
-    Flag,
-    ItemBytes,
-    Load,
-    Part,
-    Rate,
-    Readers,
-    ValueBytes,
-    fault_of,
-)
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 Filling: TypeAlias = Mapping[tuple[str, str], bool]
@@ -99,42 +87,42 @@ class StoredItems:
     items are stored; without ``count``, the number follows from it and from the rate at which patterns create them.
     """
 
-    __pydantic_config__ = FORBID_OTHERS
+    __pydantic_config__ = pattern_load.FORBID_OTHERS
 
-    count: Count | None = None
-    item_bytes: ItemBytes | None = None
-    fields: dict[str, ValueBytes] = field(default_factory=dict[str, int])
-    per_partition: Count | None = None
-    per_partition_max: Count | None = None
-    filled: dict[str, Part] = field(default_factory=dict[str, Part])
-    kept_days: Days | None = None
+    count: pattern_load.Count | None = None
+    item_bytes: pattern_load.ItemBytes | None = None
+    fields: dict[str, pattern_load.ValueBytes] = field(default_factory=dict[str, int])
+    per_partition: pattern_load.Count | None = None
+    per_partition_max: pattern_load.Count | None = None
+    filled: dict[str, pattern_load.Part] = field(default_factory=dict[str, pattern_load.Part])
+    kept_days: pattern_load.Days | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings:
     """The regions of the table, its billing, and its features. ``None``: not set."""
 
-    __pydantic_config__ = FORBID_OTHERS
+    __pydantic_config__ = pattern_load.FORBID_OTHERS
 
     region: str | None = None
     table_class: Literal["standard", "standard-infrequent-access"] = "standard"
     billing: Literal["on-demand", "provisioned"] = "on-demand"
-    point_in_time_recovery: Flag | None = None
-    deletion_protection: Flag | None = None
+    point_in_time_recovery: pattern_load.Flag | None = None
+    deletion_protection: pattern_load.Flag | None = None
     stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None
-    stream_readers: Readers | None = None
+    stream_readers: pattern_load.Readers | None = None
     replicas: tuple[str, ...] = ()
-    strong_across_regions: Flag = False
-    max_read_units: Rate | None = None
-    max_write_units: Rate | None = None
+    strong_across_regions: pattern_load.Flag = False
+    max_read_units: pattern_load.Rate | None = None
+    max_write_units: pattern_load.Rate | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    __pydantic_config__ = FORBID_OTHERS
+    __pydantic_config__ = pattern_load.FORBID_OTHERS
 
     table: TableSettings = field(default_factory=TableSettings)
-    patterns: dict[str, Load] = field(default_factory=dict[str, Load])
+    patterns: dict[str, pattern_load.Load] = field(default_factory=dict[str, pattern_load.Load])
     entities: dict[str, StoredItems] = field(default_factory=dict[str, StoredItems])
 
 
@@ -143,7 +131,7 @@ class Traffic:
     """The load of a design: ``patterns`` and ``entities`` by name. ``source``: the file, if one was read."""
 
     table: TableSettings
-    patterns: Mapping[str, Load]
+    patterns: Mapping[str, pattern_load.Load]
     entities: Mapping[str, StoredItems]
     source: str | None = None
 
@@ -209,7 +197,7 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
 def _fault_of(detail: ErrorDetails) -> ErrorDetail:
     """Pydantic's finding in the file's own words."""
     if detail["type"] not in {"unexpected_keyword_argument", "extra_forbidden"}:
-        return fault_of(detail)
+        return pattern_load.fault_of(detail)
     *_, name = place = detail["loc"]
     known = _MEMBERS.get(len(place) == 1 or place[0], ())
     return ErrorDetail(".".join(str(step) for step in place), "there is no such member", _near(str(name), known))
@@ -222,7 +210,7 @@ def _members(kind: type[Any]) -> tuple[str, ...]:
 _MEMBERS: dict[Any, tuple[str, ...]] = {
     True: _members(_File),
     "table": _members(TableSettings),
-    "patterns": _members(Load),
+    "patterns": _members(pattern_load.Load),
     "entities": _members(StoredItems),
 }
 

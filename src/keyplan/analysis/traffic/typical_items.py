@@ -22,20 +22,9 @@ from keyplan.dynamodb import values
 from keyplan.errors import KeyplanError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.item_sizes import FieldSize, ItemSizes, entry_bytes
+from keyplan.model.declared import example_values
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.example_values import (
-    ASSUMED,
-    CHOICE,
-    TYPE,
-    TypicalValue,
-    choices_of,
-    of_one_length,
-    text_of,
-    typical,
-    valid_instance,
-    varied,
-)
 from keyplan.model.declared.fields import is_optional, kind_of, ulid
 from keyplan.model.stored.key_formats import IntegerFormat
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -75,7 +64,7 @@ class Typical:
         infos = (pair for cls in design.entities for pair in cls.model_fields.items())
         self._ulids = {name for name, info in infos if info.default_factory is ulid}
         self._instances: dict[tuple[str, int], Entity] = {}
-        self._sources: dict[str, dict[str, TypicalValue]] = {}
+        self._sources: dict[str, dict[str, example_values.TypicalValue]] = {}
         self._sizes: dict[str, ItemSizes] = {}
 
     def instance(self, entity: CompiledEntity, known: Mapping[str, Any] | None = None, serial: int = 0) -> Entity:
@@ -157,7 +146,9 @@ class Typical:
         stored = self._stored[entity.name]
         if field.name in stored.fields:
             return FieldSize(field.name, field.attribute, size, GIVEN, exact=False)
-        value = self._sources[entity.name].get(field.name, TypicalValue(None, TYPE, exact=True))
+        value = self._sources[entity.name].get(
+            field.name, example_values.TypicalValue(None, example_values.TYPE, exact=True)
+        )
         stretched = stored.item_bytes is not None and not value.exact
         return FieldSize(field.name, field.attribute, size, GIVEN if stretched else value.source, exact=value.exact)
 
@@ -176,13 +167,13 @@ class Typical:
         self._sources.setdefault(entity.name, chosen)
         result = {name: value.value for name, value in chosen.items()}
         try:
-            return valid_instance(entity.cls, result)
+            return example_values.valid_instance(entity.cls, result)
         except ValidationError as error:
             raise _no_value(entity, str(error.errors(include_url=False)[0]["msg"])) from None
         except Problem as problem:
             raise _no_value(entity, str(problem)) from None
 
-    def _field(self, entity: CompiledEntity, name: str, info: FieldInfo, serial: int) -> TypicalValue:
+    def _field(self, entity: CompiledEntity, name: str, info: FieldInfo, serial: int) -> example_values.TypicalValue:
         annotation = entity.fields[name].annotation
         given = self._stored[entity.name].fields.get(name)
         kind = kind_of(annotation)
@@ -193,42 +184,46 @@ class Typical:
         sparse = any(None in key.when.get(name, ()) for key in entity.index_keys)
         if sparse and there is None and given is None and info.default is None:
             # The index contains the items without the field, usually most of them
-            return TypicalValue(None, DEFAULT, exact=True)
-        if given is not None and kind is str and not choices_of(annotation):
-            return TypicalValue(text_of(max(given, 1), serial, name), GIVEN)
+            return example_values.TypicalValue(None, DEFAULT, exact=True)
+        if given is not None and kind is str and not example_values.choices_of(annotation):
+            return example_values.TypicalValue(example_values.text_of(max(given, 1), serial, name), GIVEN)
         if info.examples:
-            return TypicalValue(info.examples[serial % len(info.examples)], EXAMPLE)
+            return example_values.TypicalValue(info.examples[serial % len(info.examples)], EXAMPLE)
         if info.default_factory is ulid or (kind is str and name in self._ulids):
-            return TypicalValue(text_of(ULID_BYTES, serial, name), TYPE, exact=True)
+            return example_values.TypicalValue(
+                example_values.text_of(ULID_BYTES, serial, name), example_values.TYPE, exact=True
+            )
         default = info.default
         if isinstance(default, str | enum.Enum) and default:
-            choices = choices_of(annotation)
-            value = default if choices or isinstance(default, enum.Enum) else varied(default, serial)
-            exact = of_one_length(annotation)
-            return TypicalValue(value, TYPE if exact else CHOICE if choices else DEFAULT, exact=exact)
-        if kind is str and name.endswith("_id") and self._ulids and not choices_of(annotation):
-            return TypicalValue(text_of(ULID_BYTES, serial, name), ASSUMED)
-        typical_value = typical(annotation, name, serial)
+            choices = example_values.choices_of(annotation)
+            value = default if choices or isinstance(default, enum.Enum) else example_values.varied(default, serial)
+            exact = example_values.of_one_length(annotation)
+            return example_values.TypicalValue(
+                value, example_values.TYPE if exact else example_values.CHOICE if choices else DEFAULT, exact=exact
+            )
+        if kind is str and name.endswith("_id") and self._ulids and not example_values.choices_of(annotation):
+            return example_values.TypicalValue(example_values.text_of(ULID_BYTES, serial, name), example_values.ASSUMED)
+        typical_value = example_values.typical(annotation, name, serial)
         if kind is int and not typical_value.exact:
             return typical_value._replace(value=min(typical_value.value, _most_in_keys(entity, name) - serial))
         return typical_value
 
 
-def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool) -> TypicalValue | None:
+def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool) -> example_values.TypicalValue | None:
     """The value of a field that is set or absent by its share; None: any typical value. Raises Problem."""
     annotation = entity.fields[name].annotation
     constants = constants_of(entity, name)
     if there:
-        return TypicalValue(constants[0][0], CHOICE) if constants else None
+        return example_values.TypicalValue(constants[0][0], example_values.CHOICE) if constants else None
     if is_optional(annotation):
-        return TypicalValue(None, DEFAULT, exact=True)
+        return example_values.TypicalValue(None, DEFAULT, exact=True)
     if not constants:
         return None  # no key waits for a value of it, so that each value is as good as another
-    others = (True, False) if kind_of(annotation) is bool else (info.default, *choices_of(annotation))
-    for value in (*others, typical(annotation, name, 0).value):
+    others = (True, False) if kind_of(annotation) is bool else (info.default, *example_values.choices_of(annotation))
+    for value in (*others, example_values.typical(annotation, name, 0).value):
         stored = value.value if isinstance(value, enum.Enum) else value
         if value is not PydanticUndefined and value is not None and not {value, stored} & {*constants[0]}:
-            return TypicalValue(value, CHOICE)
+            return example_values.TypicalValue(value, example_values.CHOICE)
     raise _no_value(entity, f"its field {name} accepts only the values of its key")
 
 
