@@ -104,10 +104,9 @@ def test_dates_of_posts(tmp_path: Path, date: str, expected: datetime) -> None:
     "date",
     ["soon", "2013-13-45", "2013-05-06 25:00", "20130506", "2013-05-06 02:12 Mars", "06.05.2013", "[1]", "{a: b}"],
 )
-def test_invalid_dates_are_ignored(tmp_path: Path, date: str) -> None:
-    with pytest.raises(FrontMatterError, match="isn't a date") as caught:
+def test_invalid_dates_are_errors(tmp_path: Path, date: str) -> None:
+    with pytest.raises(FrontMatterError, match=r"date is .* isn't a date"):
         with_fields(tmp_path, f"title: A\ndate: {date}")
-    assert caught.value.line == 3
 
 
 def test_nested_lists_are_not_expanded(tmp_path: Path) -> None:
@@ -260,9 +259,8 @@ def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_truncated_character_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(FrontMatterError, match="title") as caught:
+    with pytest.raises(FrontMatterError, match="title contains"):
         with_fields(tmp_path, 'title: "\\ud800"')
-    assert caught.value.line == 2
 
 
 def test_ids_of_posts_are_stable() -> None:
@@ -319,12 +317,12 @@ def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
     assert [path.name for path in paths] == ["g.md"]
     assert {(fault.place, fault.message) for fault in faults} == {
         ("_data", "data files of the site, not imported"),
-        ("c.rst", "files that aren't Markdown, not read: 3 (.rst ×2, .mdx)"),
+        ("c.rst", "files that aren't Markdown, skipped: 3 in 3 files, first in c.rst (.rst ×2, .mdx)"),
     }
 
 
 @pytest.mark.parametrize("fields", ["tags: [a, '']", "tags: [a, [b]]", "tags: [a, null]", "authors: [a, {}]"])
 def test_unusable_entries_of_lists_are_reported(tmp_path: Path, fields: str) -> None:
     (said,) = with_fields(tmp_path, fields).said
-    assert said[0] == f"lists of {fields.partition(':')[0]} with empty or nested entries, left out"
+    assert said[0] == f"lists of {fields.partition(':')[0]} with empty or nested entries, skipped"
     assert with_fields(tmp_path, "tags: a, ,b\nauthors:").said == ()

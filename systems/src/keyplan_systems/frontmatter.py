@@ -1,4 +1,4 @@
-"""Front matter: the fields before a Markdown text, with line numbers.
+"""Front matter: the fields before a Markdown text.
 
 It is YAML between lines of ``---``, or TOML between lines of ``+++``. ``posts`` interprets the fields.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from keyplan.errors import RequestError
 
@@ -32,17 +31,14 @@ class FrontMatterError(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
-    """The fields before a text, the line of each, and the text."""
+class FrontMatter(NamedTuple):
+    """The fields before a text, and the text."""
 
     fields: Mapping[str, Any]
-    lines: Mapping[str, int]
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """A file's front matter as text, with its delimiter, and its body."""
 
     mark: str
@@ -82,22 +78,20 @@ def split_front_matter(text: str) -> Parts | None:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The fields and the body of a text. Raises FrontMatterError with the line of the error."""
+    """The fields and the body of a text; no fields without front matter. Raises FrontMatterError with the line of the
+    error.
+    """
     parts = split_front_matter(text)
     if parts is None:
-        raise FrontMatterError(
-            "no front matter",
-            line=1,
-            hint="start the file with a line of ---, fields such as title: …, and another line of ---",
-        )
+        return FrontMatter({}, text)
     if len(parts.header) > HEADER_CHARACTERS_MAX:
         raise FrontMatterError(
             f"the front matter is {len(parts.header):,} characters; the maximum is {HEADER_CHARACTERS_MAX:,}",
             line=1,
             hint="move the text below it",
         )
-    fields, lines = _read_yaml(parts.header) if parts.mark == "---" else _read_toml(parts.header)
-    return FrontMatter(fields, lines, parts.body)
+    fields = _read_yaml(parts.header) if parts.mark == "---" else _read_toml(parts.header)
+    return FrontMatter(fields, parts.body)
 
 
 @functools.cache
@@ -137,16 +131,11 @@ def load_yaml(text: str) -> Any:
         raise FrontMatterError(f"the YAML is invalid: {error}") from None
 
 
-def _read_yaml(header: str) -> tuple[dict[str, Any], dict[str, int]]:
+def _read_yaml(header: str) -> dict[str, Any]:
     yaml, loader_class = _yaml()
     line, hint = HEADER_LINE, None
     try:
-        loader = loader_class(header)
-        node = loader.get_single_node()
-        if node is None:
-            return {}, {}
-        line += node.start_mark.line
-        fields = loader.construct_document(node)
+        fields = loader_class(header).get_single_data()
     except yaml.reader.ReaderError as error:
         said, line = error.reason, header.count("\n", 0, error.position) + HEADER_LINE
     except yaml.MarkedYAMLError as error:
@@ -158,16 +147,15 @@ def _read_yaml(header: str) -> tuple[dict[str, Any], dict[str, int]]:
     except (ValueError, OverflowError) as error:
         said = str(error)
     else:
-        if isinstance(fields, dict):
-            lines = {str(key.value): key.start_mark.line + HEADER_LINE for key, _ in node.value}
-            return {str(name): value for name, value in fields.items()}, lines
+        if fields is None or isinstance(fields, dict):
+            return {str(name): value for name, value in (fields or {}).items()}
         said = f"it must be fields with values, but is one {type(fields).__name__}"
     raise FrontMatterError(f"the YAML is invalid: {said}", line=line, hint=hint)
 
 
-def _read_toml(header: str) -> tuple[dict[str, Any], dict[str, int]]:
+def _read_toml(header: str) -> dict[str, Any]:
     try:
-        fields = tomllib.loads(header)
+        return tomllib.loads(header)
     except RecursionError:
         raise FrontMatterError(f"the TOML is invalid: {TOO_DEEP}", line=HEADER_LINE) from None
     except ValueError as error:  # tomllib's errors are ValueErrors
@@ -175,9 +163,3 @@ def _read_toml(header: str) -> tuple[dict[str, Any], dict[str, int]]:
         number = place.partition("line ")[2].partition(",")[0]
         line = int(number) if number.isdecimal() else header.count("\n")
         raise FrontMatterError(f"the TOML is invalid: {said or error}", line=line + HEADER_LINE - 1) from None
-    lines: dict[str, int] = {}
-    for count, text in enumerate(header.split("\n"), HEADER_LINE):  # the parser returns no lines
-        name = text.strip(" \t[").partition("=")[0].partition("]")[0].partition(".")[0].strip(" \"'")
-        if name in fields:
-            lines.setdefault(name, count)
-    return fields, lines

@@ -64,7 +64,7 @@ class Lines:
             self._number += 1
             if len(line) > LINE_BYTES_MAX:
                 self._to_the_end(line)
-                self._tell(self._number, f"the line is longer than {LINE_BYTES_MAX:,} bytes, and left out", None)
+                self._tell(self._number, f"the line is longer than {LINE_BYTES_MAX:,} bytes and is skipped", None)
                 continue
             text = self._decoded(line)
             if text is not None:
@@ -76,11 +76,11 @@ class Lines:
             return line.decode("utf-8-sig" if self._number == 1 else "utf-8")
         except UnicodeDecodeError:
             if self._fallback is None:
-                self._tell(self._number, "the line isn't UTF-8, and left out", "save the file as UTF-8")
+                self._tell(self._number, "the line isn't UTF-8 and is skipped", "save the file as UTF-8")
                 return None
         if not self._told:
             self._told = True
-            text = f"the line isn't UTF-8: it, and others like it, are read as {self._fallback}"
+            text = f"the line isn't UTF-8: it and similar lines are read as {self._fallback}"
             self._tell(self._number, text, "save the file as UTF-8")
         return line.decode(self._fallback, "replace")
 

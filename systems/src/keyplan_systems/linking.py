@@ -24,7 +24,6 @@ _CONFIGS = ("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "config.tom
 _FILE_ROOTS = ("", "static", "assets", "content")
 """Folders of a site in which a link that starts with a slash is looked up."""
 CONFIG_BYTES_MAX = 256 * 1024
-SEEN_MAX = 10_000
 LINKED_BYTES_MAX = 20 * 1024 * 1024
 
 
@@ -200,8 +199,6 @@ class Links:
 
     def __post_init__(self) -> None:
         self._own = set(self.paths.values())
-        self._seen: dict[tuple[str, str], str | None] = {}
-        """A cache of the files of links, by text and place, because file lookups are slow."""
 
     def address(self, path: str, given: str, is_picture: bool) -> str:
         """The new URL of a link in the text at a path; a link without a target stays, and is counted in ``lost``."""
@@ -231,11 +228,7 @@ class Links:
         text = None if is_picture else self._text(path, unquote(place))
         if text is not None or not place:
             return text, True
-        if (path, place) not in self._seen:
-            if len(self._seen) >= SEEN_MAX:
-                self._seen.clear()
-            self._seen[path, place] = self._file(path, unquote(place))
-        return self._seen[path, place], False
+        return self._file(path, unquote(place)), False
 
     def _text(self, path: str, place: str) -> str | None:
         """The URL of a target text, relative to another text's path."""

@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
@@ -19,7 +19,9 @@ from typing import Any
 
 from keyplan import now
 from keyplan.errors import ErrorDetail, RequestError
+from keyplan.systems import LoadReport
 from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter, split_front_matter
+from keyplan_systems.grouped_faults import GroupedFaults
 from keyplan_systems.markdown_parsing import first_heading
 from keyplan_systems.site.files import KINDS
 
@@ -30,7 +32,6 @@ NOT_CONTENT = frozenset({"_data", "_includes", "_layouts", "_sass", "_site", "ar
 """Folders of site generators without posts. Hidden folders are skipped, too."""
 FILE_BYTES_MAX = 4 * 1024 * 1024
 """Larger files aren't read: no article is so large."""
-KINDS_SHOWN = 8
 TITLE_LINES_MAX = 6
 """A text without front matter has its title in one of the first lines, possibly after badges."""
 FIELD_CHARACTERS_MAX = 4_000
@@ -62,7 +63,6 @@ class Post:
     excerpt: str | None
     body: str
     modified: datetime
-    lines: Mapping[str, int]
     permalink: str | None = None
     aliases: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -93,12 +93,13 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
             f"{shown(str(folder))} {what}", place=shown(str(folder)), hint="pass the folder that contains the posts"
         )
     paths: list[Path] = []
-    faults: list[ErrorDetail] = []
-    others: Counter[str] = Counter()
-    first: Path | None = None
+    faults, others = LoadReport(), GroupedFaults()
+
+    def place(path: Path) -> str:
+        return shown(path.relative_to(folder).as_posix())
 
     def report(path: Path, message: str, hint: str) -> None:
-        faults.append(ErrorDetail(shown(path.relative_to(folder).as_posix()), message, hint))
+        faults.errors.append(ErrorDetail(place(path), message, hint))
 
     def unreadable(error: OSError) -> None:
         report(Path(error.filename), f"can't be listed: {error.strerror}", "make the folder readable")
@@ -109,7 +110,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
             if (here / name).is_symlink():
                 report(here / name, "a symbolic link, not followed", "copy its target into the folder")
             elif name == "_data":
-                report(here / name, "data files of the site, not imported", "write what they contain into posts")
+                report(here / name, "data files of the site, not imported", "copy their content into posts")
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_CONTENT)
         for name in sorted(names):
             path, suffix = here / name, Path(name).suffix.lower()
@@ -120,16 +121,9 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
             elif suffix in SUFFIXES:
                 paths.append(path)
             elif suffix not in NO_TEXT:
-                first = first or path
-                others[suffix or name] += 1
-    if first is not None:
-        kinds = ", ".join(
-            f"{kind} ×{count:,}" if count > 1 else kind for kind, count in others.most_common(KINDS_SHOWN)
-        )
-        report(
-            first, f"files that aren't Markdown, not read: {others.total():,} ({kinds})", "convert texts to Markdown"
-        )
-    return sorted(paths, key=lambda path: path.relative_to(folder).parts), faults
+                others.add("files that aren't Markdown, skipped", place(path), {suffix or name: 1}, "convert them")
+    others.report_to(faults)
+    return sorted(paths, key=lambda path: path.relative_to(folder).parts), faults.errors
 
 
 def shown(path: str) -> str:
@@ -162,13 +156,14 @@ def read_post(folder: Path, path: Path) -> Post:
     categories = fields.words("category", "categories")
     said: list[tuple[str, str]] = []
     if unlisted:
-        said.append((f"drafts, since their site doesn't list them ({unlisted})", "publish them"))
+        said.append((f"drafts, because their site doesn't list them ({unlisted})", "publish them"))
     if language:
         said.append((f"translations ({language}), each imported as a separate post", "import them into the CMS"))
     if is_empty:
-        said.append(("drafts, since they have no text", "add text, then publish them"))
+        said.append(("drafts, because they have no text", "add text, then publish them"))
     said += [
-        (f"lists of {text} with empty or nested entries, left out", "write each as a text") for text in fields.unusable
+        (f"lists of {text} with empty or nested entries, skipped", "write each entry as a string")
+        for text in fields.unusable
     ]
     return Post(
         path=shown(relative.as_posix()),
@@ -182,7 +177,6 @@ def read_post(folder: Path, path: Path) -> Post:
         excerpt=fields.text("excerpt", "description", "summary"),
         body=front.body,
         modified=modified,
-        lines=front.lines,
         permalink=permalink,
         aliases=fields.paths("aliases", "alias", "redirect_from"),
         fields=front.fields,
@@ -228,10 +222,10 @@ def _front_of(stem: str, text: str) -> FrontMatter:
         )
     heading = first_heading(text)
     if heading is None or heading.level != 1 or heading.start >= TITLE_LINES_MAX:
-        return FrontMatter({}, {}, text)
+        return FrontMatter({}, text)
     lines = text.split("\n")
     parts = ("\n".join(part).strip("\n") for part in (lines[: heading.start], lines[heading.end :]))
-    return FrontMatter({"title": _without_attributes(heading.title)}, {}, "\n\n".join(filter(None, parts)) + "\n")
+    return FrontMatter({"title": _without_attributes(heading.title)}, "\n\n".join(filter(None, parts)) + "\n")
 
 
 def _without_attributes(title: str) -> str:
@@ -251,9 +245,7 @@ def _bytes_of(path: Path) -> tuple[bytes, datetime]:
                 f"the file is {status.st_size:,} bytes: files over {FILE_BYTES_MAX:,} are not read",
                 hint="split it, or import a text that links to it",
             )
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with open(handle, "rb") as file:  # noqa: PTH123 - a handle, which Path doesn't open
-            data = file.read(FILE_BYTES_MAX + 1)
+        data = path.read_bytes()
     except OSError as error:
         raise FrontMatterError(f"can't be read: {error.strerror or error}") from None
     return data, datetime.fromtimestamp(status.st_mtime, UTC)
@@ -263,7 +255,6 @@ class _Fields:
     """The fields of a post."""
 
     def __init__(self, front: FrontMatter) -> None:
-        self.lines = front.lines
         taxonomies = front.fields.get("taxonomies")
         extra = front.fields.get("extra")  # Zola's
         self.fields = {
@@ -313,40 +304,31 @@ class _Fields:
         """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; without
         duplicates.
         """
-        result: dict[str, None] = {}
-        for name in (word, many):
-            value = self.fields.get(name)
-            if isinstance(value, str) and name == many:
-                value = [part for part in (value.split(",") if "," in value else value.split()) if part.strip()]
-            for part in value if isinstance(value, list) else [value]:
-                text = self._word(name, part)
-                if text:
-                    result[text] = None
-                elif isinstance(value, list):
-                    self.unusable[name] += 1
-        return tuple(result)
+        value = self.fields.get(many)
+        if isinstance(value, str):
+            value = [part for part in (value.split(",") if "," in value else value.split()) if part.strip()]
+        return self._listed({word: self.fields.get(word), many: value}, lambda part: part)
 
     def paths(self, *names: str) -> tuple[str, ...]:
         """URLs: a text, or a list of texts."""
-        result: dict[str, None] = {}
-        for name in names:
-            value = self.fields.get(name)
-            for part in value if isinstance(value, list) else [value]:
-                if isinstance(part, str) and part.strip() and len(part) <= 1000:
-                    result[self._checked(name, part).strip()] = None
-        return tuple(result)
+        given = {name: self.fields.get(name) for name in names}
+        return self._listed(given, lambda part: part if isinstance(part, str) and len(part) <= 1000 else None)
 
     def people(self, *names: str) -> tuple[str, ...]:
         """Authors: a text, a list of texts, or mappings with names."""
+        keys = ("id", "username", "login", "nickname", "name", "email")
+
+        def person(part: Any) -> Any:
+            return next((part[key] for key in keys if part.get(key)), None) if isinstance(part, dict) else part
+
+        return self._listed({name: self.fields.get(name) for name in names}, person)
+
+    def _listed(self, given: Mapping[str, Any], of: Callable[[Any], Any]) -> tuple[str, ...]:
+        """The texts in fields with a text or a list of texts, without duplicates; counts unusable entries of lists."""
         result: dict[str, None] = {}
-        for name in names:
-            value = self.fields.get(name)
+        for name, value in given.items():
             for part in value if isinstance(value, list) else [value]:
-                person: Any = part
-                if isinstance(part, dict):
-                    keys = ("id", "username", "login", "nickname", "name", "email")
-                    person = next((part[key] for key in keys if part.get(key)), None)
-                text = self._word(name, person)
+                text = self._word(name, of(part))
                 if text:
                     result[text] = None
                 elif isinstance(value, list):
@@ -364,7 +346,6 @@ class _Fields:
                 said = type(value).__name__ if isinstance(value, list | dict) else repr(str(value)[:60])
                 raise FrontMatterError(
                     f"{name} is {said}, which isn't a date",
-                    line=self.lines.get(name),
                     hint="write it as 2026-11-21, or 2026-11-21 09:42:00 +0100",
                 )
             return result
@@ -378,7 +359,7 @@ class _Fields:
 
     def _checked(self, name: str, text: str) -> str:
         if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise FrontMatterError(f"{name} contains a lone surrogate", line=self.lines.get(name))
+            raise FrontMatterError(f"{name} contains a lone surrogate")
         return text
 
 

@@ -51,19 +51,11 @@ TITLES = (
     "Three mistakes with {thing}",
     "{thing} without fear",
     "In praise of {thing}",
-    "What nobody says about {thing}",
-    "An evening with {thing}",
-    "{thing}, revisited",
     "How I changed my mind about {thing}",
-    "A second look at {thing}",
     "A short guide to {thing}",
     "Your questions about {thing}",
-    "{thing}, measured",
-    "Why we still talk about {thing}",
     "The trouble with {thing}",
     "What I got wrong about {thing}",
-    "Ten minutes on {thing}",
-    "Beyond {thing}",
 )
 
 DATABASES = Subject(

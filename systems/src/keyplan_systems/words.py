@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
+from keyplan_systems.html_tags import html_text
 from keyplan_systems.markdown_parsing import first_paragraph
 
 EXCERPT_MAX = 300
@@ -142,22 +143,11 @@ def excerpt_from(content: str) -> str:
 
 def plain_words(content: str) -> str:
     """The words of a Markdown text for search: without URLs and HTML tags."""
-    words = (word.partition("](")[0] for word in _without_tags(content).split())
+    words = (word.partition("](")[0] for word in " ".join(html_text(content)).split())
     return " ".join(word.translate(_MARKS) for word in words if "://" not in word)
 
 
 _MARKS = str.maketrans(dict.fromkeys("`*#>|[]()!", " "))
-
-
-def _without_tags(content: str) -> str:
-    """A text without everything between ``<`` and ``>`` on one line."""
-    lines: list[str] = []
-    for line in content.split("\n"):
-        parts = line.split("<")
-        lines.append(
-            parts[0] + "".join(f" {part.partition('>')[2]}" if ">" in part else f"<{part}" for part in parts[1:])
-        )
-    return "\n".join(lines)
 
 
 def word_count(content: str) -> int:

@@ -128,7 +128,7 @@ def test_a_wrong_login_and_a_wrong_password_have_the_same_error(blog: Blog, uma:
 
 def test_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
-    fits = accounts.password_fits
+    fits = passwords.password_fits
 
     def noted(hashed: str | None, text: str) -> bool:
         asked.append(hashed)
@@ -138,7 +138,7 @@ def test_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.M
     with pytest.raises(Refused):
         accounts.sign_in(blog, "nobody", PASSWORD)
     assert asked == [None]
-    assert not accounts.password_fits("no hash at all", PASSWORD)
+    assert not passwords.password_fits("no hash at all", PASSWORD)
 
 
 def test_hashes_with_current_and_older_parameters(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,13 +146,13 @@ def test_hashes_with_current_and_older_parameters(blog: Blog, uma: User, monkeyp
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher())
     assert old is not None
     assert old.password_hash is not None
-    assert accounts.needs_rehash(old.password_hash)
+    assert passwords.needs_rehash(old.password_hash)
     accounts.sign_in(blog, "uma", PASSWORD)
     new = blog.get(Credential, user_id=uma.user_id)
     assert new is not None
     assert new.password_hash is not None
     assert "m=65536,t=3,p=4" in new.password_hash
-    assert not accounts.needs_rehash(new.password_hash)
+    assert not passwords.needs_rehash(new.password_hash)
     accounts.sign_in(blog, "uma", PASSWORD)
 
 

@@ -91,7 +91,7 @@ def test_a_broken_post_does_not_stop_the_others(blog: Blog, tmp_path: Path) -> N
     report = loaded(blog, tmp_path, files)
     (tmp_path / "f-bytes.md").write_bytes(b"---\ntitle: \xff\xfe\n---\nx")
     assert report.loaded == 1
-    assert faults(report) == ["a-broken.md:3", "b-date.md:2", "d-title.md:2", "e-large.md"]
+    assert faults(report) == ["a-broken.md:3", "b-date.md", "d-title.md", "e-large.md"]
     assert one(blog, "c-good").status == "published"
     report = load(blog, tmp_path, silent)
     assert (report.loaded, faults(report)[-1].partition(":")[0]) == (1, "f-bytes.md")
@@ -155,7 +155,7 @@ def test_posts_with_the_same_slug_get_different_ones(blog: Blog, tmp_path: Path)
 def test_too_many_tags_are_reported(blog: Blog, tmp_path: Path) -> None:
     report = loaded(blog, tmp_path, {"2024-01-01-one.md": "---\ntitle: T\ntags: [g, f, e, d, c, b, a]\n---\nx\n"})
     assert report.loaded == 1
-    assert faults(report) == ["2024-01-01-one.md:3"]
+    assert faults(report) == ["2024-01-01-one.md"]
     assert "without b, a" in report.errors[0].message
     assert one(blog, "one").tags == ("c", "d", "e", "f", "g")
     check_books(blog)
@@ -275,7 +275,7 @@ def test_relative_links_are_resolved_from_the_original_address(blog: Blog, tmp_p
         "_docs/first.md": "---\ndate: 2024-01-01\npermalink: /guide/first/\n---\n[It](../second/#why), [no](../no/)\n",
         "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\n## Why\n\nNote.[^1]\n\n[^1]: Text\n",
     }
-    assert said(loaded(blog, tmp_path, files)) == {"links without a target, kept": "../no/"}
+    assert said(loaded(blog, tmp_path, files)) == {"links without a target, unchanged": "../no/"}
     assert "[It](/posts/second#why)" in content(blog, "first")
 
 
@@ -317,7 +317,7 @@ def test_unlisted_texts_are_drafts(blog: Blog, tmp_path: Path) -> None:
     report = loaded(blog, tmp_path, texts)
     assert [post.slug for post in blog.latest_posts()] == ["still"]
     assert sorted(said(report).values()) == ["0", "1", "2", "3", "4"]
-    assert report.counts["drafts, since their date is in the future"] == 1
+    assert report.counts["drafts, because their date is in the future"] == 1
 
 
 def test_translations_are_separate_posts_and_reported(blog: Blog, tmp_path: Path) -> None:
@@ -335,8 +335,8 @@ def test_patterns_of_urls_are_reported(blog: Blog, tmp_path: Path) -> None:
 def test_tags_and_excerpts_that_change_are_reported(blog: Blog, tmp_path: Path) -> None:
     text = f"---\ntitle: B\ndate: 2024-01-01\ntags: ['#', b]\nsummary: {'x' * 301}\n---\nText.\n"
     assert said(loaded(blog, tmp_path, {"b.md": text})) == {
-        "tags without letters or digits, left out": "#",
-        "excerpts, cut": "b",
+        "tags without letters or digits, skipped": "#",
+        "excerpts, truncated": "b",
     }
 
 

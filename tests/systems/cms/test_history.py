@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from keyplan.systems import LoadReport
-from keyplan_systems import history as history_module
 from keyplan_systems.cms import Cms
+from keyplan_systems.cms import history as history_module
 from keyplan_systems.cms.design import BODY_BYTES_MAX
+from keyplan_systems.cms.history import History, HistoryError
 from keyplan_systems.cms.loader import load
-from keyplan_systems.history import History, HistoryError
 from tests.systems.cms.support import silent
 from tests.systems.cms.test_loader import dump, only_article, write
 

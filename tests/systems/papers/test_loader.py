@@ -210,7 +210,7 @@ def test_latin_1_is_imported_and_reported(empty: Papers, tmp_path: Path) -> None
     path.write_bytes("@article{a,\n title={Größe}, author={Jörg}}\n".encode("latin-1"))
     report = load(empty, path, silent)
     assert told(report) == [
-        "a.bib:2: the line isn't UTF-8: it, and others like it, are read as latin-1 (save the file as UTF-8)"
+        "a.bib:2: the line isn't UTF-8: it and similar lines are read as latin-1 (save the file as UTF-8)"
     ]
     paper = empty.paper("a")
     assert paper is not None

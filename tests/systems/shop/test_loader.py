@@ -215,7 +215,7 @@ def test_a_byte_order_mark_and_tabs_are_accepted(empty: Shop, tmp_path: Path) ->
 def test_a_long_line_is_reported(empty: Shop, tmp_path: Path) -> None:
     long = "x" * 300_000
     report = loaded(empty, tmp_path, products=PRODUCTS + f"long,m,{long},1,1,\nlast,m,Last,1,1,\n")
-    assert told(report) == ["products.csv:5: the line is longer than 100,000 bytes, and left out"]
+    assert told(report) == ["products.csv:5: the line is longer than 100,000 bytes and is skipped"]
     assert empty.product("last") is not None
 
 

@@ -96,8 +96,8 @@ def test_invalid_edges_are_reported_by_line(empty: Social, tmp_path: Path) -> No
         "7: user 3 follows themselves",
         "8: 'x' isn't a number",
         f"10: '{'9' * 21}' isn't a user's number",
-        "11: the line isn't UTF-8, and left out",
-        "12: the line is longer than 100,000 bytes, and left out",
+        "11: the line isn't UTF-8 and is skipped",
+        "12: the line is longer than 100,000 bytes and is skipped",
         "14: '\\ufeff0' isn't a user's number",
     ]
     assert report.loaded == 4

@@ -18,25 +18,6 @@ from keyplan_systems.site.passwords import hash_password, needs_rehash, password
 from keyplan_systems.site.sessions import Sessions
 from keyplan_systems.site.signing import Signer
 
-__all__ = [
-    "IMPORTED_DOMAIN",
-    "change_email",
-    "change_password",
-    "check_email_change",
-    "check_joining",
-    "hash_password",
-    "is_unclaimed",
-    "needs_rehash",
-    "password_fits",
-    "register",
-    "request_authorship",
-    "reset_password",
-    "sessions_of",
-    "sign_in",
-    "sign_in_by_provider",
-    "unlink",
-]
-
 IMPORTED_DOMAIN = "imported.invalid"
 """The domain in the email addresses of imported authors, until a person claims the account."""
 PASSWORD_MIN = 10

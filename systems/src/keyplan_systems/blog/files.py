@@ -23,7 +23,6 @@ class _Nowhere:
     """No location for files: a remote store has no folder next to it."""
 
     def put(self, name: str, content: bytes) -> None:  # noqa: ARG002 - as of every place for files
-        """Raises RequestError."""
         raise RequestError(
             "there is no place for files", place="files", hint=f"set {FILES_VARIABLE} to a folder, or to s3://bucket"
         )
@@ -31,8 +30,7 @@ class _Nowhere:
     def get(self, name: str) -> bytes | None:  # noqa: ARG002
         return None
 
-    def delete(self, name: str) -> None:
-        """No effect."""
+    def delete(self, name: str) -> None: ...
 
 
 def files_of(blog: Blog, place: str | None = None) -> Files:

@@ -154,7 +154,7 @@ class _Import:
         for kind, names in plain.removed.items():
             self.groups.add(f"{kind}, not rendered", file.path, names, "write them as Markdown")
         self.groups.add("HTML that pages don't show", file.path, look.left_out, "write it as Markdown")
-        self.groups.add("links without a target, kept", file.path, self.links.lost, "change or remove them")
+        self.groups.add("links without a target, unchanged", file.path, self.links.lost, "change or remove them")
         self.ids[post_address(self.slugs[file.path])] = look.ids
         self.anchored[file.path] = [link for link in look.links if "#" in link]
         return plain.text
@@ -180,7 +180,6 @@ class _Import:
         text = self._text(file)
         post_id = stable_id(file.path, file.date)
         wanted = _post(
-            file,
             post_id=post_id,
             user_id=author.user_id,
             co_authors=self._co_authors(file, author, others),
@@ -197,11 +196,11 @@ class _Import:
         self.loaded.add(post_id)
         self.report.counts["drafts" if is_draft else "posts"] += 1
         if file.date is None:
-            self.groups.add("drafts, since they have no date", file.path, {file.slug: 1}, "write date: 2026-11-21")
+            self.groups.add("drafts, because they have no date", file.path, {file.slug: 1}, "write date: 2026-11-21")
         for message, hint in file.said:
             self.groups.add(message, file.path, {file.slug: 1}, hint)
         if not is_draft and made > now():
-            self.report.counts["drafts, since their date is in the future"] += 1
+            self.report.counts["drafts, because their date is in the future"] += 1
         for name in file.not_taken():
             self.report.counts[f"fields not imported: {name[:60]}"] += 1
         if file.permalink is not None and is_pattern(file.permalink):
@@ -213,14 +212,13 @@ class _Import:
             if path != address_key(post_address(wanted.slug)):
                 led = self.design.redirect(path)
                 if led is not None and led.post_id != post_id and led.post_id in self.loaded:
-                    message = f"{path} was also the URL of another file: it redirects to this one"
+                    message = f"{path} is also the former URL of another file; it redirects to this post"
                     self.report.fault(ErrorDetail(file.path, message, "remove it from one of them"))
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
                 self.report.counts["redirects of former URLs"] += 1
 
     def _write(self, file: PostFile, wanted: Post, text: str) -> PostWithContent | None:
-        """Create or edit the post if it differs; returns the previous one."""
         digest = _digest(file, wanted, text)
         before = self.design.whole_post(wanted.post_id)
         if before is None:
@@ -253,20 +251,19 @@ class _Import:
         excerpt = file.excerpt or excerpt_from(text)
         if len(excerpt) <= EXCERPT_MAX:
             return excerpt
-        self.groups.add("excerpts, cut", file.path, {file.slug: 1}, f"write at most {EXCERPT_MAX} characters")
+        self.groups.add("excerpts, truncated", file.path, {file.slug: 1}, f"write at most {EXCERPT_MAX} characters")
         return f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
 
     def _tags(self, file: PostFile) -> tuple[str, ...]:
         """The valid tags of a post; others are reported."""
         named = {text: tag_from(text) for text in (*file.tags, *file.categories)}
         empty = Counter(text for text, tag in named.items() if not tag)
-        self.groups.add("tags without letters or digits, left out", file.path, empty, "rename them")
+        self.groups.add("tags without letters or digits, skipped", file.path, empty, "rename them")
         tags = tuple(dict.fromkeys(filter(None, named.values())))
         if len(tags) > COMBO_TAGS_MAX:
             left_out = ", ".join(tags[COMBO_TAGS_MAX:])
             message = f"{len(tags)} tags: the post has the first {COMBO_TAGS_MAX}, without {left_out}"
-            place = f"{file.path}:{file.lines.get('tags', 1)}"
-            self.report.fault(ErrorDetail(place, message, "put the most important tags first"))
+            self.report.fault(ErrorDetail(file.path, message, "put the most important tags first"))
         return tags[:COMBO_TAGS_MAX]
 
     def _free_slug(self, post_id: str, file: PostFile, taken: set[str]) -> str:
@@ -282,14 +279,14 @@ def post_address(slug: str) -> str:
     return f"/posts/{quote(slug, safe='')}"
 
 
-def _post(file: PostFile, **fields: object) -> Post:
+def _post(**fields: object) -> Post:
     try:
         return Post.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
         message = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise FrontMatterError(message, line=file.lines.get(name)) from None
+        raise FrontMatterError(message) from None
 
 
 def _slugs(post_id: str, file: PostFile) -> Iterator[str]:

@@ -256,7 +256,6 @@ class PostWrites(Reads):
         return after
 
     def _retag(self, post_id: str, published_at: datetime, old: tuple[str, ...], new: tuple[str, ...]) -> Writes:
-        """Update tags and combinations of a published post."""
         changed = sorted({*old} ^ {*new})
         if not changed:
             return
@@ -307,7 +306,6 @@ def check_content(content: str, place: str) -> None:
 
 
 def _begun(post: Post, content: str) -> Post:
-    """A new post: unpublished, without counts."""
     return post.model_copy(
         update={
             "excerpt": post.excerpt or excerpt_from(content),

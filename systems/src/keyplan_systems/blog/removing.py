@@ -16,14 +16,7 @@ from keyplan import Delete, Page
 from keyplan.errors import ConditionFailed, ItemNotFound
 from keyplan_systems.blog.counting import closed, counted
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import (
-    Credential,
-    Post,
-    PostStatus,
-    ProviderUser,
-    Redirect,
-    User,
-)
+from keyplan_systems.blog.entities import Credential, Post, PostStatus, ProviderUser, Redirect, User
 from keyplan_systems.paging import as_json, items_of, pages_of
 from keyplan_systems.site.files import Files
 from keyplan_systems.site.searching import Search
@@ -46,7 +39,7 @@ def delete_post(blog: Blog, post_id: str) -> None:
         post = blog.archive(post_id)
     others = blog.addresses_of(post_id)
     led = [Delete(Redirect, path=address.address) for address in others if address.address.startswith("/")]
-    _all(blog, [*led])
+    _all(blog, led)
     for said in _pages(partial(blog.comments, post_id, limit=PAGE)):
         _all(blog, [Delete(comment) for comment in said])
     if post.published_at is not None:

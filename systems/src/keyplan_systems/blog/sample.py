@@ -116,7 +116,6 @@ def users_for(count: int) -> int:
 
 @lru_cache(maxsize=20_000)
 def sample_user(number: int) -> User:
-    """Sample user ``number``, without counts of posts. The first three can sign in."""
     chance = random.Random(f"keyplan blog user {number}")  # noqa: S311 - a sample, and the same one each time
     if number < len(DEMO_USERS):
         username, name, role = DEMO_USERS[number]
@@ -164,7 +163,6 @@ def _write_users(design: Blog, numbers: range, offset: timedelta) -> None:
 
 @cache
 def _demo_hash() -> str:
-    """The hash of the demo password, with a constant salt."""
     return hash_secret(
         DEMO_PASSWORD.encode(),
         b"keyplan's sample",
@@ -177,7 +175,6 @@ def _demo_hash() -> str:
 
 
 def _write_messages(design: Blog, offset: timedelta) -> None:
-    """Write missing messages of the contact form."""
     messages: list[ContactMessage] = []
     for number, (subject, text) in enumerate(MESSAGES):
         at = NEWEST - timedelta(hours=19 * number, minutes=7 * number)
@@ -234,7 +231,6 @@ class WholePost:
     comments: list[Comment]
 
     def shifted(self, offset: timedelta) -> WholePost:
-        """The same at other times."""
         return WholePost(
             shifted(self.post, offset),
             shifted(self.content, offset),

@@ -49,7 +49,6 @@ class Totals:
 
 
 def totals_of(items: Iterable[Shard]) -> Totals:
-    """The sums over a counter's shards."""
     totals = Totals()
     for item in items:
         totals.views += item.views

@@ -175,7 +175,6 @@ class PublishedArticle(CmsEntity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def second(self) -> str:
-        """The publication time in the key."""
         return second_of(self.published_at)
 
     primary = Key("PUBLISHED", "{second}#{article_id}")
@@ -196,7 +195,6 @@ class PublishedTag(CmsEntity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def second(self) -> str:
-        """The publication time in the key."""
         return second_of(self.published_at)
 
     primary = Key("PUBLISHED#TAG#{tag}", "{second}#{article_id}")

@@ -21,10 +21,10 @@ from keyplan.systems import LoadReport, Progress
 from keyplan_systems.cms.articles import changed
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import EXCERPT_MAX, TAGS_MAX, Article, ArticleSlug, ArticleVersion, TagArticle
+from keyplan_systems.cms.history import History, HistoryError, Revision
 from keyplan_systems.cms.placing import check_body, former_slugs, moved, new_version, tagged, word_count
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.grouped_faults import GroupedFaults
-from keyplan_systems.history import History, HistoryError, Revision
 from keyplan_systems.linking import Links, SiteFolder
 from keyplan_systems.markdown_parsing import first_paragraph
 from keyplan_systems.paging import pages_of
@@ -73,7 +73,6 @@ class _Histories:
             self._failed(error)
 
     def revisions(self, path: str) -> list[Revision]:
-        """The texts of a file, oldest first."""
         try:
             return [] if self._history is None else self._history.revisions(path)
         except HistoryError as error:
@@ -81,7 +80,6 @@ class _Histories:
             return []
 
     def former(self, path: str) -> list[str]:
-        """The former names of a file in the folder, latest first."""
         return [] if self._history is None else self._history.former(path)
 
     def _failed(self, error: HistoryError) -> None:
@@ -156,9 +154,7 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
     """The article of a post, without versions. Raises FrontMatterError for invalid values."""
     tags = dict.fromkeys((*post.tags, *post.categories))
     if len(tags) > TAGS_MAX:
-        raise FrontMatterError(
-            f"{len(tags)} tags and categories; an article can have {TAGS_MAX}", line=post.lines.get("tags")
-        )
+        raise FrontMatterError(f"{len(tags)} tags and categories; an article can have {TAGS_MAX}")
     created = post.date or revisions[0].moment
     excerpt = post.excerpt or first_paragraph(plain_markdown(post.body).text)
     if excerpt is not None and len(excerpt) > EXCERPT_MAX:
@@ -181,7 +177,7 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
         message = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise FrontMatterError(message, line=post.lines.get(name)) from None
+        raise FrontMatterError(message) from None
 
 
 def _known_id(design: Cms, post: Post, former: Sequence[str]) -> str:

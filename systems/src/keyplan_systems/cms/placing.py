@@ -67,7 +67,6 @@ def moved(before: Article | None, after: Article | None) -> Iterator[Put | Delet
 
 
 def tagged(article: Article, moment: datetime) -> Iterator[Put]:
-    """The junction items of an article's tags."""
     for tag in sorted(article.tags):
         yield Put(TagArticle(tag=tag, article_id=article.article_id, tagged_at=moment))
 

@@ -59,7 +59,6 @@ class Whole:
     tags: list[TagArticle]
 
     def shifted(self, offset: timedelta) -> Whole:
-        """The same at other times."""
         versions = [shifted(version, offset) for version in self.versions]
         return Whole(shifted(self.article, offset), versions, [shifted(tag, offset) for tag in self.tags])
 
@@ -99,7 +98,6 @@ def _with_free_slugs(design: Cms, wholes: Sequence[Whole]) -> list[Whole]:
 
 
 def _around(whole: Whole) -> Iterator[Entity]:
-    """The other items of an article."""
     yield from whole.versions
     yield from (card_of(version) for version in whole.versions)
     yield from whole.tags
@@ -158,7 +156,6 @@ def _people(design: Cms, count: int, offset: timedelta) -> None:
 
 
 def whole_article(number: int) -> Whole:
-    """Sample article ``number``, as the CMS's writes would have created it."""
     chance = random.Random(f"keyplan cms {number}")  # noqa: S311 - a sample, and the same one each time
     made = NEWEST - timedelta(hours=number * HOURS_BETWEEN % HOURS_IN_ALL, minutes=chance.randrange(600))
     subject = chance.choices(SUBJECTS, weights=(9, 5, 4))[0]

@@ -16,7 +16,9 @@ from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.joining import FINISH
 from keyplan_systems.site.passwords import hash_password
-from keyplan_systems.site.problems import Problem
+from keyplan_systems.site.problems import used_link
+
+_WAYS = (("Sign in", "/sign-in"), ("Join", "/sign-up"))
 
 
 def sign_up_form(turn: Turn[Any]) -> Response:
@@ -28,7 +30,6 @@ def _sign_up_page(turn: Turn[Any], status: int) -> Response:
 
 
 def sign_up(turn: Turn[Any]) -> Response:
-    """Create an account with a handle, or send a link to an address."""
     form, people = turn.form, turn.people
     login = form.text("login", turn.site.look.login, 254)
     name = form.text("name", "Name", 80)
@@ -48,7 +49,6 @@ def sign_up(turn: Turn[Any]) -> Response:
 
 
 def _join(turn: Turn[Any], login: str, name: str, password: str) -> Response:
-    """Create the account, and sign in. Raises Refused, at ``login``."""
     with turn.site.hashing:
         person = turn.people.join(login, name, hash_password(password))
     turn.sign_in(person)
@@ -64,7 +64,6 @@ def _write(turn: Turn[Any], login: str, name: str, origin: str) -> None:
 
 
 def finish_form(turn: Turn[Any]) -> Response:
-    """The page of the link. It changes nothing, because mail programs also open links."""
     token = turn.query.get("token", "")
     return _finish_page(turn, _said(turn, token), Form({"token": token}), 200)
 
@@ -84,19 +83,14 @@ def finish(turn: Turn[Any]) -> Response:
     try:
         return _join(turn, said["login"], said["name"], password)
     except Refused:  # the link was used concurrently
-        raise _over() from None
+        raise used_link(*_WAYS) from None
 
 
 def _said(turn: Turn[Any], token: str) -> dict[str, str]:
     said = turn.site.joining.said(token)
     if said is None or turn.people.known(said["login"]) is not None:
-        raise _over()
+        raise used_link(*_WAYS)
     return said
-
-
-def _over() -> Problem:
-    text = "The link was used already, has expired or is incomplete."
-    return Problem(410, "This link is no longer valid", text, (("Sign in", "/sign-in"), ("Join", "/sign-up")))
 
 
 PAGES = (("/sign-up", sign_up_form, "anyone"), (FINISH, finish_form, "anyone"))

@@ -17,7 +17,7 @@ from keyplan_systems.pages.people import PASSWORD_MIN, Person
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.passwords import hash_password, password_fits
-from keyplan_systems.site.problems import Problem
+from keyplan_systems.site.problems import used_link
 
 LINK_SECONDS = 3600
 
@@ -27,7 +27,6 @@ def change_form(turn: Turn[Any]) -> Response:
 
 
 def change(turn: Turn[Any]) -> Response:
-    """Change the password; all other sessions end."""
     form, person = turn.form, turn.person
     old = form.password("old", "Current password")
     new = form.password("new", "New password", shortest=PASSWORD_MIN)
@@ -45,7 +44,6 @@ def change(turn: Turn[Any]) -> Response:
 
 
 def forgotten_form(turn: Turn[Any]) -> Response:
-    """The page to request a password reset."""
     return turn.page("forgotten.html", field="login", label=turn.site.look.login)
 
 
@@ -76,7 +74,6 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
 
 
 def reset_form(turn: Turn[Any]) -> Response:
-    """The page of the link, to set a new password."""
     token = turn.query.get("token", "")
     known = {"token": token, "username": _whose(turn, token).login}
     return turn.page("reset.html", form=Form(known), field="password", password_min=PASSWORD_MIN)
@@ -94,7 +91,7 @@ def reset(turn: Turn[Any]) -> Response:
         try:
             turn.people.set_password(person.user_id, person.password_hash, hash_password(password))
         except ConditionFailed:  # another request used the link first
-            raise _over() from None
+            raise used_link(("Request a new link", "/password/forgotten")) from None
     turn.site.visitors.sign_out(turn.visitor)
     return turn.go("/sign-in", "reset")
 
@@ -105,13 +102,8 @@ def _whose(turn: Turn[Any], token: str) -> Person:
     until, mark, user_id = ("0", "", "") if text is None else text.split(".", 2)
     person: Person | None = turn.people.person(user_id) if int(until) > time.time() else None
     if person is None or person.session_mark != mark:
-        raise _over()
+        raise used_link(("Request a new link", "/password/forgotten"))
     return person
-
-
-def _over() -> Problem:
-    text = "The link was used already, has expired or is incomplete."
-    return Problem(410, "This link is no longer valid", text, (("Request a new link", "/password/forgotten"),))
 
 
 PAGES = (("/password", change_form, "person"),)

@@ -44,7 +44,11 @@ U = TypeVar("U", bound=StoredUser)
 
 
 class People(ABC, Generic[U]):
-    """The users of a system, which stores the password hash of each separately."""
+    """The users of a system, which stores the password hash of each separately; without one, a user can't sign in.
+
+    ``add`` raises UniqueValueTaken; ``set_password`` ends all sessions, and raises ConditionFailed if the stored
+    hash isn't ``old_hash``.
+    """
 
     taken = "this login is taken"
     """The error for a login of another user."""
@@ -54,35 +58,28 @@ class People(ABC, Generic[U]):
     """Whether the login is an email address: pages don't reveal whether it is registered."""
 
     @abstractmethod
-    def user(self, user_id: str) -> U | None:
-        """The user with this id."""
+    def user(self, user_id: str) -> U | None: ...
 
     @abstractmethod
-    def user_known_as(self, login: str) -> U | None:
-        """The user with this login."""
+    def user_known_as(self, login: str) -> U | None: ...
 
     @abstractmethod
-    def password_hash(self, user_id: str) -> str | None:
-        """A user's password hash; None for users who can't sign in."""
+    def password_hash(self, user_id: str) -> str | None: ...
 
     @abstractmethod
-    def fault_of(self, login: str) -> str | None:
-        """The error of an invalid login."""
+    def fault_of(self, login: str) -> str | None: ...
 
     @abstractmethod
-    def add(self, login: str, name: str, password_hash: str) -> U:
-        """Store a new user. Raises UniqueValueTaken."""
+    def add(self, login: str, name: str, password_hash: str) -> U: ...
 
     @abstractmethod
-    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
-        """Replace a password; its sessions end. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None: ...
 
     def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
         return ()
 
     @abstractmethod
-    def login(self, user: U) -> str:
-        """A user's login, as stored."""
+    def login(self, user: U) -> str: ...
 
     def person(self, user_id: str) -> Person | None:
         """The person with this id; None if they can't sign in."""

@@ -48,7 +48,6 @@ class TablePolicy(BasePolicy[Person]):
         return self.rules[pattern].own
 
     def fill(self, pattern: str, caller: Person | None) -> Mapping[str, Any]:
-        """The caller's id for these parameters."""
         return {} if caller is None else dict.fromkeys(self.filled(pattern), caller.user_id)
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Person | None) -> dict[str, Any]:
@@ -66,7 +65,6 @@ class TablePolicy(BasePolicy[Person]):
         return arguments
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Person | None) -> Any:
-        """The result, without items that the caller can't see."""
         rule = self.rules[pattern]
         if rule.done is not None:
             rule.done(arguments)

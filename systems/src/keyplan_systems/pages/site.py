@@ -12,7 +12,6 @@ from starlette.requests import Request
 from keyplan import Design
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.people import People, Person
-from keyplan_systems.site.assets import STATIC
 from keyplan_systems.site.incoming import Form, query_of
 from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.limits import Limit
@@ -21,7 +20,7 @@ from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.serving import BaseSite, BaseTurn
 from keyplan_systems.site.sessions import SessionPatterns, Sessions
 from keyplan_systems.site.signing import Signer
-from keyplan_systems.site.templating import environment
+from keyplan_systems.site.templating import STATIC, environment
 from keyplan_systems.site.visitors import BaseVisitor, Visitors
 
 D = TypeVar("D", bound=Design)
@@ -68,7 +67,6 @@ class Visitor(BaseVisitor[Person]):
     """The visitor who makes a request."""
 
     def may(self, role: str) -> bool:
-        """Whether a signed-in person has this role."""
         return self.person is not None and role in self.person.roles
 
 
@@ -95,7 +93,6 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
         return self.visitor.person
 
     def sign_in(self, person: Person) -> None:
-        """Open a session for the visitor's browser."""
         self.site.visitors.sign_in(self.visitor, person, self.request.headers.get("user-agent", ""))
 
 
@@ -112,7 +109,8 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     ) -> None:
         signer = Signer(options.secret)
         secure = options.origin is not None and options.origin.startswith("https:")
-        sessions = Sessions(_patterns_of(design), _nobody if people is None else people.person, signer)
+        patterns = design if isinstance(design, SessionPatterns) else None
+        sessions = Sessions(patterns, people.person if people else lambda _: None, signer)
         super().__init__(
             design=design,
             public=options.origin,
@@ -150,14 +148,5 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         return {**context, **{name: file for name, file in own.items() if file in STATIC}}
 
     def begin(self, turn: Turn[D], *, sent: bool) -> None:
-        """Count a submitted form."""
         if sent:
             turn.limit("write", turn.visitor.person.user_id if turn.visitor.person else turn.address)
-
-
-def _patterns_of(design: object) -> SessionPatterns | None:
-    return design if isinstance(design, SessionPatterns) else None
-
-
-def _nobody(_user_id: str) -> Person | None:
-    return None

@@ -39,19 +39,11 @@ _NAME = re.compile(rf"[0-9a-f]{{32}}\.(?:{'|'.join(KINDS)})")
 
 
 class Files(Protocol):
-    """Stores files by name (see ``name_of``)."""
+    """Stores files by name (``name_of``). A file with an existing name has the same content. Raises StoreError."""
 
-    def put(self, name: str, content: bytes) -> None:
-        """Store a file; an existing file with that name has the same content. Raises StoreError."""
-        ...
-
-    def get(self, name: str) -> bytes | None:
-        """A file's content; None if it doesn't exist. Raises StoreError."""
-        ...
-
-    def delete(self, name: str) -> None:
-        """Delete a file if it exists. Raises StoreError."""
-        ...
+    def put(self, name: str, content: bytes) -> None: ...
+    def get(self, name: str) -> bytes | None: ...
+    def delete(self, name: str) -> None: ...
 
 
 def name_of(content: bytes, ending: str, owner: str = "") -> str:
@@ -61,7 +53,6 @@ def name_of(content: bytes, ending: str, owner: str = "") -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether it is a valid file name."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -82,7 +73,7 @@ class FolderFiles:
                 file.write(content)
             os.replace(file.name, path)  # noqa: PTH105 - of two names as text
         except OSError as error:
-            raise StoreError(f"the file can't be kept: {error.strerror or error}", place=str(path)) from None
+            raise StoreError(f"the file can't be written: {error.strerror or error}", place=str(path)) from None
 
     def get(self, name: str) -> bytes | None:
         try:
@@ -96,11 +87,11 @@ class FolderFiles:
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
-            raise StoreError(f"the file can't be removed: {error.strerror or error}", place=name) from None
+            raise StoreError(f"the file can't be deleted: {error.strerror or error}", place=name) from None
 
     def _path(self, name: str) -> Path:
         if not is_name(name):
-            raise RequestError(f"{name!r} is no file's name", place="files")
+            raise RequestError(f"{name!r} is not a valid file name", place="files")
         return self.folder / name[:2] / name
 
 
@@ -129,7 +120,6 @@ class S3Files:
         self.prefix = prefix
 
     def put(self, name: str, content: bytes) -> None:
-        """PutObject, with the media type."""
         kind = KINDS[name.rpartition(".")[2]]
         self._call("put_object", name, Body=content, ContentType=kind, CacheControl="public, max-age=31536000")
 
@@ -142,14 +132,16 @@ class S3Files:
 
     def _call(self, operation: str, name: str, **more: Any) -> Any:
         if not is_name(name):
-            raise RequestError(f"{name!r} is no file's name", place="files")
+            raise RequestError(f"{name!r} is not a valid file name", place="files")
         try:
             return getattr(self.client, operation)(Bucket=self.bucket, Key=self.prefix + name, **more)
         except Exception as error:  # noqa: BLE001 - botocore makes its classes at run time
             response: Any = getattr(error, "response", {})
             if response.get("Error", {}).get("Code") in {"NoSuchKey", "404"}:
                 return None
-            raise StoreError(f"S3 is invalid: {error}", place=f"s3://{self.bucket}/{self.prefix}{name}") from None
+            raise StoreError(
+                f"the request to S3 failed: {error}", place=f"s3://{self.bucket}/{self.prefix}{name}"
+            ) from None
 
 
 def files_at(place: str) -> Files:
@@ -159,10 +151,10 @@ def files_at(place: str) -> Files:
     try:
         session: Any = importlib.import_module("botocore.session")  # an optional dependency
     except ModuleNotFoundError:
-        raise RequestError("files in S3 need botocore: pip install 'keyplan[aws]'", place=place) from None
+        raise RequestError("botocore isn't installed", place=place, hint="pip install 'keyplan[aws]'") from None
     parts = urlsplit(place)
     prefix = parts.path.strip("/")
     if not parts.netloc:
-        raise RequestError(f"{place} names no bucket", place="files", hint="s3://bucket/prefix")
+        raise RequestError(f"{place} has no bucket", place="files", hint="s3://bucket/prefix")
     client: Any = session.get_session().create_client("s3")
     return S3Files(client, parts.netloc, f"{prefix}/" if prefix else "")

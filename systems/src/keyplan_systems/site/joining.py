@@ -36,7 +36,6 @@ class Joining:
         return isinstance(self.mail, LoggedMail)
 
     def invite(self, email: str, name: str, said: Mapping[str, str], origin: str) -> None:
-        """Send the sign-up link for a form."""
         facts = json.dumps({**said, "until": str(int(self.clock()) + LINK_SECONDS)}, separators=(",", ":"))
         token = self.signer.sign("join", base64.urlsafe_b64encode(facts.encode()).rstrip(b"=").decode())
         text = (

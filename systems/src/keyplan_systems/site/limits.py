@@ -71,11 +71,6 @@ class RateLimiter:
                 self._buckets.popitem(last=False)
             return 0.0
 
-    def forget(self, key: str) -> None:
-        """Restore a key's attempts, for example after a successful sign-in."""
-        with self._lock:
-            self._buckets.pop(key, None)
-
     def _level(self, key: str, now: float) -> float:
         level, then = self._buckets.get(key, (float(self.limit.attempts), now))
         gained = max(0.0, now - then) * self.limit.attempts / self.limit.seconds

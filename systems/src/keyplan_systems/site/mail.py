@@ -25,11 +25,9 @@ _ADDRESS = re.compile(r"[^\s@<>]{1,64}@[^\s@<>]{1,253}")
 
 
 class Mail(Protocol):
-    """Sends mail."""
+    """Sends a plain text message. Errors are logged, because no caller waits for them."""
 
-    def send(self, to: str, subject: str, text: str) -> None:
-        """Send a plain text message. Errors are logged, because no caller waits for them."""
-        ...
+    def send(self, to: str, subject: str, text: str) -> None: ...
 
 
 class LoggedMail:
@@ -54,7 +52,6 @@ class SmtpMail:
     password: str | None = None
 
     def send(self, to: str, subject: str, text: str) -> None:
-        """Send a message. A rejection or a timeout is logged."""
         try:
             message = self._message(to, subject, text)
             with self._connection() as server:

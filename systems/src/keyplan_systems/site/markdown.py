@@ -111,7 +111,6 @@ def _parser() -> MarkdownIt:
 
 
 def _addresses(state: StateCore) -> None:
-    """Convert bare URLs to links; texts without any are skipped."""
     if "//" in state.src or "mailto:" in state.src.lower():
         linkify(state)
 

@@ -26,7 +26,6 @@ def password_fits(password_hash: str | None, password: str) -> bool:
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """Whether a hash has outdated parameters."""
     return _hasher.check_needs_rehash(password_hash)
 
 

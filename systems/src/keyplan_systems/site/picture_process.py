@@ -23,7 +23,6 @@ _FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 
 
 def main() -> None:
-    """Decode standard input."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS_MAX, CPU_SECONDS_MAX))
     head, content = _decoded(sys.stdin.buffer.read())

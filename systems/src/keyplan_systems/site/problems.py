@@ -42,7 +42,6 @@ def not_found() -> Problem:
 
 
 def expired_form() -> Problem:
-    """The page for a form whose token belongs to another visitor."""
     return Problem(
         403,
         "This form has expired",
@@ -52,8 +51,12 @@ def expired_form() -> Problem:
 
 
 def foreign_form() -> Problem:
-    """The page for a form from another site."""
     return Problem(403, "Request from another site", "The form was submitted by a page of another site.")
+
+
+def used_link(*ways: tuple[str, str]) -> Problem:
+    text = "The link was used already, has expired or is incomplete."
+    return Problem(410, "This link is no longer valid", text, ways)
 
 
 def problem_of(error: Exception, path: str) -> Problem:

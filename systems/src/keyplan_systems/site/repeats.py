@@ -63,5 +63,4 @@ def _result(before: Future[str | None]) -> str | None:
         return None
 
 
-def ignored(_response: Response | None) -> None:
-    """Records nothing."""
+def ignored(_response: Response | None) -> None: ...

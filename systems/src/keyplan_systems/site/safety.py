@@ -83,7 +83,6 @@ as text.
 
 
 def safe(html: str) -> str:
-    """The HTML with only allowed elements and attributes."""
     end = html.rfind(">") + 1  # after it, each opening tag would be searched to the end of the text
     return _CLEANER.clean(_NOSCRIPT.sub("", _FORMATTING.sub(r"<\1>", html[:end])) + html[end:])
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import time
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import apsw
 
 from keyplan.errors import StoreError
+from keyplan_systems.site.kept import Kept
 
 QUERY_CHARACTERS_MAX = 500
 QUERY_WORDS_MAX = 12
@@ -27,8 +27,8 @@ BUSY_PAUSE_S = 0.005
 CACHE_KIB = 32_768
 RANKED_MAX = 60
 """Number of ranked documents: the latest with all words, and the latest with all words in the title."""
-ANSWERS_MAX = 1_000
-"""Number of cached results, which are valid until the index changes."""
+KEPT_SECONDS = 3600
+"""Maximum age of cached results, which are valid until the index changes."""
 FORMAT = 2
 """The version of the file format. A file of another version is emptied and filled again."""
 _TABLES = """
@@ -60,9 +60,7 @@ class Search:
     def __init__(self, place: Path | None) -> None:
         self.place = place
         self._lock = threading.Lock()
-        self._answers: OrderedDict[tuple[str, int], Sequence[str]] = OrderedDict()
-        self._version = -1
-        """The version of the file's content for which ``_answers`` is valid."""
+        self._answers: Kept[tuple[int, str, int], Sequence[str]] = Kept(KEPT_SECONDS, time.monotonic)
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
@@ -94,17 +92,7 @@ class Search:
     def _answer(self, query: str, limit: int) -> Sequence[str]:
         """The cached result if no other connection has written since, else a new one."""
         version = int(self._value("PRAGMA data_version"))  # changes when another connection writes
-        if version != self._version:
-            self._answers.clear()
-            self._version = version
-        known = self._answers.get((query, limit))
-        if known is None:
-            known = self._answers[query, limit] = self._best(query, limit)
-            if len(self._answers) > ANSWERS_MAX:
-                self._answers.popitem(last=False)
-        else:
-            self._answers.move_to_end((query, limit))
-        return known
+        return self._answers.get((version, query, limit), lambda: self._best(query, limit))
 
     def _best(self, query: str, limit: int) -> Sequence[str]:
         numbers: dict[int, None] = {}
@@ -156,7 +144,7 @@ class Search:
     def _write(self, documents: Iterable[Document], removed: Sequence[str] | None) -> int:
         count = 0
         with self._lock:
-            self._answers.clear()
+            self._answers.drop()
             try:
                 with self._connection:
                     if removed is None:

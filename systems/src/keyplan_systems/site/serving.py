@@ -8,7 +8,9 @@ context of templates (``context``).
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +28,6 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from keyplan import Cursor, Design
 from keyplan.errors import KeyplanError
 from keyplan.systems import in_turn, is_foreign
-from keyplan_systems.site.conditional import unless_known
 from keyplan_systems.site.incoming import BadRequest, Form, local_path, read_body, read_form
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan_systems.site.problems import Problem, SignInFirst, expired_form, foreign_form, problem_of
@@ -132,16 +133,13 @@ class BaseSite(ABC, Generic[V, T]):
     # Implemented by each site
 
     @abstractmethod
-    def turn(self, request: Request, visitor: V, form: Form) -> T:
-        """The turn of a request."""
+    def turn(self, request: Request, visitor: V, form: Form) -> T: ...
 
     @abstractmethod
-    def allow(self, visitor: V, role: str) -> None:
-        """Raises Problem if a signed-in user lacks a role."""
+    def allow(self, visitor: V, role: str) -> None: ...
 
     @abstractmethod
-    def context(self, request: Request) -> Mapping[str, Any]:
-        """The context of all templates."""
+    def context(self, request: Request) -> Mapping[str, Any]: ...
 
     def begin(self, turn: T, *, sent: bool) -> None:
         """Runs before a handler; ``sent`` for a form. Can raise Problem."""
@@ -222,7 +220,7 @@ class BaseSite(ABC, Generic[V, T]):
         note(None if visitor.changes else response)  # the browser takes cookies only from the response it waited for
         if after:
             response.background = BackgroundTask(_each, after)
-        return unless_known(request, self.visitors.finish(visitor, response))
+        return _unless_known(request, self.visitors.finish(visitor, response))
 
     def _check(self, request: Request, visitor: V, form: Form) -> None:
         """Raises Problem for a form that wasn't created for this visitor on this site."""
@@ -276,3 +274,29 @@ def _each(actions: Sequence[Callable[[], None]]) -> None:
             action()
         except KeyplanError as error:
             _LOG.warning("after a response: %s", error)
+
+
+_NOT_MODIFIED = ("cache-control", "content-location", "date", "etag", "expires", "set-cookie", "vary")
+"""Headers that a 304 response repeats."""
+_TAG = re.compile(r'(?:W/)?("[^"]*")')
+
+
+def _unless_known(request: Request, response: Response) -> Response:
+    """The response with an ETag, a hash of its body; or 304 if the client has this content (RFC 9110, section 13).
+
+    The page is rendered in any case: only the transfer is saved. Responses that must not be stored get no ETag.
+    """
+    if request.method not in {"GET", "HEAD"} or response.status_code != 200:
+        return response
+    if "no-store" in response.headers.get("cache-control", "") or not response.body:
+        return response
+    tag = f'"{hashlib.blake2b(response.body, digest_size=12).hexdigest()}"'
+    response.headers["etag"] = tag
+    given = request.headers.get("if-none-match", "").strip()
+    if given != "*" and tag not in _TAG.findall(given):
+        return response
+    same = Response(status_code=304, background=response.background)
+    same.raw_headers = [
+        (name, value) for name, value in response.raw_headers if name.decode("latin-1") in _NOT_MODIFIED
+    ]
+    return same

@@ -63,17 +63,12 @@ class SessionPatterns:
 
 
 class SessionOwner(Protocol):
-    """The owner of a session."""
+    """The owner of a session. All sessions end when ``session_mark`` changes."""
 
     @property
-    def user_id(self) -> str:
-        """The owner's id."""
-        ...
-
+    def user_id(self) -> str: ...
     @property
-    def session_mark(self) -> str:
-        """A text that changes when all of the owner's sessions must end."""
-        ...
+    def session_mark(self) -> str: ...
 
 
 P = TypeVar("P", bound=SessionOwner)
@@ -104,7 +99,6 @@ class Sessions(Generic[P]):
         kind: Literal["browser", "token"] = "browser",
         label: str = "",
     ) -> str:
-        """Store a session of ``person`` and return its token."""
         assert self._patterns is not None  # noqa: S101 - only sites with accounts open sessions
         session = Session(
             user_id=person.user_id,

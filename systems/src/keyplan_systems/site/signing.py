@@ -16,7 +16,6 @@ _TOKEN_BYTES = 32
 
 
 def random_token() -> str:
-    """A random token of 256 bits, URL-safe."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 

@@ -30,8 +30,6 @@ class BaseVisitor(Generic[P]):
     """The person and the session; None for visitors who aren't signed in."""
     fresh: bool = False
     """Whether ``visit`` is new, and its cookie must be set."""
-    form_token: tuple[str, str] | None = field(default=None, repr=False)
-    """The token of this page's forms, with what it is bound to."""
     changes: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Cookies to set in the response: their values, or None to delete one."""
 
@@ -41,7 +39,6 @@ class BaseVisitor(Generic[P]):
 
     @property
     def session(self) -> Session | None:
-        """The session of the person who is signed in."""
         return None if self.signed_in is None else self.signed_in.session
 
     @cached_property
@@ -54,20 +51,15 @@ class BaseVisitor(Generic[P]):
         """The token for the forms of this page. A visitor without any cookie gets one."""
         if self.signed_in is None and self.visit is None:
             self.visit, self.fresh = random_token(), True
-        bound = self.bound
-        if self.form_token is None or self.form_token[0] != bound:  # a page has as many forms as it has rows
-            self.form_token = (bound, self.signer.signature("csrf", bound))
-        return self.form_token[1]
+        return self.signer.signature("csrf", self.bound)
 
     def knows(self, token: str) -> bool:
-        """Whether a form's token is this visitor's."""
         if self.signed_in is None and self.visit is None:
             return False
         return self.signer.matches("csrf", self.bound, token)
 
     @property
     def bound(self) -> str:
-        """What this visitor's forms are bound to."""
         return f"visit {self.visit}" if self.signed_in is None else f"session {self.signed_in.token}"
 
 
@@ -98,12 +90,10 @@ class Visitors(Generic[V, P]):
         self._prefix = "__Host-" if secure else ""
 
     def anonymous(self) -> V:
-        """A visitor without cookies."""
         return self.kind(self.signer)
 
     @property
     def session_cookie(self) -> str:
-        """The name of the cookie that holds a session's token."""
         return self._prefix + self.session_name
 
     def is_named(self, request: HTTPConnection) -> bool:
@@ -136,7 +126,6 @@ class Visitors(Generic[V, P]):
         visitor.changes |= {self.session_name: token, self.visit_name: None}
 
     def sign_out(self, visitor: V) -> None:
-        """End the visitor's session, and delete its cookies."""
         self._end(visitor)
         visitor.signed_in = None
         visitor.changes |= {self.session_name: None, self.visit_name: None}
@@ -150,33 +139,25 @@ class Visitors(Generic[V, P]):
         if visitor.fresh:
             visitor.changes.setdefault(self.visit_name, visitor.visit)
         for name, value in visitor.changes.items():
-            self._cookie(response, self._prefix + name, value, lasting=name == self.session_name)
-            if name == self.session_name:
-                self._form_token(response, value)
+            lasts = name == self.session_name
+            self._cookie(response, self._prefix + name, value, lasts=lasts, httponly=True, samesite="lax")
+            if lasts:
+                token = None if value is None else self.signer.signature("csrf", f"session {value}")
+                self._cookie(response, self.form_token_name, token, lasts=True, httponly=False, samesite="strict")
         if visitor.signed_in is not None or visitor.changes:
             response.headers["cache-control"] = "private, no-store"
         response.headers.setdefault("cache-control", "private, no-cache")
         return response
 
-    def _form_token(self, response: Response, session_token: str | None) -> None:
-        """The session's form token, for scripts of this origin: the API's page sends it."""
-        token = None if session_token is None else self.signer.signature("csrf", f"session {session_token}")
-        response.set_cookie(
-            self.form_token_name,
-            token or "",
-            max_age=0 if token is None else SESSION_SECONDS,
-            path="/",
-            secure=self.secure,
-            samesite="strict",
-        )
-
-    def _cookie(self, response: Response, name: str, value: str | None, *, lasting: bool) -> None:
-        response.set_cookie(
-            name,
-            value or "",
-            max_age=0 if value is None else SESSION_SECONDS if lasting else None,
-            path="/",
-            secure=self.secure,
-            httponly=True,
-            samesite="lax",
-        )
+    def _cookie(
+        self,
+        response: Response,
+        name: str,
+        value: str | None,
+        *,
+        lasts: bool,
+        httponly: bool,
+        samesite: Literal["lax", "strict"],
+    ) -> None:
+        age = 0 if value is None else SESSION_SECONDS if lasts else None
+        response.set_cookie(name, value or "", max_age=age, secure=self.secure, httponly=httponly, samesite=samesite)

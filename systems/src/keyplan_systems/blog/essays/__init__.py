@@ -42,7 +42,6 @@ class Essay:
         return _PICTURE.findall(self.text)
 
     def with_pictures(self, address: Callable[[str], str]) -> str:
-        """The essay with the URLs of its images."""
         return _PICTURE.sub(lambda match: f"]({address(match[1])})", self.text)
 
 

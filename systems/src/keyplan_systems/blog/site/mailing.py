@@ -45,7 +45,6 @@ class Mailing:
 
     @property
     def joins(self) -> Joining:
-        """Sign-up mails."""
         return Joining(self.settings.title, self.signer, self.mail, self.settings.clock)
 
     # Outgoing mail

@@ -67,7 +67,6 @@ class OpenIdProvider:
         self._discovered: tuple[float, dict[str, Any], PyJWKClient] | None = None
 
     def authorize_url(self, state: str, callback: str) -> str:
-        """The provider's authorization URL. Raises ProviderError."""
         challenge = hashlib.sha256(self._derived("verifier", state).encode()).digest()
         query = {
             "response_type": "code",

@@ -45,7 +45,7 @@ _LISTING = {"publish", "unpublish", "archive"}
 _PUBLISHED_POST = {"view_post", "like_post", "rate_post", "add_comment"}
 _LOOKED_UP = {*_OWN_POST, *_PUBLISHED_POST, "comments"}
 """Patterns about a post, which is read before the call."""
-_CHANGED_USER = {"set_status": "suspend", "set_role": "demote"}
+_CHANGED_USER = {"set_status": "status", "set_role": "role"}
 _GIVEN_POST = ("slug", "title", "excerpt", "tags")
 """Fields of a new post that a caller sets; the server sets the others."""
 
@@ -66,7 +66,6 @@ class BlogPolicy(BasePolicy[User]):
         return _FILLED.get(pattern, ())
 
     def fill(self, pattern: str, caller: User | None) -> Mapping[str, Any]:
-        """The caller's id for these parameters."""
         if caller is None:
             return {}
         return {name: None if name in _EMPTY else caller.user_id for name in self.filled(pattern)}
@@ -90,8 +89,7 @@ class BlogPolicy(BasePolicy[User]):
         if pattern in _CHANGED_USER:
             user = self.blog.user(str(arguments["user_id"]))
             if user is not None and user.role == "moderator":
-                does = _CHANGED_USER[pattern]
-                raise AccessDenied(f"moderators {does} neither themselves nor each other", place=f"Blog.{pattern}")
+                raise AccessDenied(f"a moderator's {_CHANGED_USER[pattern]} can't be changed", place=f"Blog.{pattern}")
         if pattern == "edit_post":
             _check_post(arguments)
         if pattern == "create_post" and caller is not None:

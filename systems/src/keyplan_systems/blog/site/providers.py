@@ -29,14 +29,10 @@ class Provider(Protocol):
     """An OAuth provider. ``name`` is part of URLs, ``title`` the label of buttons."""
 
     @property
-    def name(self) -> str:
-        """The name in URLs and in the store: ``github``."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def title(self) -> str:
-        """The name on a button: ``GitHub``."""
-        ...
+    def title(self) -> str: ...
 
     def authorize_url(self, state: str, callback: str) -> str:
         """The URL of the provider's page. It redirects to ``callback`` with ``state`` and its response. Raises
@@ -60,11 +56,9 @@ class OfflineProvider:
     title: str = "a demo identity"
 
     def authorize_url(self, state: str, callback: str) -> str:
-        """The site's own page."""
         return f"/sign-in/with/{self.name}/choose?{urlencode({'state': state, 'callback': callback})}"
 
     def identity(self, answer: Mapping[str, str], callback: str) -> Identity | None:  # noqa: ARG002
-        """The identity that was entered on the page."""
         external_id = answer.get("code", "").strip()
         if not external_id or len(external_id) > 100:
             return None

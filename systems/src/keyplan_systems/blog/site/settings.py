@@ -77,7 +77,6 @@ class Settings:
 
     @property
     def tagline(self) -> str:
-        """A line about the site."""
         return self.file.tagline
 
     @property

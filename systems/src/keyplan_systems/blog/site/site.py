@@ -83,7 +83,6 @@ class Turn(BaseTurn["Site", Visitor]):
 
     @property
     def blog(self) -> Blog:
-        """The design, open on its store."""
         return self.site.blog
 
     @property
@@ -127,7 +126,6 @@ class Site(BaseSite[Visitor, Turn]):
         return {"site": self.settings, "origin": self.origin(request)}
 
     def allow(self, visitor: Visitor, role: str) -> None:
-        """Raises Problem if the user lacks a role."""
         if role == "author" and not visitor.author:
             raise Problem(
                 403,

@@ -114,7 +114,6 @@ class Views:
         self._gatherer.saw(post)
 
     def flush(self) -> None:
-        """Write the collected views."""
         with self._lock:
             waiting, self._waiting = self._waiting, Counter()
         rest_s = min(REST_SECONDS, FLUSH_SECONDS / 2 / max(1, len(waiting)))
@@ -133,7 +132,6 @@ class Views:
         self._thread.start()
 
     def stop(self) -> None:
-        """Write the collected views, and end the thread."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()

@@ -18,10 +18,8 @@ class Visitor(BaseVisitor[User]):
 
     @property
     def author(self) -> bool:
-        """Whether the user may write."""
         return self.user is not None and self.user.role in {"author", "moderator"}
 
     @property
     def moderator(self) -> bool:
-        """Whether the user moderates."""
         return self.user is not None and self.user.role == "moderator"

@@ -53,7 +53,6 @@ def new(turn: CmsTurn) -> Response:
 
 
 def create(turn: CmsTurn) -> Response:
-    """Create an article, an empty draft."""
     form = turn.form
     title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
     slug = form.text("slug", "Slug", SLUG_CHARACTERS_MAX, required=False)

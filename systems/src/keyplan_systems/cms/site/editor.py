@@ -35,7 +35,6 @@ def own_article(turn: CmsTurn, *, publishing: bool = False) -> Article:
 
 
 def edit(turn: CmsTurn) -> Response:
-    """The newest text of an article, for editing."""
     article = own_article(turn)
     return _page(turn, article, _stored(turn, article))
 
@@ -130,7 +129,6 @@ def act(turn: CmsTurn) -> Response:
 
 
 def _describe(turn: CmsTurn, article: Article) -> Response:
-    """Change slug and tags, immediately, also for readers."""
     form, cms = turn.form, turn.design
     slug = slug_from(form.text("slug", "Slug", SLUG_CHARACTERS_MAX), "article")
     tags = {text for part in form["tags"].replace("\n", ",").split(",") if (text := " ".join(part.split()))}

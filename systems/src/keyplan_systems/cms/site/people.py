@@ -39,7 +39,6 @@ class CmsPeople(People[Member]):
         return None if credential is None else credential.password_hash
 
     def fault_of(self, login: str) -> str | None:
-        """The error of an email address."""
         return None if _EMAIL.fullmatch(login.strip()) else "not an email address"
 
     def add(self, login: str, name: str, password_hash: str) -> Member:
@@ -47,7 +46,6 @@ class CmsPeople(People[Member]):
         return self._cms.join(Member(email=login, name=name), password_hash)
 
     def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
-        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
         self._cms.set_password(user_id, old_hash, password_hash)
 
     def login(self, user: Member) -> str:
@@ -65,5 +63,4 @@ def may_write(person: Person | None, article: Article) -> bool:
 
 
 def may_publish(person: Person | None) -> bool:
-    """Whether a user can publish."""
     return person is not None and "editor" in person.roles

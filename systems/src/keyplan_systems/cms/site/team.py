@@ -37,7 +37,6 @@ def token_form(turn: CmsTurn) -> Response:
 
 
 def token(turn: CmsTurn) -> Response:
-    """A new token, shown once. A member's tokens end when the password changes."""
     site: SmallSite[Cms] = turn.site
     made = site.visitors.sessions.open(turn.person, seconds=TOKEN_DAYS * 86_400, kind="token")
     return turn.page("token.html", token=made, days=TOKEN_DAYS)

@@ -17,7 +17,6 @@ CmsTurn = Turn[Cms]
 
 
 def versions(turn: CmsTurn) -> Response:
-    """All versions without texts, newest first."""
     article = own_article(turn)
     page = turn.design.version_cards(article.article_id, limit=20, cursor=turn.cursor)
     names = names_of(turn.design, (card.created_by for card in page))
@@ -45,7 +44,6 @@ def version(turn: CmsTurn) -> Response:
 
 
 def restore(turn: CmsTurn) -> Response:
-    """Restore an earlier text as the newest draft."""
     article = own_article(turn)
     turn.design.restore_version(article.article_id, _number(turn.path("version")), turn.person.user_id)
     return turn.go(f"/articles/{article.article_id}", "restored")

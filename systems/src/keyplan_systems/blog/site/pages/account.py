@@ -18,6 +18,7 @@ from keyplan_systems.blog.site.pages.signing import (
 )
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
+from keyplan_systems.site.passwords import password_fits
 from keyplan_systems.site.problems import Problem, not_found
 
 BIO_CHARACTERS_MAX = 500
@@ -46,7 +47,6 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
 
 
 def profile(turn: Turn) -> Response:
-    """Change the name and the biography."""
     form = turn.form
     name = form.text("name", "Name", NAME_CHARACTERS_MAX)
     bio = form.text("bio", "About you", BIO_CHARACTERS_MAX, required=False, lines=True)
@@ -105,7 +105,6 @@ def _with_profile(turn: Turn) -> Form:
 
 
 def unlink(turn: Turn) -> Response:
-    """Unlink an external identity, unless it is the only way to sign in."""
     name = turn.form["provider"]
     credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
     form = _with_profile(turn)
@@ -136,7 +135,6 @@ def become_author(turn: Turn) -> Response:
 
 
 def end_session(turn: Turn) -> Response:
-    """End one of the user's sessions, or revoke a token."""
     turn.site.visitors.sessions.end(turn.user.user_id, turn.form["session"][:100] or "-")
     return turn.go("/account", "ended")
 
@@ -158,7 +156,6 @@ def make_token(turn: Turn) -> Response:
 
 
 def export(turn: Turn) -> Response:
-    """All stored data of the user, as a file."""
     turn.limit("export", turn.user.user_id)
     content = json.dumps(removing.export_of(turn.blog, turn.user.user_id), ensure_ascii=False, indent=2)
     headers = {"content-disposition": f'attachment; filename="{turn.user.username}.json"'}
@@ -166,7 +163,6 @@ def export(turn: Turn) -> Response:
 
 
 def delete_form(turn: Turn) -> Response:
-    """Ask for confirmation of the account's deletion."""
     return _delete_page(turn, Form())
 
 
@@ -189,7 +185,7 @@ def delete(turn: Turn) -> Response:
         form.fault("username", "type your username to confirm")
     if hashed is not None:
         with turn.site.hashing:
-            if not accounts.password_fits(hashed, form["password"][: accounts.PASSWORD_MAX + 1]):
+            if not password_fits(hashed, form["password"][: accounts.PASSWORD_MAX + 1]):
                 form.fault("password", "the password is wrong")
     if not form:
         form.typed.pop("password", None)

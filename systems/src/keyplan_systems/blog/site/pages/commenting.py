@@ -40,7 +40,6 @@ def said(turn: Turn, about: Post) -> Said | None:
 
 
 def add(turn: Turn) -> Response:
-    """Comment on a post, or reply to a comment."""
     about = _published(turn)
     text = turn.form.text("text", "Your comment", COMMENT_CHARACTERS_MAX, lines=True)
     place = post_path(about.slug)

@@ -110,7 +110,6 @@ def absolute(html: str, origin: str, page: str) -> str:
 
 
 def atom(turn: Turn) -> Response:
-    """The latest posts as an Atom feed, with texts."""
     feed = _feed(turn)
     texts = _texts(turn, feed)
     entries = "".join(
@@ -168,7 +167,6 @@ def sitemap_of_year(turn: Turn) -> Response:
 
 
 def sitemap_of_day(turn: Turn) -> Response:
-    """The posts that were published on a day."""
     try:
         start = datetime.strptime(turn.path("day"), "%Y-%m-%d").replace(tzinfo=UTC)
         span = Range(ge=start, lt=start + timedelta(days=1))

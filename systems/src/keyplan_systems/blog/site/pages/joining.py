@@ -22,7 +22,9 @@ from keyplan_systems.blog.site.pages.signing import (
 )
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
-from keyplan_systems.site.problems import Problem
+from keyplan_systems.site.problems import Problem, used_link
+
+_WAYS = (("Sign in", "/sign-in"), ("Join", "/sign-up"))
 
 
 def sign_up_form(turn: Turn) -> Response:
@@ -89,7 +91,7 @@ def finish(turn: Turn) -> Response:
             )
     except Refused as error:
         if {fault.place for fault in error.errors} & {"email", "provider"}:
-            raise _over() from None
+            raise used_link(*_WAYS) from None
         form.take(error)
         return _page(turn, said, form, 422)
     if writes:
@@ -107,10 +109,5 @@ def _page(turn: Turn, said: dict[str, str], form: Form, status: int) -> Response
 def _said(turn: Turn, token: str) -> dict[str, str]:
     said = turn.site.mailing.joins.said(token)
     if said is None or turn.blog.user_by_email(said["email"]) is not None:
-        raise _over()
+        raise used_link(*_WAYS)
     return said
-
-
-def _over() -> Problem:
-    text = "The link was used already, has expired or is incomplete."
-    return Problem(410, "This link is no longer valid", text, (("Sign in", "/sign-in"), ("Join", "/sign-up")))

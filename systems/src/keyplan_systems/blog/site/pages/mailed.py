@@ -10,7 +10,7 @@ from keyplan.errors import Refused
 from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
-from keyplan_systems.site.problems import Problem
+from keyplan_systems.site.problems import used_link
 
 ADDRESS = {"field": "email", "label": "Email"}
 NEW = {"field": "new", "password_min": PASSWORD_CHARACTERS_MIN}
@@ -18,7 +18,6 @@ NEW = {"field": "new", "password_min": PASSWORD_CHARACTERS_MIN}
 
 
 def forgotten_form(turn: Turn) -> Response:
-    """The page to request a password reset."""
     return turn.page("forgotten.html", **ADDRESS)
 
 
@@ -35,11 +34,10 @@ def forgotten(turn: Turn) -> Response:
 
 
 def reset_form(turn: Turn) -> Response:
-    """The page of the link, to set a new password."""
     token = turn.query.get("token", "")
     known = turn.site.mailing.may_reset(token)
     if known is None:
-        raise _over("/password/forgotten")
+        raise used_link(("Request a new link", "/password/forgotten"))
     return turn.page("reset.html", form=Form({"token": token, "username": known.user.username}), **NEW)
 
 
@@ -56,7 +54,7 @@ def reset(turn: Turn) -> Response:
             form.take(error, ("new",))
         else:
             if not done:
-                raise _over("/password/forgotten")
+                raise used_link(("Request a new link", "/password/forgotten"))
             turn.site.visitors.sign_out(turn.visitor)
             return turn.go("/sign-in", "reset")
     return turn.page("reset.html", 422, **NEW)
@@ -72,10 +70,5 @@ def confirm_form(turn: Turn) -> Response:
 def confirm(turn: Turn) -> Response:
     turn.limit("sign-in from an address", turn.address)
     if not turn.site.mailing.confirm(turn.form["token"], turn.form["address"]):
-        raise _over("/account")
+        raise used_link(("Request a new link", "/account"))
     return turn.go("/account" if turn.visitor.user is not None else "/sign-in", "verified")
-
-
-def _over(again: str) -> Problem:
-    text = "The link was used already, has expired or is incomplete."
-    return Problem(410, "This link is no longer valid", text, (("Request a new link", again), ("Front page", "/")))

@@ -25,7 +25,6 @@ _MONTH = re.compile(r"20[0-9]{2}-(?:0[1-9]|1[0-2])")
 
 
 def users(turn: Turn) -> Response:
-    """Users with a status, by rating or newest first."""
     status = STATUSES.get(turn.query.get("status", ""), "active")
     order = "newest" if turn.query.get("order") == "newest" else "rating"
     ask = turn.blog.latest_users if order == "newest" else turn.blog.users_by_rating
@@ -75,7 +74,6 @@ def change_user(turn: Turn) -> Response:
 
 
 def _assign(turn: Turn, user: User, email: str) -> Response:
-    """Send a link that makes an address that of an imported author."""
     if not accounts.is_unclaimed(turn.blog, user.user_id):
         raise Problem(409, "Not an imported author", "This account has an owner.", (("Moderation", "/moderation"),))
     if not EMAIL.fullmatch(email):
@@ -89,7 +87,6 @@ def _assign(turn: Turn, user: User, email: str) -> Response:
 
 
 def posts(turn: Turn) -> Response:
-    """The latest published posts, to take down."""
     page = turn.blog.latest_posts(limit=PAGE, cursor=turn.cursor)
     imported = _unclaimed(turn, sorted({post.user_id for post in page}))
     return turn.page(

@@ -40,7 +40,6 @@ _USERNAME = re.compile(r"[a-z0-9-]{3,40}")
 
 
 def front(turn: Turn) -> Response:
-    """The front page: one request to the store."""
     page = front_page(turn.blog)
     authors = {user_id: (byline.name, byline.username) for user_id, byline in page.bylines.items()}
     return turn.page(
@@ -53,13 +52,11 @@ def front(turn: Turn) -> Response:
 
 
 def latest(turn: Turn) -> Response:
-    """All published posts, newest first."""
     page = turn.blog.latest_posts(limit=PAGE, cursor=turn.cursor)
     return _list(turn, page, "Latest", "All posts, newest first.", "/latest")
 
 
 def popular(turn: Turn) -> Response:
-    """All published posts, most popular first."""
     page = turn.blog.popular_posts(limit=PAGE, cursor=turn.cursor)
     return _list(turn, page, "Popular", "The most viewed, liked and rated posts.", "/popular", more="Less popular")
 
@@ -175,7 +172,6 @@ def like(turn: Turn) -> Response:
 
 
 def rate(turn: Turn) -> Response:
-    """Rate a post with one to five stars."""
     turn.limit("respond", turn.user.user_id)
     about = _published(turn)
     stars = turn.form.number("stars", "Rating")
@@ -200,7 +196,6 @@ def author_of(turn: Turn) -> User:
 
 
 def author(turn: Turn) -> Response:
-    """An author with all published posts."""
     user = author_of(turn)
     page = turn.blog.posts_of_user(user.user_id, "published", PAGE, turn.cursor)
     reader = turn.visitor.user
@@ -231,7 +226,6 @@ def tags(turn: Turn) -> Response:
 
 
 def tagged(turn: Turn) -> Response:
-    """The posts with all of these tags."""
     chosen = tags_of(turn)
     path = tags_path(chosen)
     page = turn.blog.posts_by_tags(chosen, limit=PAGE, cursor=turn.cursor)

@@ -41,7 +41,6 @@ def _sign_in_page(turn: Turn, form: Form, status: int = 200) -> Response:
 
 
 def sign_in(turn: Turn) -> Response:
-    """Sign in by email address or username."""
     form = turn.form
     login = form.text("login", "Email or username", EMAIL_CHARACTERS_MAX)
     password = form.password("password", "Password")
@@ -114,7 +113,6 @@ def go_to_provider(turn: Turn) -> Response:
 
 
 def choose(turn: Turn) -> Response:
-    """The page of the offline provider."""
     provider = _provider(turn)
     if not isinstance(provider, OfflineProvider):
         raise not_found()
@@ -122,7 +120,6 @@ def choose(turn: Turn) -> Response:
 
 
 def callback(turn: Turn) -> Response:
-    """The redirect back from the provider."""
     provider = _provider(turn)
     state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):

@@ -34,7 +34,6 @@ STATUSES: dict[str, Status] = {"unpublished": "unpublished", "published": "publi
 
 
 def desk(turn: Turn) -> Response:
-    """The user's posts by status."""
     user, status = turn.user, STATUSES.get(turn.query.get("status", ""), "unpublished")
     page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
     return turn.page(
@@ -116,7 +115,6 @@ def _created(turn: Turn, post: Post, content: str, *, numbers: bool) -> PostWith
 
 
 def _told(form: Form, error: Exception) -> None:
-    """Add a write's error to the form's field."""
     if isinstance(error, ItemExists | UniqueValueTaken):
         form.fault("slug", "another post has this address; choose another one")
     elif isinstance(error, ItemTooLarge):
@@ -250,12 +248,10 @@ def delete(turn: Turn) -> Response:
 
 
 def delete_form(turn: Turn) -> Response:
-    """Ask for confirmation of a post's deletion."""
     return turn.page("delete_post.html", form=Form(), post=_own(turn).post)
 
 
 def preview(turn: Turn) -> Response:
-    """The preview of a text, as an HTML fragment."""
     return HTMLResponse(_rendered(turn, turn.form))
 
 

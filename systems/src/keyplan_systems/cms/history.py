@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,18 +100,10 @@ class History:
 
     def _blob(self, name: str) -> bytes | None:
         """The content of an object; None if it is too large, or missing in a partial clone."""
-        command = _command(self._folder, "cat-file", "blob", name)
-        with subprocess.Popen(  # noqa: S603 - no shell; the arguments are ours and a folder
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
-        ) as git:
-            data = b"" if git.stdout is None else git.stdout.read(FILE_BYTES_MAX + 1)
-            if len(data) > FILE_BYTES_MAX:
-                git.kill()
-                return None
-            said = b"" if git.stderr is None else git.stderr.read()
-        if git.returncode < 0:
-            raise HistoryError("git was stopped")
-        return None if git.returncode and b"bad file" in said else data
+        size = _git(self._folder, "cat-file", "-s", name)
+        if size.returncode or int(size.stdout) > FILE_BYTES_MAX:
+            return None
+        return _checked(_git(self._folder, "cat-file", "blob", name))
 
 
 _LOG = (
@@ -121,23 +113,17 @@ _LOG = (
 )
 
 
-def _command(folder: Path, *arguments: str) -> list[str]:
-    safe = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
-    return ["git", "-C", str(folder), *safe, *arguments]
-
-
-def _environment() -> dict[str, str]:
-    fixed = {"LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
-    return {**{name: os.environ[name] for name in _KEPT if name in os.environ}, **fixed}
+_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
+_SETTINGS = {"LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(  # noqa: S603 - no shell; the arguments are ours and a folder
-        _command(folder, *arguments),
+        ["git", "-C", str(folder), *_SAFE, *arguments],  # noqa: S607 - the user's git
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=LOG_SECONDS_MAX,
-        env=_environment(),
+        env={**{name: os.environ[name] for name in _KEPT if name in os.environ}, **_SETTINGS},
         check=False,
     )
 
@@ -166,9 +152,9 @@ def _changes(log: bytes) -> tuple[dict[str, list[Change]], dict[str, list[str]]]
         if not line.startswith(":"):
             continue
         _, mode, before, blob, status = line.split(" ")
-        path = _name(tokens)
+        path = next(tokens).decode("utf-8", "replace")
         if status.startswith("R"):
-            old, path = path, _name(tokens)
+            old, path = path, next(tokens).decode("utf-8", "replace")
             result[path] = result.pop(old, [])
             former[path] = [*(text for text in former.pop(old, []) if text != path), old]
         if blob != before and mode in _FILE_MODES:
@@ -176,17 +162,12 @@ def _changes(log: bytes) -> tuple[dict[str, list[Change]], dict[str, list[str]]]
     return result, former
 
 
-def _name(tokens: Iterator[bytes]) -> str:
-    return next(tokens).decode("utf-8", "replace")
-
-
 def _body(data: bytes) -> str | None:
     try:
         text = plain_text(data)
     except FrontMatterError:
         return None
-    try:
+    with suppress(FrontMatterError):
         parts = split_front_matter(text)
-    except FrontMatterError:
-        return text
-    return text if parts is None else parts.body
+        return text if parts is None else parts.body
+    return text
