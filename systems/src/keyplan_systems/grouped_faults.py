@@ -10,8 +10,6 @@ from keyplan.errors import ErrorDetail
 from keyplan.systems import LoadReport
 
 NAMES_SHOWN = 8
-NAMES_MAX = 10_000
-"""Number of names counted separately per kind."""
 
 
 @dataclass
@@ -38,8 +36,7 @@ class GroupedFaults:
         group.files += 1
         for name, count in names.items():
             group.total += count
-            if name in group.names or len(group.names) < NAMES_MAX:
-                group.names[name] += count
+            group.names[name] += count
 
     def report_to(self, report: LoadReport) -> None:
         """Add one error per kind to the report: total, number of files, and the most frequent names."""

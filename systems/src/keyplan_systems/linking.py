@@ -32,10 +32,8 @@ class SiteFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        self.root = next((path for path in (self.folder, *self.folder.parents) if _config_of(path)), self.folder)
-        in_git = any((path / ".git").exists() for path in (self.root, *self.root.parents))
-        if not in_git and self.root not in (self.folder, *self.folder.parents[:3]):
-            self.root = self.folder  # settings far above can belong to another site
+        near = (self.folder, *self.folder.parents[:3])  # settings far above can belong to another site
+        self.root = next((path for path in near if _config_of(path)), self.folder)
         self.config = _config_of(self.root)
         self.settings = self._read_settings()
         self.people = self._read_people()

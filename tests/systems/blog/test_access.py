@@ -1,4 +1,4 @@
-"""Every access pattern has an audience, and public results contain no secrets."""
+"""The API's access patterns have an audience, and public results contain no secrets."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from keyplan_systems.blog.access import WHO
 from keyplan_systems.blog.design import Blog
 
 
-def test_the_policy_lists_exactly_the_access_patterns() -> None:
-    assert set(WHO) == set(Blog.compiled.patterns)
+def test_the_policy_lists_only_access_patterns() -> None:
+    assert set(WHO) <= set(Blog.compiled.patterns)
 
 
 def test_writes_require_a_role() -> None:
-    assert {name for name in Blog.compiled.writes if WHO[name] == "anyone"} == set()
+    assert {name for name in Blog.compiled.writes if WHO.get(name) == "anyone"} == set()
 
 
 def test_patterns_with_secrets_are_not_public() -> None:
     for name, pattern in Blog.compiled.patterns.items():
         shown = f"{pattern.signature.result} {[parameter.annotation for parameter in pattern.signature.parameters]}"
         if "Session" in shown or "Credential" in shown or "Account" in shown:
-            assert WHO[name] == "internal", name
+            assert name not in WHO, name

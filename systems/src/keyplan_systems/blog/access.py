@@ -1,7 +1,7 @@
 """Authorization: who can call which pattern over the API.
 
 Patterns themselves check no permissions; the API's policy uses this table, and checks ownership as well. A pattern that
-isn't listed is closed.
+isn't listed isn't in the API: only this system's functions call it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-Audience = Literal["anyone", "reader", "author", "moderator", "internal"]
-"""The minimum role for a pattern; ``internal``: only this system's functions."""
+Audience = Literal["anyone", "reader", "author", "moderator"]
+"""The minimum role for a pattern."""
 
 WHO: Mapping[str, Audience] = {
     # public
@@ -65,33 +65,4 @@ WHO: Mapping[str, Audience] = {
     "delete_message": "moderator",
     "set_role": "moderator",
     "set_status": "moderator",
-    # internal
-    "session": "internal",
-    "sessions": "internal",
-    "counters": "internal",
-    "addresses_of": "internal",
-    "comment": "internal",
-    "contents": "internal",
-    "delete_post": "internal",
-    "posts": "internal",
-    "redirect": "internal",
-    "uploads_of": "internal",
-    "viewed_by": "internal",
-    "lead": "internal",
-    "note_upload": "internal",
-    "user_by_provider": "internal",
-    "user_to_sign_in": "internal",
-    "provider_user": "internal",
-    "name_co_authors": "internal",
-    "publish_as_of": "internal",
-    "register": "internal",
-    "open_session": "internal",
-    "set_password": "internal",
-    "link_provider": "internal",
-    "count_view": "internal",
-    "send_message": "internal",
-    "refresh_ranking": "internal",
-    "refresh_tag": "internal",
-    "refresh_user": "internal",
-    "refresh_front_page": "internal",
 }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.routing import Route
 
+from keyplan.errors import KeyplanError
 from keyplan_systems.pages import joining, passwords
 from keyplan_systems.pages.policy import TablePolicy
 from keyplan_systems.pages.site import SmallSite, Turn
@@ -68,6 +72,33 @@ def small_application(
 
     larger = dict.fromkeys(uploads, BYTES_MAX)
     return application(site, routes, hosts=site.options.hosts, secure=site.secure, lifespan=lifespan, larger=larger)
+
+
+def again_and_again(
+    seconds: float, log: logging.Logger, *jobs: Callable[[], object]
+) -> Callable[[], AbstractAsyncContextManager[None]]:
+    """Background jobs, which run in a thread every ``seconds``, also in several processes. A KeyplanError is logged."""
+
+    async def keep() -> None:
+        while True:
+            try:
+                for job in jobs:
+                    await run_in_threadpool(job)
+            except KeyplanError as error:
+                log.warning("a background job failed: %s", error)
+            await asyncio.sleep(seconds)
+
+    @asynccontextmanager
+    async def beside() -> AsyncGenerator[None]:
+        task = asyncio.create_task(keep())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    return beside
 
 
 def mail_warnings(site: SmallSite[Any]) -> list[str]:

@@ -1,14 +1,4 @@
-"""The settings file of the shop, the network and the catalogue, in TOML.
-
-::
-
-title = "Counter"
-tagline = "Made by four small workshops."
-smtp = "smtps://user:password@mail.example.com"
-mail_from = "shop@example.com"
-currency = "USD"
-files = "s3://bucket/pictures"
-"""
+"""The settings file of the shop, the network, the catalogue and the CMS (docs/serving.md), and formatting of prices."""
 
 from __future__ import annotations
 

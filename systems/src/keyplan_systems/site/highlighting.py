@@ -18,13 +18,11 @@ from pygments.util import ClassNotFound
 
 _LANGUAGES = (
     "bash c c# c++ clojure console cpp cs csharp css diff docker dockerfile elixir erlang f# fsharp go golang "
-    "graphql haskell hcl html http ini java javascript js json jsx kotlin kt lua make makefile nginx php "
+    "graphql haskell hcl html http ini java javascript js json jsx kotlin lua make makefile nginx php "
     "powershell py py3 pycon python python3 rb ruby rs rust scala sh shell sql swift terraform toml ts tsx "
     "typescript xml yaml yml zsh"
 )
 LANGUAGES = frozenset(_LANGUAGES.split())
-_NAMES = {"kt": "kotlin"}
-"""Aliases that Pygments doesn't know."""
 BLOCK_CHARACTERS_MAX = 20_000
 LINE_CHARACTERS_MAX = 400
 TEXT_CHARACTERS_MAX = 60_000
@@ -64,6 +62,6 @@ def prepare() -> None:
 @cache
 def _lexer(name: str) -> Lexer | None:
     try:
-        return get_lexer_by_name(_NAMES.get(name, name), ensurenl=False, stripnl=False)
+        return get_lexer_by_name(name, ensurenl=False, stripnl=False)
     except ClassNotFound:  # an older version of Pygments
         return None

@@ -28,9 +28,10 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from keyplan import Cursor, Design
 from keyplan.errors import KeyplanError
 from keyplan.systems import in_turn, is_foreign
+from keyplan_systems.site.files import KINDS, Files, is_name
 from keyplan_systems.site.incoming import BadRequest, Form, local_path, read_body, read_form
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
-from keyplan_systems.site.problems import Problem, SignInFirst, expired_form, foreign_form, problem_of
+from keyplan_systems.site.problems import Problem, SignInFirst, expired_form, foreign_form, not_found, problem_of
 from keyplan_systems.site.repeats import Repeats, ignored
 from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.visitors import BaseVisitor, Visitors
@@ -300,3 +301,24 @@ def _unless_known(request: Request, response: Response) -> Response:
         (name, value) for name, value in response.raw_headers if name.decode("latin-1") in _NOT_MODIFIED
     ]
     return same
+
+
+# Stored files
+
+_SHOWN = ("image/", "audio/", "video/")
+_HEADERS = {
+    "cache-control": "public, max-age=31536000, immutable",  # the name depends on the content
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",  # SVG can contain scripts
+}
+
+
+def file_response(files: Files, name: str) -> Response:
+    """A stored file; kinds that pages don't show are downloads. Raises Problem if it doesn't exist."""
+    content = files.get(name) if is_name(name) else None
+    if content is None:
+        raise not_found()
+    kind = KINDS[name.rpartition(".")[2]]
+    headers = dict(_HEADERS)
+    if not kind.startswith(_SHOWN):
+        headers["content-disposition"] = "attachment"
+    return Response(content, media_type=kind, headers=headers)

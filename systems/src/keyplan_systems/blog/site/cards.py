@@ -61,22 +61,16 @@ def card(post: Post, name: str, username: str) -> Card:
     )
 
 
-def authors_of(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
-    """Names and usernames of the authors of posts, by user id, in one request."""
-    ids = list(dict.fromkeys(post.user_id for post in posts))
-    return {user.user_id: (user.name, user.username) for user in blog.users(ids)} if ids else {}
-
-
-def active_authors(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
-    """The same for active authors: posts of inactive authors are hidden."""
+def authors_of(blog: Blog, posts: Iterable[Post], *, inactive: bool = False) -> dict[str, tuple[str, str]]:
+    """Names and usernames of the authors of posts, by user id, in one request. Posts of inactive authors are hidden."""
     ids = list(dict.fromkeys(post.user_id for post in posts))
     users = blog.users(ids) if ids else []
-    return {user.user_id: (user.name, user.username) for user in users if user.status == "active"}
+    return {user.user_id: (user.name, user.username) for user in users if inactive or user.status == "active"}
 
 
 def shown_cards(blog: Blog, posts: Sequence[Post]) -> list[Card]:
     """Posts as public cards: those of active authors, in order."""
-    authors = active_authors(blog, posts)
+    authors = authors_of(blog, posts)
     return [card(post, *authors[post.user_id]) for post in posts if post.user_id in authors]
 
 

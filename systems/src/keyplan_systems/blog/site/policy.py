@@ -16,7 +16,7 @@ from keyplan.errors import AccessDenied, ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.blog.access import WHO, Audience
 from keyplan_systems.blog.accounts import is_unclaimed
 from keyplan_systems.blog.entities import Comment, Post, PostSlug, PostWithContent, User
-from keyplan_systems.blog.site.cards import active_authors
+from keyplan_systems.blog.site.cards import authors_of
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site.policy import BasePolicy
 from keyplan_systems.words import is_tag, slug_from, tag_from
@@ -53,7 +53,7 @@ _GIVEN_POST = ("slug", "title", "excerpt", "tags")
 class BlogPolicy(BasePolicy[User]):
     """The blog's authorization policy."""
 
-    patterns: ClassVar[frozenset[str]] = frozenset(name for name, who in WHO.items() if who != "internal")
+    patterns: ClassVar[frozenset[str]] = frozenset(WHO)
     closed: ClassVar[frozenset[str]] = frozenset(name for name in patterns if WHO[name] != "anyone")
 
     def __init__(self, site: Site) -> None:
@@ -144,7 +144,7 @@ class BlogPolicy(BasePolicy[User]):
         if caller is not None and caller.role == "moderator":
             return answer
         posts = [item for item in answer.items if isinstance(item, Post)]
-        there = active_authors(self.blog, posts) if posts else {}
+        there = authors_of(self.blog, posts) if posts else {}
         own = None if caller is None else caller.user_id
         items = [
             item.model_copy(update={"text": ""}) if isinstance(item, Comment) and item.status != "shown" else item
@@ -156,7 +156,7 @@ class BlogPolicy(BasePolicy[User]):
 
     def _author_is_there(self, post: Post, caller: User | None) -> bool:
         own = caller is not None and (caller.role == "moderator" or caller.user_id == post.user_id)
-        return own or bool(active_authors(self.blog, [post]))
+        return own or bool(authors_of(self.blog, [post]))
 
 
 def _visible(post: Post, caller: User | None) -> bool:

@@ -30,7 +30,6 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str: ...
-
     @property
     def title(self) -> str: ...
 

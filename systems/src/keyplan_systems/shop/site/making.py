@@ -10,8 +10,13 @@ from typing import Any
 
 from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
-from keyplan_systems.pages.application import ServedSite, mail_warnings, sample_logins, small_application
-from keyplan_systems.pages.keeping import again_and_again
+from keyplan_systems.pages.application import (
+    ServedSite,
+    again_and_again,
+    mail_warnings,
+    sample_logins,
+    small_application,
+)
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.settings import money_in, read_small_file

@@ -16,11 +16,11 @@ from keyplan_systems.shop.entities import Merchant, OrderDetails, OrderStatus, P
 from keyplan_systems.shop.searching import keep_found
 from keyplan_systems.shop.site.pages import order_page
 from keyplan_systems.shop.site.people import merchant_of
-from keyplan_systems.site.downloads import file_response
 from keyplan_systems.site.files import Files
 from keyplan_systems.site.pictures import picture_from
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
+from keyplan_systems.site.serving import file_response
 from keyplan_systems.words import numbered, slug_from
 
 ShopTurn = Turn[Shop]

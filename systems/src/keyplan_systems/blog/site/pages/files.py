@@ -6,8 +6,8 @@ from starlette.responses import JSONResponse, Response
 
 from keyplan.errors import Refused
 from keyplan_systems.blog.site.site import Turn
-from keyplan_systems.site.downloads import file_response
 from keyplan_systems.site.pictures import picture_from
+from keyplan_systems.site.serving import file_response
 
 
 def take_picture(turn: Turn) -> Response:

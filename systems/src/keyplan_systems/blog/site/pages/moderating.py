@@ -91,7 +91,7 @@ def posts(turn: Turn) -> Response:
     imported = _unclaimed(turn, sorted({post.user_id for post in page}))
     return turn.page(
         "moderation_posts.html",
-        cards=cards(page, authors_of(turn.blog, page)),
+        cards=cards(page, authors_of(turn.blog, page, inactive=True)),
         unclaimed={post.post_id for post in page if post.user_id in imported},
         cursor=page.cursor,
         first=turn.cursor is not None,
