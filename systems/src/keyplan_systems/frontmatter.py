@@ -5,12 +5,11 @@ It is YAML between lines of ``---``, or TOML between lines of ``+++``. ``posts``
 
 from __future__ import annotations
 
-import functools
 import tomllib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from keyplan.errors import RequestError
+import yaml
 
 HEADER_CHARACTERS_MAX = 64_000
 """Longer front matter is rejected: YAML is slow to parse, and a file can be malicious."""
@@ -94,48 +93,38 @@ def read_front_matter(text: str) -> FrontMatter:
     return FrontMatter(fields, parts.body)
 
 
-@functools.cache
-def _yaml() -> tuple[Any, type[Any]]:
-    """PyYAML, and its safe loader with invalid dates and very large integers as texts."""
+class _Loader(yaml.SafeLoader):
+    """PyYAML's safe loader, with invalid dates and very large integers as texts."""
+
+
+def _date(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
     try:
-        import yaml  # noqa: PLC0415 - an extra, which only YAML needs
-    except ImportError:
-        raise RequestError(
-            "YAML front matter needs PyYAML, which isn't installed", hint="pip install keyplan-systems"
-        ) from None
+        return loader.construct_yaml_timestamp(node)
+    except (ValueError, OverflowError):
+        return node.value
 
-    class Loader(yaml.SafeLoader):
-        """The safe loader."""
 
-    def moment(loader: Any, node: Any) -> Any:
-        try:
-            return yaml.SafeLoader.construct_yaml_timestamp(loader, node)
-        except (ValueError, OverflowError):
-            return node.value
+def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
+    value = loader.construct_yaml_int(node)
+    return value if abs(value) < INTEGER_MAX else node.value  # 59:59:59… has no limit of digits
 
-    def integer(loader: Any, node: Any) -> Any:
-        value = yaml.SafeLoader.construct_yaml_int(loader, node)
-        return value if abs(value) < INTEGER_MAX else node.value  # 59:59:59… has no limit of digits
 
-    Loader.add_constructor("tag:yaml.org,2002:timestamp", moment)
-    Loader.add_constructor("tag:yaml.org,2002:int", integer)
-    return yaml, Loader
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _date)
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 
 
 def load_yaml(text: str) -> Any:
     """A YAML document as plain values. Raises FrontMatterError."""
-    yaml, loader_class = _yaml()
     try:
-        return loader_class(text).get_single_data()
+        return _Loader(text).get_single_data()
     except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
         raise FrontMatterError(f"the YAML is invalid: {error}") from None
 
 
 def _read_yaml(header: str) -> dict[str, Any]:
-    yaml, loader_class = _yaml()
     line, hint = HEADER_LINE, None
     try:
-        fields = loader_class(header).get_single_data()
+        fields = _Loader(header).get_single_data()
     except yaml.reader.ReaderError as error:
         said, line = error.reason, header.count("\n", 0, error.position) + HEADER_LINE
     except yaml.MarkedYAMLError as error:

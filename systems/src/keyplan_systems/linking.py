@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 
 from keyplan.errors import ErrorDetail
 from keyplan_systems.frontmatter import FrontMatterError, load_yaml
-from keyplan_systems.posts import TAKEN, Post, day_named, is_pattern
+from keyplan_systems.posts import TAKEN
 from keyplan_systems.words import address_key, has_scheme
 
 _CONFIGS = ("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "config.toml", "config.yaml", "zola.toml")
@@ -35,33 +35,19 @@ class SiteFolder:
         near = (self.folder, *self.folder.parents[:3])  # settings far above can belong to another site
         self.root = next((path for path in near if _config_of(path)), self.folder)
         self.config = _config_of(self.root)
-        self.settings = self._read_settings()
+        self.settings = {} if self.config is None else _loaded(self.config)
         self.people = self._read_people()
         """The names of authors by key, if the site has a list of them."""
-
-    def _read_settings(self) -> dict[str, Any]:
-        """The site's settings; empty if unreadable."""
-        if self.config is None:
-            return {}
-        try:
-            text = _small(self.config)
-            result = tomllib.loads(text) if self.config.suffix == ".toml" else load_yaml(text)
-        except (OSError, ValueError, FrontMatterError):
-            return {}
-        return result if isinstance(result, dict) else {}
 
     def _read_people(self) -> dict[str, str]:
         """Names by key, from ``authors.yml`` in the site's data (Jekyll, Hugo)."""
         result: dict[str, str] = {}
-        for path in (self.root / folder / "authors.yml" for folder in ("_data", "data")):
-            try:
-                listed = load_yaml(_small(path)) if path.resolve().is_relative_to(self.root) else None
-            except (OSError, ValueError, FrontMatterError):
-                continue
-            for key, value in listed.items() if isinstance(listed, dict) else ():
-                name = value.get("name") if isinstance(value, dict) else value
-                if isinstance(name, str) and name.strip() and name.isprintable():
-                    result.setdefault(str(key), " ".join(name.split()))
+        paths = [self.root / folder / "authors.yml" for folder in ("_data", "data")]
+        listed = [_loaded(path) for path in paths if path.resolve().is_relative_to(self.root)]
+        for key, value in ((key, value) for each in listed for key, value in each.items()):
+            name = value.get("name") if isinstance(value, dict) else value
+            if isinstance(name, str) and name.strip() and name.isprintable():
+                result.setdefault(str(key), " ".join(name.split()))
         return result
 
     @property
@@ -97,82 +83,18 @@ class SiteFolder:
             yield ErrorDetail(self.config.name, message, "write them into each text's front matter")
 
 
-def _small(path: Path) -> str:
-    if path.stat().st_size > CONFIG_BYTES_MAX:
-        raise ValueError("too large")
-    return path.read_text(encoding="utf-8")
+def _loaded(path: Path) -> dict[str, Any]:
+    """The contents of a YAML or TOML file; empty if it is missing, too large or invalid."""
+    try:
+        text = path.read_text(encoding="utf-8") if path.stat().st_size <= CONFIG_BYTES_MAX else ""
+        result = tomllib.loads(text) if path.suffix == ".toml" else load_yaml(text)
+    except (OSError, ValueError, FrontMatterError):
+        return {}
+    return result if isinstance(result, dict) else {}
 
 
 def _config_of(folder: Path) -> Path | None:
     return next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
-
-
-# Former URLs of texts
-
-
-def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
-    """The URLs that a text had on its site, the most certain first."""
-    for given in (*post.aliases, *([post.permalink] if post.permalink else [])):
-        if not is_pattern(given):
-            yield given
-    patterned = _patterned(post, site)
-    if patterned is not None:
-        yield patterned
-    parts = Path(post.path).with_suffix("").parts
-    if parts[-1] in {"index", "_index"}:
-        parts = parts[:-1]
-    inside = (site.folder / post.path).parent.relative_to(site.root).parts
-    folders = tuple(text for text in inside if text not in {"content", "_posts", "_drafts"})
-    plain = tuple(folder.removeprefix("_") for folder in folders)
-    named = day_named(parts[-1])[1] if parts else ""
-    if post.date is not None and "_posts" in inside:
-        yield "/".join(("", *map(str.lower, (*plain, *post.categories)), f"{post.date:%Y/%m/%d}", named))
-    stem = (*plain, post.slug) if parts and parts[-1] != (plain[-1] if plain else "") else plain
-    yield "/" + "/".join(stem)
-    if named and named != post.slug:
-        yield "/" + "/".join((*plain, named))
-
-
-_STYLES = {
-    "date": "/:categories/:year/:month/:day/:title",
-    "pretty": "/:categories/:year/:month/:day/:title",
-    "ordinal": "/:categories/:year/:y_day/:title",
-    "none": "/:categories/:title",
-}
-"""Jekyll's named patterns."""
-
-
-def _patterned(post: Post, site: SiteFolder) -> str | None:
-    """The URL of a dated post if the site's settings have a pattern (Jekyll's ``permalink``, Hugo's
-    ``[permalinks]`` by section); None for a pattern with unknown parts.
-    """
-    pattern = site.settings.get("permalink")
-    if not isinstance(pattern, str):
-        sections = site.settings.get("permalinks")
-        sections = sections.get("page", sections) if isinstance(sections, dict) else {}
-        parts = [part for part in Path(post.path).parts if part != "content"]
-        pattern = sections.get(parts[0]) if isinstance(sections, dict) and len(parts) > 1 else None
-    elif "_posts" not in (site.folder / post.path).parts:
-        return None
-    if not isinstance(pattern, str) or post.date is None:
-        return None
-    date = post.date
-    names = {
-        "year": f"{date:%Y}",
-        "short_year": f"{date:%y}",
-        "month": f"{date:%m}",
-        "i_month": str(date.month),
-        "day": f"{date:%d}",
-        "i_day": str(date.day),
-        "y_day": f"{date:%j}",
-        "yearday": f"{date:%j}",
-        **dict.fromkeys(("title", "slug", "filename", "contentbasename"), post.slug),
-        "categories": "/".join(post.categories).lower(),
-    }
-    made = _STYLES.get(pattern, pattern)
-    for name in sorted(names, key=len, reverse=True):
-        made = made.replace(f":{name}", names[name])
-    return None if ":" in made else posixpath.normpath(f"/{made}")
 
 
 # Links

@@ -52,10 +52,6 @@ TITLES = (
     "{thing} without fear",
     "In praise of {thing}",
     "How I changed my mind about {thing}",
-    "A short guide to {thing}",
-    "Your questions about {thing}",
-    "The trouble with {thing}",
-    "What I got wrong about {thing}",
 )
 
 DATABASES = Subject(

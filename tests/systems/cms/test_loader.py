@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 from keyplan.errors import RequestError, StoreError
 from keyplan.systems import LoadReport
-from keyplan_systems import frontmatter
 from keyplan_systems.cms import Article, Cms
 from keyplan_systems.cms.design import BODY_BYTES_MAX
 from keyplan_systems.cms.loader import load
@@ -179,17 +177,6 @@ def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         loaded(cms, tmp_path)
     assert keys(cms) == set()
-
-
-def test_yaml_without_pyyaml_is_one_error(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One error that says what to install, instead of one per file. TOML doesn't need PyYAML."""
-    write(tmp_path, "toml.md", "+++\ntitle = 'T'\n+++\nText.\n")
-    frontmatter._yaml.cache_clear()
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    assert loaded(cms, tmp_path) == LoadReport(1, [])
-    write(tmp_path, "yaml.md", POST)
-    with pytest.raises(RequestError, match=r"keyplan-systems"):
-        loaded(cms, tmp_path)
 
 
 def test_two_files_with_one_slug(cms: Cms, tmp_path: Path) -> None:

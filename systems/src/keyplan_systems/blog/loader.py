@@ -32,10 +32,11 @@ from keyplan_systems.blog.entities import (
     User,
 )
 from keyplan_systems.blog.files import files_of
+from keyplan_systems.blog.former_urls import former_addresses
 from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.grouped_faults import GroupedFaults
-from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_addresses
+from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder
 from keyplan_systems.plain_markdown import plain_markdown
 from keyplan_systems.posts import Post as PostFile
 from keyplan_systems.posts import fault_of, find_posts, is_pattern, read_post, shown, stable_id
@@ -53,8 +54,8 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
     """Import all posts in a folder.
 
     Files that can't be imported are errors in the report; changed or removed content is one error per kind. ``loaded``
-    counts the posts that match their files, including unchanged ones. Raises RequestError for a missing folder and for
-    YAML without PyYAML, StoreError if the store isn't writable.
+    counts the posts that match their files, including unchanged ones. Raises RequestError for a missing folder,
+    StoreError if the store isn't writable.
     """
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
@@ -116,7 +117,7 @@ class _Import:
         """Load one post, and report lost content."""
         place = shown(path.relative_to(self.folder).as_posix())
         try:
-            post = read_post(self.folder, path)  # a RequestError, for missing PyYAML, applies to all files
+            post = read_post(self.folder, path)
         except FrontMatterError as error:
             self.report.fault(fault_of(place, error))
             return

@@ -43,7 +43,7 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     """Load all posts in a folder. A post that can't be loaded is an error with its file and line.
 
     ``loaded`` counts the articles that match their files, including unchanged ones. Raises RequestError for a missing
-    folder and for YAML without PyYAML, StoreError if the store isn't writable.
+    folder, StoreError if the store isn't writable.
     """
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
@@ -94,7 +94,7 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
     """Load one post and return it; report an error and return None if it can't be loaded."""
     place = shown(path.relative_to(folder).as_posix())
     try:
-        post = read_post(folder, path)  # a RequestError, for missing PyYAML, applies to all files
+        post = read_post(folder, path)
         revisions = histories.revisions(post.path)
         article_id = _known_id(design, post, histories.former(post.path))
     except FrontMatterError as error:

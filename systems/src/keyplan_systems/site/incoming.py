@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
@@ -30,10 +29,6 @@ class BadRequest(Exception):
         self.text = text
 
 
-def _refuse(status: int, text: str) -> NoReturn:
-    raise BadRequest(status, text)
-
-
 def _pairs(raw: bytes, what: str) -> dict[str, str]:
     """The fields of a query string or a form; for repeated names, the last value."""
     try:
@@ -41,9 +36,9 @@ def _pairs(raw: bytes, what: str) -> dict[str, str]:
             raw.decode("ascii"), keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
         )
     except UnicodeDecodeError:
-        _refuse(400, f"The {what} isn't UTF-8.")
+        raise BadRequest(400, f"The {what} isn't UTF-8.") from None
     except ValueError:
-        _refuse(400, f"The {what} has more than {FIELDS_MAX} fields.")
+        raise BadRequest(400, f"The {what} has more than {FIELDS_MAX} fields.") from None
     return dict(pairs)
 
 
@@ -51,7 +46,7 @@ def query_of(request: Request) -> dict[str, str]:
     """The values of the query string. Raises BadRequest if it is too long or isn't UTF-8."""
     raw: bytes = request.scope["query_string"]
     if len(raw) > QUERY_BYTES_MAX:
-        _refuse(414, "The address is too long.")
+        raise BadRequest(414, "The address is too long.")
     return _pairs(raw, "address")
 
 
@@ -59,7 +54,7 @@ async def read_form(request: Request) -> Form:
     """The form in a request's body. Raises BadRequest."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        _refuse(415, "This page accepts only forms.")
+        raise BadRequest(415, "This page accepts only forms.")
     return Form(_pairs(await read_body(request, BODY_BYTES_MAX), "form"))
 
 
@@ -71,10 +66,10 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
         async for part in request.stream():
             size += len(part)
             if size > bytes_max:
-                _refuse(413, f"That is more than {bytes_max // 1024 // 1024} MB.")
+                raise BadRequest(413, f"That is more than {bytes_max // 1024 // 1024} MB.")
             parts.append(part)
     except ClientDisconnect:
-        _refuse(400, "The form is incomplete.")
+        raise BadRequest(400, "The form is incomplete.") from None
     return b"".join(parts)
 
 

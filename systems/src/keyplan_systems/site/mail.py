@@ -85,15 +85,12 @@ class SmtpMail:
         return server
 
     def _secure(self, server: smtplib.SMTP, context: ssl.SSLContext) -> None:
-        """Upgrade to TLS. Raises SMTPNotSupportedError if the server doesn't support it, unless it is on this
-        machine.
-        """
+        """Upgrade to TLS. Raises SMTPNotSupportedError without it, unless the server is on this machine."""
         server.ehlo()
         if server.has_extn("starttls"):
             server.starttls(context=context)
-            server.ehlo()
         elif self.user is not None or self.host not in {"localhost", "127.0.0.1", "::1"}:
-            raise smtplib.SMTPNotSupportedError(f"{self.host} offers no STARTTLS")
+            raise smtplib.SMTPNotSupportedError(f"{self.host} doesn't support STARTTLS")
 
 
 def mail_of(smtp: str | None, sender: str | None) -> Mail:
@@ -109,9 +106,11 @@ def mail_of(smtp: str | None, sender: str | None) -> Mail:
     except ValueError:
         host, port, parts = None, None, urlsplit("")
     if parts.scheme not in _PORTS or not host or port is None:
-        raise RequestError("the mail server can't be read", place="smtp", hint='smtp = "smtps://user:password@host"')
+        raise RequestError(
+            "the URL of the mail server is invalid", place="smtp", hint='smtp = "smtps://user:password@host"'
+        )
     if sender is None or not _ADDRESS.fullmatch(sender):
-        raise RequestError("mail needs an address to be sent from", place="mail_from", hint='mail_from = "a@host"')
+        raise RequestError("a mail server needs a sender address", place="mail_from", hint='mail_from = "a@host"')
     user = None if parts.username is None else unquote(parts.username)
     password = None if parts.password is None else unquote(parts.password)
     return SmtpMail(host, port, sender, parts.scheme == "smtps", user, password)

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 
 from starlette.responses import Response
 
@@ -43,7 +44,9 @@ class Repeats:
                 while len(self._forms) > self._forms_max:
                     self._forms.popitem(last=False)
         if before is not None:
-            return _result(before), ignored
+            with suppress(TimeoutError):
+                return before.result(WAIT_SECONDS), ignored
+            return None, ignored
 
         def note(response: Response | None) -> None:
             done = response is not None and response.status_code == 303
@@ -54,13 +57,6 @@ class Repeats:
             made.set_result(place)
 
         return None, note
-
-
-def _result(before: Future[str | None]) -> str | None:
-    try:
-        return before.result(WAIT_SECONDS)
-    except TimeoutError:
-        return None
 
 
 def ignored(_response: Response | None) -> None: ...

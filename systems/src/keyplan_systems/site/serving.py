@@ -318,7 +318,5 @@ def file_response(files: Files, name: str) -> Response:
     if content is None:
         raise not_found()
     kind = KINDS[name.rpartition(".")[2]]
-    headers = dict(_HEADERS)
-    if not kind.startswith(_SHOWN):
-        headers["content-disposition"] = "attachment"
+    headers = _HEADERS if kind.startswith(_SHOWN) else {**_HEADERS, "content-disposition": "attachment"}
     return Response(content, media_type=kind, headers=headers)

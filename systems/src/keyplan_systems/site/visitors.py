@@ -104,11 +104,8 @@ class Visitors(Generic[V, P]):
         """The visitor who makes a request. A session that is unknown, forged or has ended is ignored."""
         cookies = request.cookies
         visitor = self.anonymous()
-        match cookies.get("theme"):
-            case "light" | "dark" as theme:
-                visitor.theme = theme
-            case _:
-                pass
+        theme = cookies.get("theme")
+        visitor.theme = "light" if theme == "light" else "dark" if theme == "dark" else None
         visit = cookies.get(self._prefix + self.visit_name)
         if visit is not None and 20 <= len(visit) <= 100 and visit.isascii():
             visitor.visit = visit
