@@ -301,6 +301,22 @@ def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
     assert blog.slug_of("night-bus") is None
 
 
+@pytest.mark.nightly
+def test_a_double_click_publishes_one_post_and_equal_titles_are_numbered(visitor: Arrive, blog: Blog) -> None:
+    page = visitor()
+    sign_in(page, "author")
+    for slug in ("night-market", "night-market-2"):
+        page.goto("/write")
+        page.get_by_label("Title").fill("Night market")
+        page.get_by_role("button", name="Publish").click()
+        page.get_by_text("a published post needs a text").first.wait_for()
+        page.get_by_label("Text").fill("Lamps and oranges.")
+        page.get_by_role("button", name="Publish").dblclick()
+        page.get_by_text("The post is published.").wait_for()
+        assert f"/posts/{slug}?" in page.url
+    assert blog.slug_of("night-market-3") is None
+
+
 def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:
     page = visitor(scripts=False)
     sign_in(page, "author")

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from keyplan import now
+from keyplan_systems.cms.design import BODY_BYTES_MAX
 from keyplan_systems.cms.sample import DEMO_PASSWORD as CMS_PASSWORD
 from keyplan_systems.papers.design import Paper
 from keyplan_systems.papers.sample import DEMO_PASSWORD as PAPERS_PASSWORD
@@ -355,6 +356,19 @@ def test_the_editor_works_without_scripts(cms: Place) -> None:
     assert page.locator(".preview em").inner_text() == "Plain"
     page.get_by_role("button", name="Save and publish").click()
     page.get_by_text("The article is published.").wait_for()
+
+
+@pytest.mark.nightly
+def test_the_editor_takes_the_largest_body(cms: Place) -> None:
+    page = cms.arrive(scripts=False)
+    sign_in(page, "Email", "editor@example.com", CMS_PASSWORD)
+    page.goto("/new")
+    page.get_by_label("Title").fill("As long as it gets")
+    page.get_by_role("button", name="Create draft").click()
+    page.get_by_label("Text").fill("a" * BODY_BYTES_MAX)
+    page.get_by_role("button", name="Save draft").click()
+    page.get_by_text("Saved.").wait_for()
+    assert page.get_by_label("Text").input_value() == "a" * BODY_BYTES_MAX
 
 
 def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:

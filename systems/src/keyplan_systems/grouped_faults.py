@@ -18,7 +18,6 @@ class _Group:
     """The first file."""
     hint: str
     files: int = 0
-    total: int = 0
     names: Counter[str] = field(default_factory=Counter[str])
 
 
@@ -34,17 +33,15 @@ class GroupedFaults:
             return
         group = self._groups.setdefault(kind, _Group(place, hint))
         group.files += 1
-        for name, count in names.items():
-            group.total += count
-            group.names[name] += count
+        group.names.update(names)
 
     def report_to(self, report: LoadReport) -> None:
         """Add one error per kind to the report: total, number of files, and the most frequent names."""
-        for kind, group in sorted(self._groups.items(), key=lambda entry: -entry[1].total):
+        for kind, group in sorted(self._groups.items(), key=lambda entry: -entry[1].names.total()):
             shown = ", ".join(
                 name if count == 1 else f"{name} ×{count:,}" for name, count in group.names.most_common(NAMES_SHOWN)
             )
             more = len(group.names) - NAMES_SHOWN
             shown += f", and {more:,} more" if more > 0 else ""
             files = f"in {group.files:,} files, first in {group.place}" if group.files > 1 else f"in {group.place}"
-            report.fault(ErrorDetail(group.place, f"{kind}: {group.total:,} {files} ({shown})", group.hint))
+            report.fault(ErrorDetail(group.place, f"{kind}: {group.names.total():,} {files} ({shown})", group.hint))

@@ -161,14 +161,6 @@ def sign_in(blog: Blog, login: str, password: str) -> User:
     return user
 
 
-def sign_in_by_provider(blog: Blog, provider: str, external_id: str) -> User | None:
-    """The user of an external identity; None if there is none. Raises Refused for an inactive user."""
-    user = blog.user_by_provider(provider, external_id)
-    if user is not None:
-        _check_active(user)
-    return user
-
-
 def _check_active(user: User) -> None:
     if user.status != "active":
         raise _refused([ErrorDetail("password", f"this account is {user.status}", "contact the moderators")])

@@ -64,20 +64,13 @@ class BaseVisitor(Generic[P]):
 
 
 V = TypeVar("V", bound="BaseVisitor[Any]")
+SameSite = Literal["lax", "strict"]
 
 
 class Visitors(Generic[V, P]):
     """Reads visitors from requests, and writes their cookies into responses."""
 
-    def __init__(
-        self,
-        kind: type[V],
-        sessions: Sessions[P],
-        signer: Signer,
-        system: str,
-        *,
-        secure: bool,
-    ) -> None:
+    def __init__(self, kind: type[V], sessions: Sessions[P], signer: Signer, system: str, *, secure: bool) -> None:
         self.kind = kind
         self.sessions = sessions
         self.signer = signer
@@ -147,14 +140,7 @@ class Visitors(Generic[V, P]):
         return response
 
     def _cookie(
-        self,
-        response: Response,
-        name: str,
-        value: str | None,
-        *,
-        lasts: bool,
-        httponly: bool,
-        samesite: Literal["lax", "strict"],
+        self, response: Response, name: str, value: str | None, *, lasts: bool, httponly: bool, samesite: SameSite
     ) -> None:
         age = 0 if value is None else SESSION_SECONDS if lasts else None
         response.set_cookie(name, value or "", max_age=age, secure=self.secure, httponly=httponly, samesite=samesite)
