@@ -52,7 +52,7 @@ def plain_text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FrontMatterError(
-            f"not UTF-8: the byte 0x{data[error.start]:02x} is invalid there", line=line, hint="save the file as UTF-8"
+            f"not UTF-8: invalid byte 0x{data[error.start]:02x}", line=line, hint="save the file as UTF-8"
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

@@ -242,7 +242,7 @@ def _bytes_of(path: Path) -> tuple[bytes, datetime]:
             raise FrontMatterError("not a file")
         if status.st_size > FILE_BYTES_MAX:
             raise FrontMatterError(
-                f"the file is {status.st_size:,} bytes: files over {FILE_BYTES_MAX:,} are not read",
+                f"the file is {status.st_size:,} bytes; the maximum is {FILE_BYTES_MAX:,}",
                 hint="split it, or import a text that links to it",
             )
         data = path.read_bytes()

@@ -132,7 +132,7 @@ def shows_something(text: str) -> bool:
 def visible(text: str) -> str:
     """The text, for pydantic. Raises ValueError for an invisible one."""
     if not shows_something(text):
-        raise ValueError("it shows nothing")
+        raise ValueError("it has no visible characters")
     return text
 
 

@@ -22,9 +22,9 @@ _IN_MEMORY: WeakKeyDictionary[Any, MemoryFiles] = WeakKeyDictionary()
 class _Nowhere:
     """No location for files: a remote store has no folder next to it."""
 
-    def put(self, name: str, content: bytes) -> None:  # noqa: ARG002 - as of every place for files
+    def put(self, name: str, content: bytes) -> None:  # noqa: ARG002
         raise RequestError(
-            "there is no place for files", place="files", hint=f"set {FILES_VARIABLE} to a folder, or to s3://bucket"
+            "no location is set for files", place="files", hint=f"set {FILES_VARIABLE} to a folder, or to s3://bucket"
         )
 
     def get(self, name: str) -> bytes | None:  # noqa: ARG002

@@ -143,7 +143,7 @@ class _Import:
                 ids = self.ids.get(address or post_address(self.slugs[path]))
                 if ids is not None and unquote(anchor) not in {*ids, "", "top"}:
                     lost[unquote(link)[:200]] += 1
-            self.groups.add("links to missing headings", path, lost, "write the id after the heading: ## Title {#id}")
+            self.groups.add("links to missing headings", path, lost, "add the id to the heading: ## Title {#id}")
 
     # The contents of a file
 

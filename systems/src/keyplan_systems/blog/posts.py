@@ -233,7 +233,7 @@ class PostWrites(Reads):
                 f"the slug {slug!r} belongs to another post",
                 place="Blog",
                 hint="choose another",
-                errors=[ErrorDetail("slug", "another post has or had it", "choose another slug")],
+                errors=[ErrorDetail("slug", "the slug belongs to another post", "choose another slug")],
             )
 
     def _moved(self, post: Post, status: PostStatus, published_at: datetime | None) -> Writes[Post]:
@@ -264,7 +264,7 @@ class PostWrites(Reads):
             tag = there.get(name)
             if name not in new:
                 if tag is None or tag.posts < 1:  # the post was unpublished since it was read: retry
-                    raise ConditionFailed(f"the tag {name!r} has changed meanwhile", place="Blog.tags")
+                    raise ConditionFailed(f"the tag {name!r} was changed by another request", place="Blog.tags")
                 yield Update(tag, posts=Add(-1))
                 continue
             moment = now()

@@ -46,7 +46,7 @@ def query_of(request: Request) -> dict[str, str]:
     """The values of the query string. Raises BadRequest if it is too long or isn't UTF-8."""
     raw: bytes = request.scope["query_string"]
     if len(raw) > QUERY_BYTES_MAX:
-        raise BadRequest(414, "The address is too long.")
+        raise BadRequest(414, "The URL is too long.")
     return _pairs(raw, "address")
 
 
@@ -66,7 +66,7 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
         async for part in request.stream():
             size += len(part)
             if size > bytes_max:
-                raise BadRequest(413, f"That is more than {bytes_max // 1024 // 1024} MB.")
+                raise BadRequest(413, f"The request is larger than {bytes_max // 1024 // 1024} MB.")
             parts.append(part)
     except ClientDisconnect:
         raise BadRequest(400, "The form is incomplete.") from None
@@ -76,12 +76,12 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
 def text_fault(text: str, *, lines: bool) -> str | None:
     """What is wrong with the characters of a text that people read, which can have several lines with ``lines``."""
     if not lines and "\n" in text:
-        return "one line only"
+        return "must be one line"
     if any(unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\r\t" for character in text):
-        return "there is a control character in it"
+        return "contains a control character"
     if lines:
-        return None if shows_something(text) else "it shows nothing"
-    return None if is_line(text) else "it shows nothing, or has a character in it that hides what it is"
+        return None if shows_something(text) else "has no visible characters"
+    return None if is_line(text) else "has no visible characters, or contains one that hides or reorders text"
 
 
 class Form:

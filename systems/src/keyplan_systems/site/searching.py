@@ -175,7 +175,7 @@ class Search:
 
     def _failed(self, error: Exception) -> StoreError:
         return StoreError(
-            f"the search is invalid: {error}", place=str(self.place), hint="delete the file: it is rebuilt"
+            f"the search index failed: {error}", place=str(self.place), hint="delete the file; it is rebuilt"
         )
 
 

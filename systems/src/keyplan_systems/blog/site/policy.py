@@ -74,7 +74,7 @@ class BlogPolicy(BasePolicy[User]):
         """The arguments of the call. Raises AccessDenied, and ItemNotFound for items that the caller can't see."""
         rank = 0 if caller is None else _RANKS[caller.role]
         if rank < _RANKS[WHO[pattern]]:
-            raise AccessDenied(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
+            raise AccessDenied(f"{pattern} requires the role {WHO[pattern]}", place=f"Blog.{pattern}")
         if caller is not None and WHO[pattern] != "anyone" and pattern in self.writes:
             self.count("respond" if WHO[pattern] == "reader" else "write", caller.user_id)
             self.check_texts(pattern, arguments)
@@ -98,7 +98,7 @@ class BlogPolicy(BasePolicy[User]):
 
     def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
         if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
-            raise AccessDenied("drafts and archived posts are their author's", place=f"Blog.{pattern}")
+            raise AccessDenied("only their author can read drafts and archived posts", place=f"Blog.{pattern}")
 
     def _own_comment(self, arguments: Mapping[str, Any], caller: User | None) -> None:
         comment = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))
