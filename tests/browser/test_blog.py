@@ -77,6 +77,7 @@ def join(page: Page, name: str, *, writes: bool = True) -> None:
     with letter() as link:
         page.get_by_role("button", name="Join").click()
         page.goto(link())
+    assert page.get_by_label("Username").get_attribute("autocomplete") == "username"  # for password managers
     page.get_by_label("Password").fill("a quiet sentence of mine")
     page.get_by_role("button", name="Join").click()
     page.get_by_text(f"Menu of {name}").wait_for(state="attached")
@@ -92,6 +93,7 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     post = page.url.partition("next=")[2]
     page.goto("/")
     join(page, "Nora Reader", writes=False)
+    assert page.get_by_role("link", name="Write", exact=True).count() == 0
     page.goto(post.replace("%2F", "/"))
     like = page.get_by_role("button", name=re.compile("^Like"))
     assert like.get_attribute("aria-pressed") == "false"
@@ -295,7 +297,7 @@ def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
     author.get_by_text("only its author can see this page").wait_for()
     author.get_by_role("link", name="Edit", exact=True).click()
     author.get_by_role("link", name="Delete…").press("Enter")
-    author.get_by_label("Type its title").fill("Night bus")
+    author.get_by_label("Type the title").fill("Night bus")
     author.get_by_role("button", name="Delete permanently").press("Enter")
     author.get_by_text("The post is deleted.").wait_for()
     assert blog.slug_of("night-bus") is None

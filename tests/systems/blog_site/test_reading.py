@@ -277,7 +277,9 @@ def test_a_deleted_author_has_no_page(blog: Blog, post: Post, ada: User, anybody
     assert anybody.get("/authors/ada").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/posts/nothing", "/authors/nobody", "/static/none.css"])
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/posts/nothing", "/authors/nobody", "/static/none.css", f"/tags/{'x' * 5000}"]
+)
 def test_unknown_pages_are_404(anybody: Visit, path: str) -> None:
     answer = anybody.get(path)
     assert answer.status_code == 404
