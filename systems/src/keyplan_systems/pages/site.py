@@ -109,8 +109,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     ) -> None:
         signer = Signer(options.secret)
         secure = options.origin is not None and options.origin.startswith("https:")
-        patterns = design if isinstance(design, SessionPatterns) else None
-        sessions = Sessions(patterns, people.person if people else lambda _: None, signer)
+        sessions = Sessions(_patterns_of(design), people.person if people else lambda _: None, signer)
         super().__init__(
             design=design,
             public=options.origin,
@@ -150,3 +149,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     def begin(self, turn: Turn[D], *, sent: bool) -> None:
         if sent:
             turn.limit("write", turn.visitor.person.user_id if turn.visitor.person else turn.address)
+
+
+def _patterns_of(design: object) -> SessionPatterns | None:
+    return design if isinstance(design, SessionPatterns) else None
