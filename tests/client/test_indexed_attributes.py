@@ -112,36 +112,36 @@ def royale() -> Iterator[Royale]:
 
 
 UNFIT: tuple[tuple[Entity, str, str], ...] = (
-    (Game(game_id="1", map=""), "Game.map", "is empty, and the key attribute map of BY_MAP can't hold an empty value"),
+    (Game(game_id="1", map=""), "Game.map", "is empty, and the key attribute map of BY_MAP can't be empty"),
     (
         Player(game_id="1", name="a", map=""),
         "Player.map",
-        "is empty, and the key attribute map of BY_MAP can't hold an empty value",
+        "is empty, and the key attribute map of BY_MAP can't be empty",
     ),
     (
         Player(game_id="1", name="a", picture=b""),
         "Player.picture",
-        "is empty, and the key attribute picture of BY_PICTURE can't hold an empty value",
+        "is empty, and the key attribute picture of BY_PICTURE can't be empty",
     ),
     (
         Player(game_id="1", name="a", map="é" * 1024 + "x"),
         "Player.map",
-        "is 2049 bytes long, and the key attribute map of BY_MAP holds 2048 at most",
+        "is 2049 bytes long, and the key attribute map of BY_MAP allows 2048",
     ),
     (
         Player(game_id="1", name="a", picture=b"x" * 2049),
         "Player.picture",
-        "is 2049 bytes long, and the key attribute picture of BY_PICTURE holds 2048 at most",
+        "is 2049 bytes long, and the key attribute picture of BY_PICTURE allows 2048",
     ),
     (
         Player(game_id="1", name="a", day="x" * 1025),
         "Player.day",
-        "is 1025 bytes long, and the key attribute day of BY_PICTURE holds 1024 at most",
+        "is 1025 bytes long, and the key attribute day of BY_PICTURE allows 1024",
     ),
     (
         Guest.model_validate({"name": "a", "map": ""}),
         "Guest.map",
-        "is empty, and the key attribute map of BY_MAP can't hold an empty value",
+        "is empty, and the key attribute map of BY_MAP can't be empty",
     ),
     (
         Guest.model_validate({"name": "a", "map": 5}),

@@ -88,7 +88,7 @@ def test_other_time_formats_are_not_buckets(partition: str, kind: Any, said: str
         (datetime, "{at:%Y%d}", "doesn't sort by time"),
         (datetime, "{at:%j%Y}", "doesn't sort by time"),
         (date, "{at:%Y%d}", "doesn't sort by time"),
-        (date, "{at:%Y%m%d%H}", "names hours, and the field is a date"),
+        (date, "{at:%Y%m%d%H}", "but the field is a date"),
     ],
 )
 def test_an_unsortable_time_format_is_no_sort_key(kind: Any, layout: str, said: str) -> None:
@@ -165,9 +165,9 @@ def test_unsupported_range_reads_are_rejected_with_the_reason() -> None:
         "tagged": "it is read year by year of at, which a junction isn't",
         "open_ended": "so its range is required",
         "two_ranges": "at and until are in its partition key, and only one can be a range",
-        "narrow": "NARROW doesn't project until, which EventText holds",
+        "narrow": "NARROW doesn't project until, fields of EventText",
         "completed": "NARROW doesn't project until, which a range uses",
-        "one": "so it names many items",
+        "one": "so it matches many items",
     }.items():
         assert said in faults.pop(f"Wrong.{name}")
     assert faults == {}

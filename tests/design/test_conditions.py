@@ -157,7 +157,7 @@ def plain(value: Any) -> Any:
         ("place.since > :value", str, "Thing.place.since is datetime, and never str"),
         ("at = expires_at AND number = :value", int, "stored in different formats"),
         ("text = number AND number = :value", int, "stored in different formats"),
-        ("closed_at > :value", datetime | None, "it may be None"),
+        ("closed_at > :value", datetime | None, "it can be None"),
         ("text = :value", Range[str], "a Range holds two values"),
         ("text IN (:value, :value)", Each[str], "Each holds many values"),
         ("text = :value", Each[str], "Each holds many values"),
@@ -289,7 +289,7 @@ def test_expected_values_are_sent_in_their_stored_format() -> None:
         with pytest.raises(ConditionFailed):
             changing.renew("1", NOON + timedelta(seconds=1))
         changing.by_value("1")
-        with pytest.raises(ArgumentError, match=r"Thing.number is int, and is compared with '2'"):
+        with pytest.raises(ArgumentError, match=r"Thing.number is int, so it can't be compared with '2'"):
             changing.wrong("1")
         with pytest.raises(ArgumentError, match="attribute_not_exists"):
             changing.nothing("1")

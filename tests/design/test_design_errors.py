@@ -122,21 +122,21 @@ READS = [
     ('where="status = :state"', "unbound(self, author_id: str) -> list[Article]",
      "where= uses :state, which isn't a parameter"),
     ('where="status = = :status"', "syntax(self, author_id: str, status: str) -> list[Article]",
-     "the condition 'status = = :status' can't be read"),
+     "the condition 'status = = :status' can't be parsed"),
     ('scan=True, where={"version": 1}', "scanned(self) -> list[Article | Version]", "'version'"),
-    ("", "everything(self) -> list[Article]", r"no key supports .* \(nothing known\) without a scan"),
+    ("", "everything(self) -> list[Article]", r"no key supports .* \(no parameters\) without a scan"),
     ("scan=True", "keyed(self, article_id: str) -> list[Article]", "a scan doesn't support key conditions"),
     ("scan=True", "one(self) -> Article | None", "a scan returns a Page"),
     ('through=Through(Tagged, article_id="articel")', "mapped(self, tag: str) -> list[Article]",
      r"through= maps Article\.article_id to Tagged\.articel"),
-    ("through=Tagged", "two(self, tag: str) -> list[Article | Version]", "a junction points to one entity"),
+    ("through=Tagged", "two(self, tag: str) -> list[Article | Version]", "through= requires a result of one entity"),
     ('through=Tagged, where={"status": "published"}', "filtered(self, tag: str) -> list[Article]",
      "where= filters by status, but each Article is read by key"),
     ("through=Tagged", "unkeyed(self, title: str) -> list[Article]", "no key s"),
-    ("", "cards(self, group: str) -> list[Card]", "KEYS doesn't project text, which Card holds"),
+    ("", "cards(self, group: str) -> list[Card]", "KEYS doesn't project text, fields of Card"),
     ("", "get(self, article_id: str) -> Article | None", "get is a method of every design"),
     ("", "stream(self, author_id: str) -> Iterator[Article]", "stream is a method of every design"),
-    ("", "one(self, author_id: str) -> Article | None", "at and article_id is open, so it names many items",
+    ("", "one(self, author_id: str) -> Article | None", "at and article_id is open, so it matches many items",
      "newest_first="),
     ("", "articles(self, author_id: str | None = None) -> list[Article]",
      "author_id is in its partition key, and must not be None"),
@@ -144,7 +144,7 @@ READS = [
     ("", "parts(self, article_id: str) -> list[Article | Elsewhere]",
      "Elsewhere has no key on the table with the same partition"),
     ("", "parts(self, thread: str) -> list[Up | Down]",
-     r"some of the entities' keys are reversed \(:desc\) and some aren't", "no common order"),
+     r"only some of the entities' keys are reversed \(:desc\)", "no common order"),
     ("", "on(self, at: datetime) -> list[Post]", "no key supports", "it contains only a part of at: add a computed"),
 ]  # fmt: skip
 
@@ -167,15 +167,15 @@ KEYS = [
     ('primary = Key("X#{one}", "{}")', r"primary: '\{\}': \{\} doesn't name a field"),
     ('primary = Key("X#{one}", "{one")', "the braces of '{one' don't match"),
     ('primary = Key("X#{one}", "")', "the template is empty"),
-    ('primary = Key("X#{one}", "{one}{one}")', "put '#' behind it"),
-    ('primary = Key("X#{one}", "{one}-x")', "put '#' behind it"),
+    ('primary = Key("X#{one}", "{one}{one}")', "put '#' after it"),
+    ('primary = Key("X#{one}", "{one}-x")', "put '#' after it"),
     ('n: int; primary = Key("X#{one}", "N#{n}")', "10 comes before 2", r"pad it, as in \{version:08d\}"),
     *((f'field: {kind}; primary = Key("X#{{one}}", "{template}")', words) for kind, template, words in (
-        ("Decimal", "{field}", "a fraction has no sortable string of fixed width"),
-        ("float", "{field}", "a fraction has no sortable string of fixed width"),
+        ("Decimal", "{field}", "a fraction has no sortable string format"),
+        ("float", "{field}", "a fraction has no sortable string format"),
         ("list[str]", "{field}", "a field of type list isn't supported in a key"),
         ("Level", "{field}", "don't sort as strings"),
-        ("int", "{field:x}", "isn't a number's format"),
+        ("int", "{field:x}", "isn't a number format"),
         ("str", "{field:08d}", "this type doesn't support the format"),
         ("str", "{field:desc}", "only numbers and times can be reversed"),
         ("datetime", "{field:%B}", "isn't a fixed-width time"),
@@ -193,9 +193,9 @@ KEYS = [
     ('at: datetime; primary = Key("X#{one}", "{at:%Y%m%d}")', "primary: it contains only a part of at"),
     (('two: str; primary = Key("X#{one}", "M"); a = Key("A#{one}", "{two}", index=GSI1); '
      'b = Key("B#{one}", "{two}", index=SHARING)'),
-     r"One\.b: it shares the attribute gsi1pk with a, which holds A#{one} there", "the same template"),
+     r"One\.b: it shares the attribute gsi1pk with a, which stores A#{one} in it", "the same template"),
     ('two: str; primary = Key("X#{one}", "M"); c = Key("C#{one}", "{two}", index=LOCAL)',
-     r"One\.c: it shares the attribute pk with primary, which holds X#{one} there"),
+     r"One\.c: it shares the attribute pk with primary, which stores X#{one} in it"),
     ('gsi1pk: str; primary = Key("X#{one}", "M"); a = Key("A#{one}", "{one}", index=GSI1)',
      "the key attribute gsi1pk also stores the field gsi1pk, with another value"),
     ('primary = Key("X#{one}", "M"); a = Key("A#{one}", "M", index=Index("ELSE", "a"))',
@@ -209,7 +209,7 @@ KEYS = [
     ('a = Key("A#{one}", "M"); c = Key("B#{one}", "M", index=GSI1, when={"two": 1})',
      r"One\.c: when= names 'two', which isn't a field of One"),
     ('primary = Key("X#{one}", "HEAD"); first: IdempotencyTokens = set(); again: IdempotencyTokens = set()',
-     r"^One\.again: first keeps the tokens"),
+     r"^One\.again: first already stores the tokens"),
     ('primary = Key("X#{one}", "HEAD"); first: IdempotencyTokens = {"a"}', "tokens must start as an empty set"),
     ('two: str; primary = Key("X#{one}", "HEAD"); a = Unique("N#{one}"); b = Unique("N#{two}")',
      r"One\.b: its key can be the same as One\.a's"),
@@ -240,7 +240,7 @@ class Two(Entity):
 class D(Design):
     table = Table("ttt", entities=[One, Two])
 """,
-        [r"Two\.primary: its key can be the same as One\.primary's.*begin one of the templates with another word"],
+        [r"Two\.primary: its key can be the same as One\.primary's.*start one of the templates with another constant"],
     ),
     "the number of a shard is part of a key": (
         """
@@ -262,7 +262,7 @@ class Two(Entity):
 class D(Design):
     table = Table("ttt", entities=[One, Two])
 """,
-        ["^Two: it expires by ends, and One by expires"],
+        ["^Two: its TTL attribute is ends, that of One is expires"],
     ),
     "names and limits of the table": (
         """
@@ -276,7 +276,7 @@ class D(Design):
     def two(self, article_id: str) -> Article | None: ...
 """,
         [
-            r"D\.two: R1 is one's id already",
+            r"D\.two: R1 is already the id of one",
             r"D\.table: two indexes are named GSI1",
             r"D\.table: 24 global indexes; DynamoDB allows 20",
             r"D\.table: the key attribute pk is S in one place and N in GSI1",

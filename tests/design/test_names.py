@@ -317,9 +317,9 @@ def test_duplicate_names_and_conflicting_key_types_are_rejected() -> None:
             table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Crossed, Typed, Nested])
 
     told(error, "Same: two entities have this name: .*Same and elsewhere.Same", "rename")
-    told(error, r"Twice.x_: it is stored as x, and so is first", "aliases")
-    told(error, r"Crossed.other: its alias id is another field's name: Crossed\(id=...\) would mean both", "otherwise")
-    told(error, r"Crossed.third: its alias other is another field's name", "otherwise")
+    told(error, r"Twice.x_: it is stored as x, like first", "aliases")
+    told(error, r"Crossed.other: its alias id is another field's name: Crossed\(id=...\) would be ambiguous", "rename")
+    told(error, r"Crossed.third: its alias other is another field's name", "rename")
     told(error, r"Typed.year: .*key attribute of the table of type N, and str is stored as S", "alias")
     told(error, r"Typed.ends: .*key attribute of the table of type S", "stored as N")
     told(error, r"Nested.year: .*key attribute of the table of type N, and Part is stored as M", "alias")

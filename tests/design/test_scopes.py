@@ -130,5 +130,5 @@ def test_an_unknown_name_is_rejected_with_its_place() -> None:
 
     def asked(self: Any, note_id: str) -> Nowhere: ...  # type: ignore[name-defined]  # noqa: F821
 
-    with pytest.raises(DesignError, match="name 'Nowhere' is not defined, in an annotation"):
+    with pytest.raises(DesignError, match="name 'Nowhere' is not defined in an annotation"):
         made(asked)

@@ -67,7 +67,7 @@ def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
     return replace(spec, reads=tuple(reads.values()), writes=writes)
 
 
-_DESERVED = ("so they have no common order", "several keys match")
+_DESERVED = ("so the result has no common order", "several keys match")
 
 
 def _ordered(read: ReadSpec) -> ReadSpec | None:

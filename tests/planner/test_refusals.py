@@ -106,7 +106,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "misspelt": (read("Q")(misspelt), "Order has no field 'custmer_id' (did you mean customer_id?)"),
     "wrong_type": (read("Q")(wrong_type), "the parameter customer_id is int, but the field Order.customer_id is str"),
     "where_misspelt": (read("Q", where={"stat": "open"})(of_customer), "where= names 'stat'"),
-    "twice": (read("Q", where={"state": "open"})(in_state), "fixed by both where= and a parameter"),
+    "twice": (read("Q", where={"state": "open"})(in_state), "set by both where= and a parameter"),
     "order_unknown": (read("Q", order_by="nope")(of_customer), "order_by= names 'nope', which isn't a field of Order"),
     "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can contain"),
     "odd_collection": (

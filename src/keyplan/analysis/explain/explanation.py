@@ -80,7 +80,7 @@ def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
     wanted = (options.order_by or "").lstrip("-")
     ordered = options.newest_first or wanted or pattern.direction
     if pattern.shape.kind is ShapeKind.ONE and not match.full and not ordered:
-        return f"{order} is open in it, so it names many items"
+        return f"{order} is open in it, so it matches many items"
     if wanted and (not match.order or match.order[0][0] != wanted):
         return f"its order is {order or 'none'}, and the pattern needs {wanted}"
     unmet = [name for name in pattern.constants if name not in match.used and name in match.entity.fields]

@@ -257,7 +257,7 @@ class Rewriting:
             raise Problem(
                 f"{parts[0]} has different defaults in {' and '.join(entity.name for entity in self.entities)}, so the "
                 "value of an item without it is ambiguous",
-                "give the fields one default, or read each entity in a pattern of its own",
+                "give the fields one default, or read each entity with its own access pattern",
             )
         return found[0] if found else []
 

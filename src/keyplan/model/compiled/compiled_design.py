@@ -88,7 +88,7 @@ class CompiledDesign:
 def compile_design(
     cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str] | None = None
 ) -> CompiledDesign:
-    """Compile a design's class. ``namespace`` has the local names of its scope, ``silence`` the ignored findings of
+    """Compile a design's class. ``namespace`` has the local names of its scope, ``ignore`` the ignored findings of
     ``keyplan check`` with their reasons.
 
     Raises DesignError with all errors of the design.
@@ -205,7 +205,7 @@ class _Compiler:
             if other != name:
                 self.fault(
                     f"{self.cls.__name__}.{name}",
-                    f"{pattern.options.id} is {other}'s id already",
+                    f"{pattern.options.id} is already the id of {other}",
                     "give each access pattern its own id",
                 )
         return result
@@ -258,7 +258,7 @@ class _Compiler:
             entity = result[attribute]
             self.fault(
                 entity.name,
-                f"it expires by {attribute}, and {result[first].name} by {first}: a table has one such attribute",
+                f"its TTL attribute is {attribute}, that of {result[first].name} is {first}; a table has only one",
                 "give the Ttl fields the same name, or alias",
             )
 
@@ -284,8 +284,8 @@ class _Compiler:
                     f"{right.name}.{other.name}",
                     f"its key can be the same as {left.name}.{compiled_key.name}'s: {other} against "
                     f"{compiled_key}; one item would overwrite the other",
-                    "begin one of the templates with another word, e.g. its entity's name; or, where other "
-                    'programs made the keys, give both a Discriminator("type", "...") that tells their items apart',
+                    "start one of the templates with another constant, such as the entity's name; if other "
+                    'programs create the keys, give both entities a Discriminator("type", "...")',
                 )
 
     # Patterns
@@ -371,11 +371,11 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
     for name, annotation in written.items():
         field = entity.fields.get(name)
         if field is None or field.computed:
-            why = "computed there, and not stored" if name in entity.cls.model_computed_fields else "no field of it"
+            why = "a computed field, which isn't stored" if name in entity.cls.model_computed_fields else "not a field"
             stored = ", ".join(
                 stored_field.name for stored_field in entity.fields.values() if not stored_field.computed
             )
-            yield name, Problem(f"it is {why}", f"{entity.name} has {stored}")
+            yield name, Problem(f"in {entity.name}, it is {why}", f"use one of {stored}")
         elif kind_of(annotation) is not kind_of(field.annotation) or is_optional(annotation) != field.optional:
             yield (
                 name,

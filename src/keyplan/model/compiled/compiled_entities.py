@@ -119,7 +119,7 @@ class _EntityCompiler:
         """An entity has at most one token field, which is empty by default and stored as a set."""
         fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
         for field in fields[1:]:
-            self.fault(field.name, f"{fields[0].name} keeps the tokens of its updates", "remove one of them")
+            self.fault(field.name, f"{fields[0].name} already stores the tokens of its updates", "remove one of them")
         for field in fields:
             if field.default or field.form is not Form.OURS or field.codec is not None:
                 self.fault(field.name, "tokens must start as an empty set", f"write {field.name}: Tokens = set()")
@@ -141,8 +141,8 @@ class _EntityCompiler:
             if label.attribute in taken:
                 self.fault(
                     "",
-                    f"the label {label.attribute} is {taken[label.attribute]}'s attribute too",
-                    "leave out the field, or store it under another alias",
+                    f"the label {label.attribute} is also the attribute of {taken[label.attribute]}",
+                    "remove the field, or store it under another alias",
                 )
             taken[label.attribute] = "another label"
 
@@ -156,7 +156,7 @@ class _EntityCompiler:
                 self.fault(
                     key.name,
                     f"it contains only a part of {name}, so two items with different {name} would have one key",
-                    f"put the whole {{{name}}} into it, or a field that holds just that part",
+                    f"use the whole {{{name}}} in the key, or a field of only that part",
                 )
 
     def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
@@ -184,7 +184,7 @@ class _EntityCompiler:
             self.fault(
                 name,
                 "when= has no effect: all attributes of the key are fields, which are always stored",
-                "give one attribute a name of its own",
+                "rename one of the key attributes",
             )
         sort_templates = tuple(template for _, template in compiled_sort)
         if key.shards > 1 and not primary and not any(template.variables for template in sort_templates):
@@ -282,9 +282,9 @@ class _EntityCompiler:
             )
         if owner.keeps_null and owner.optional:
             raise Problem(
-                f"{owner.name} is stored as NULL where it is None, since its default is another value, and DynamoDB "
-                f"refuses NULL in the key attribute {attribute.name}",
-                "let its default be None, or give the field an alias",
+                f"{owner.name} is stored as NULL if it is None, because its default is another value, and DynamoDB "
+                f"rejects NULL in the key attribute {attribute.name}",
+                "set its default to None, or give the field an alias",
             )
         self.stored[owner.name] = held_in_key(owner, variable, attribute.type)
 
@@ -321,7 +321,7 @@ class _EntityCompiler:
                     self.fault(
                         other.name,
                         f"its keys in {other.place} can equal those of {key.name}: {other} against {key}",
-                        "begin one of the templates with another word",
+                        "start one of the templates with another constant",
                     )
                 continue
             shared = next((pair for pair in _shared(key, other) if not _agree(key, other, *pair)), None)
@@ -331,12 +331,12 @@ class _EntityCompiler:
     def _sharing_fault(self, key: CompiledKey, other: CompiledKey, shared: tuple[KeyAttribute, Template]) -> None:
         attribute, held = shared
         both = key.index is not None and other.index is not None and key.index.name == other.index.name
-        way = ", or when= that excludes the other's: other values of one field" if both else ""
+        way = ", or when= conditions that exclude each other" if both else ""
         self.fault(
             other.name,
-            f"it shares the attribute {attribute.name} with {key.name}, which holds {held} there "
+            f"it shares the attribute {attribute.name} with {key.name}, which stores {held} in it "
             f"(when={dict(key.when)}, shards={key.shards})",
-            f"give both keys the same template, when= and shards=, or an attribute of its own{way}",
+            f"give both keys the same template, when= and shards=, or another attribute to one of them{way}",
         )
 
 

@@ -104,8 +104,8 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
     lacking = [entity.name for entity in entities if field not in entity.fields]
     if lacking:
         raise Problem(
-            f"a filter on {field} would remove every {' and '.join(lacking)}, which has no such field",
-            "read each entity in an access pattern of its own, or use a key",
+            f"a filter on {field} would remove every {' and '.join(lacking)}, which doesn't have the field",
+            "read each entity with its own access pattern, or use a key",
         )
     first, *others = entities
     for other in others:
@@ -160,7 +160,7 @@ def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
         case _:
             pass
     if is_optional(parameter.annotation) and not all(target.keeps_null for target in operand.targets):
-        return "it may be None, which nothing that is stored equals", "ask without it in a pattern of its own"
+        return "it can be None, which no stored value equals", "use another access pattern without it"
     why = operand.why_not(parameter.value_type)
     return None if why is None else (why, "give the parameter the field's own type")
 

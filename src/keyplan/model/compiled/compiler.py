@@ -221,7 +221,7 @@ class _ReadCompiler:
         self._refuse_order(f"{word} returns items in no order")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
-                raise Problem(f"where= names {name!r}, which isn't a field of everything that {word} returns")
+                raise Problem(f"where= names {name!r}, which isn't a field of every entity that {word} returns")
         if self.options.scan_index is not None:
             matches = plan_checks.standing_in(self.options.scan_index, self.targets, consistent=self.options.consistent)
             self.constants = plan_checks.without_implied(self.constants, matches)
@@ -263,7 +263,7 @@ class _ReadCompiler:
                 misses.append(
                     Miss(
                         key,
-                        f"{names} is open, so it names many items: say newest_first= for the first, or return a list",
+                        f"{names} is open, so it matches many items: set newest_first=, or return a list",
                         1,
                     )
                 )
@@ -287,11 +287,11 @@ class _ReadCompiler:
         taken = {attribute.name for attribute, _ in key.attributes} & set(condition.names.values())
         if not taken:
             return None
-        return f"{', '.join(sorted(taken))} would be filtered by, and DynamoDB takes no filter on the key it reads by"
+        return f"{', '.join(sorted(taken))} needs a filter, and a Query can't filter by attributes of its own key"
 
     def _told(self) -> GetPlan | ClaimPlan | QueryPlan | BatchGetPlan:
         """A count or an existence check, by the cheapest key in any order."""
-        self._refuse_order("how many there are has none")
+        self._refuse_order("a count has no order")
         entity, *others = self.targets
         if self.shape.kind is ShapeKind.EXISTS and not others:
             knowns = self._knowns(entity)
@@ -357,7 +357,7 @@ class _ReadCompiler:
                 return None
             matches.append(match)
         if len({match.buckets for match in matches}) > 1:
-            misses.append(Miss(key, "its time buckets differ between the entities or ways of the read", 2))
+            misses.append(Miss(key, "its time buckets differ between the entities", 2))
             return None
         return tuple(matches)
 
@@ -377,7 +377,7 @@ class _ReadCompiler:
         if entity.primary not in self._usable(entity.keys, []):
             return None
         if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
-            self._refuse_order("items that are read by their keys come in the order of the values")
+            self._refuse_order("BatchGetItem returns items in the order of the values")
             return BatchGetPlan(entity, tuple(each), self.options.consistent)
         return None
 
@@ -386,7 +386,7 @@ class _ReadCompiler:
         named = [key for key in keys if self._is_named(key)] if self.options.key is not None else []
         for key in keys:
             if named and key not in named:
-                misses.append(Miss(key, "key= names another", NAMED_ELSEWHERE))
+                misses.append(Miss(key, "key= names another key", NAMED_ELSEWHERE))
             elif self.options.consistent and key.index is not None and not key.index.local:
                 misses.append(Miss(key, "global indexes don't support strongly consistent reads", 3))
             else:
@@ -406,7 +406,7 @@ class _ReadCompiler:
     def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
         """The query of a key; ``ordered`` if the result's order matters."""
         if ordered and not any(match.order for match in matches) and not matches[0].each:
-            self._refuse_order(f"{key.name} leaves nothing open that could order it")
+            self._refuse_order(f"{key.name} fixes all sort key fields")
         plan = QueryPlan(
             index=key.index,
             matches=matches,
@@ -438,9 +438,7 @@ class _ReadCompiler:
             )
         turned = {match.order[0][1] for match in matches if match.order}
         if len(turned) > 1:
-            raise Problem(
-                "some of the entities' keys are reversed (:desc) and some aren't, so they have no common order"
-            )
+            raise Problem("only some of the entities' keys are reversed (:desc), so the result has no common order")
         return (turned.pop() if turned else False) == newest
 
     def _filter(self, matches: tuple[KeyMatch, ...], held: frozenset[str] | None = None) -> Filter | None:
@@ -476,7 +474,9 @@ class _ReadCompiler:
 
     def _through(self) -> ThroughPlan:
         if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION or self.shape.told:
-            raise Problem("a junction points to one entity", "return a Page, a list, an Iterator or one of it")
+            raise Problem(
+                "through= requires a result of one entity", "return the entity, or a Page, a list or an Iterator of it"
+            )
         if self.options.complete:
             raise Problem("complete= doesn't support junctions", "omit complete= or through=")
         first, *others = [self._way(junction, mapping) for junction, mapping in self._junctions()]
@@ -555,7 +555,7 @@ class _ReadCompiler:
     # Errors
 
     def _no_key(self, misses: list[Miss]) -> Problem:
-        return nothing_serves(", ".join(map(str, self._conditions())) or "nothing known", misses)
+        return nothing_serves(", ".join(map(str, self._conditions())) or "no parameters", misses)
 
 
 def junctions_of(through: Any) -> list[Through]:

@@ -66,7 +66,7 @@ def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -
     try:
         parsed = expressions.read_condition(text)
     except expressions.ExpressionFault as error:
-        raise Problem(f"the condition {text!r} can't be read: {error}") from None
+        raise Problem(f"the condition {text!r} can't be parsed: {error}") from None
     translation = _Translation(entities, prefix)
     try:
         printed = expressions.to_text(translation.condition(parsed))
@@ -222,7 +222,7 @@ class _Translation:
                 sized = self._stored(inner)
                 why = None if sized is None else sized.why_unsized()
                 if sized is not None and why is not None:
-                    raise Problem(f"size({sized.name}) can't be taken: {why}")
+                    raise Problem(f"size() doesn't support {sized.name}: {why}")
                 return NUMBER
             case _:
                 return None
@@ -233,7 +233,7 @@ class _Translation:
             if first.form != other.form:
                 raise Problem(
                     f"{first.name} and {other.name} are stored in different formats",
-                    "read each in an access pattern of its own",
+                    "read each entity with its own access pattern",
                 )
         return first
 

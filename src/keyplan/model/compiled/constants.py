@@ -75,7 +75,7 @@ def domain_of(annotation: Any) -> tuple[Any, ...] | None:
 
 
 class _Invalid:
-    """Stands for an invalid value."""
+    """The type of a placeholder for an invalid value."""
 
 
 _INVALID = _Invalid()

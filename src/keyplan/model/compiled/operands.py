@@ -163,7 +163,7 @@ class StoredOperand:
     def _number(self, value: Any) -> Any:
         plain = value.value if isinstance(value, enum.Enum) else value
         if isinstance(plain, bool) or not isinstance(plain, _NUMBERS):
-            raise ArgumentError(f"{self.name} is {type_name(self.annotation)}, and is compared with {value!r}")
+            raise ArgumentError(f"{self.name} is {type_name(self.annotation)}, so it can't be compared with {value!r}")
         return plain
 
     def _validated(self, value: Any) -> Any:
@@ -175,7 +175,7 @@ class StoredOperand:
             return adapter.validate_python(value, strict=not by_value)
         except ValidationError as error:
             raise ArgumentError(
-                f"{self.name} is {type_name(self.annotation)}, and is compared with {value!r}",
+                f"{self.name} is {type_name(self.annotation)}, so it can't be compared with {value!r}",
                 errors=error_details_of(error, self.name),
             ) from None
 

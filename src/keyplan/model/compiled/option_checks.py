@@ -213,10 +213,10 @@ def _check_where(signature: Signature, options: Options, owners: Sequence[Compil
     known = {name for entity in owners for name in entity.fields}
     unknown = [name for name in where if name not in known]
     if unknown:
-        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which isn't a field of the answer")
+        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which isn't a field of the result")
     twice = [parameter.name for parameter in signature.parameters if parameter.condition and parameter.name in where]
     if twice:
         raise Problem(
-            f"{', '.join(twice)} is fixed by both where= and a parameter",
+            f"{', '.join(twice)} is set by both where= and a parameter",
             "use one of them; a Literal as the parameter's type lists its values",
         )

@@ -41,9 +41,9 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
             same = all(way.fields.get(name, name) == name for name in template.fields)
             if own != wanted or not same:
                 raise Problem(
-                    f"{junction.key.name} isn't in the order of {ordering.key.name}, by which the other "
-                    f"junction's ends are ordered: its sort key would have to be {wanted} in the table",
-                    "give it that sort key, of the same fields",
+                    f"{junction.key.name} isn't in the order of {ordering.key.name}, like the other "
+                    f"junction's ends: its sort key in the table must be {wanted}",
+                    "give it that sort key, with the same fields",
                 )
 
 
@@ -95,9 +95,9 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
         index = match.key.index
         if index is not None and lacking:
             raise Problem(
-                f"{index.name} doesn't project {', '.join(lacking)}, which {match.entity.gives.__name__} holds",
-                'add them to projection=, make it "ALL", return a View of fewer fields, or set complete=True: what '
-                "the index lacks is then read from the table, by BatchGetItem",
+                f"{index.name} doesn't project {', '.join(lacking)}, fields of {match.entity.gives.__name__}",
+                'add them to projection=, make it "ALL", return a View of fewer fields, or set complete=True '
+                "to read missing fields from the table with BatchGetItem",
             )
     check_filtered(matches, condition)
 
@@ -108,7 +108,7 @@ def check_sifted(matches: Sequence[KeyMatch]) -> None:
         if match.sifts and lacking_in_index(match):
             raise Problem(
                 f"{match.key.place} doesn't project {', '.join(lacking_in_index(match))}, which a range uses",
-                "add it to projection=, or begin the sort key with it",
+                "add it to projection=, or start the sort key with it",
             )
 
 

@@ -91,8 +91,8 @@ def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
                 yield (
                     name,
                     Problem(
-                        f"its alias {alias} is another field's name: {cls.__name__}({alias}=...) would mean both",
-                        f"call the field {alias} otherwise, as its own alias may say where it is stored",
+                        f"its alias {alias} is another field's name: {cls.__name__}({alias}=...) would be ambiguous",
+                        f"rename the field {alias}; its alias can keep its stored name",
                     ),
                 )
 
@@ -108,7 +108,7 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
             yield (
                 field.name,
                 Problem(
-                    f"it is stored as {field.attribute}, and so is {other}: one would overwrite the other",
+                    f"it is stored as {field.attribute}, like {other}: one would overwrite the other",
                     "give them different aliases",
                 ),
             )
@@ -122,7 +122,7 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
                 Problem(
                     f"it is stored as {field.attribute}, which is a key attribute of the table of type {wanted}, and "
                     f"{getattr(kind_of(field.annotation), '__name__', 'its type')} is stored as {tag}: DynamoDB would "
-                    "refuse each item",
+                    "reject each item",
                     "give the field an alias",
                 ),
             )

@@ -260,7 +260,7 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
             if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # with the names of its scope
                 annotation.__annotations__ = get_type_hints(annotation, localns=dict(namespace), include_extras=True)
     except NameError as error:
-        raise Problem(f"{error}, in an annotation", "import the name at run time, not only for type checking") from None
+        raise Problem(f"{error} in an annotation", "import the name at run time, not only for type checking") from None
     parameters: list[Parameter] = []
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:

@@ -102,7 +102,7 @@ class Buckets:
         begin, end = self._number(first), self._number(last)
         if end - begin + 1 > BUCKETS_MAX:
             raise ArgumentError(
-                f"{self.field} reaches over {end - begin + 1:,} {self.unit}s, and a call takes {BUCKETS_MAX:,}",
+                f"{self.field} covers {end - begin + 1:,} {self.unit}s; a call supports {BUCKETS_MAX:,}",
                 place=self.field,
                 hint="read a shorter range per call",
             )

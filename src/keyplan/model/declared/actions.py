@@ -331,7 +331,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 
 class _Recorder:
-    """Stands for an item, and records accessed attributes, keys and indexes."""
+    """A placeholder for an item that records accessed attributes, keys and indexes."""
 
     __slots__ = ("_steps",)
 

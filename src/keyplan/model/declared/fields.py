@@ -61,10 +61,10 @@ class _Slot:
         self.count = count
 
     def __call__(self) -> int:
-        return random.randrange(self.count)  # noqa: S311 - it spreads load, and hides nothing
+        return random.randrange(self.count)  # noqa: S311 - it spreads writes and isn't a secret
 
 
-def CounterShards(count: int) -> int:  # noqa: N802 - it stands where a type's word does
+def CounterShards(count: int) -> int:  # noqa: N802 - used like a type, so it is named like one
     """A field of the partition key that makes a sharded counter of ``count`` items, for many concurrent updates.
 
     ``slot: int = CounterShards(10)``: an ``Update(...).or_create()`` without a slot adds to a random one, and a read
@@ -74,7 +74,7 @@ def CounterShards(count: int) -> int:  # noqa: N802 - it stands where a type's w
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
         raise ArgumentError(f"CounterShards takes 2 to {SLOTS_MAX}, not {shown(count)}", place="CounterShards")
     field: Any = Field(default_factory=_Slot(count), ge=0, lt=count)
-    return field  # type: ignore[no-any-return] # pydantic sees what it is
+    return field  # type: ignore[no-any-return] # pydantic receives a FieldInfo
 
 
 def slots_of(info: FieldInfo) -> int | None:

@@ -74,9 +74,9 @@ class Range(Generic[T]):
 
     def __post_init__(self) -> None:
         if self.ge is not None and self.gt is not None:
-            raise ArgumentError("a range takes ge or gt, not both", place="Range")
+            raise ArgumentError("a range doesn't support both ge and gt", place="Range")
         if self.le is not None and self.lt is not None:
-            raise ArgumentError("a range takes le or lt, not both", place="Range")
+            raise ArgumentError("a range doesn't support both le and lt", place="Range")
         if self.lower is None and self.upper is None:
             raise ArgumentError("a range needs a bound", place="Range", hint="pass ge, gt, le or lt")
 

@@ -35,7 +35,7 @@ _TAGS: dict[Any, str] = {
 }
 _BEFORE = {"function-before", "function-wrap", "function-plain"}
 _DECODED = "decoded"
-"""Stands for the type of a value that is decoded in Python first."""
+"""The type of values that are decoded in Python before validation."""
 
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], "Entity"]
 

@@ -258,7 +258,7 @@ class RankFormat:
 
     def write(self, value: Any) -> str:
         if value not in self.ranks:
-            raise KeyFieldError(f"{value!r} is none of {', '.join(map(repr, self.ranks))}")
+            raise KeyFieldError(f"{value!r} isn't one of {', '.join(map(repr, self.ranks))}")
         text = f"{self.rank(value):0{self._width}d}"
         return text.translate(_NINES) if self.descending else text
 
@@ -282,8 +282,8 @@ class DayTimeFormat:
     def write(self, value: Any) -> str:
         if value.tzinfo is not None:
             raise KeyFieldError(
-                f"{value.isoformat()} has a time zone, and times of several zones don't sort as strings",
-                hint="pass a time without one, or a datetime",
+                f"{value.isoformat()} has a time zone, and times in different time zones don't sort as strings",
+                hint="pass a time without a time zone, or a datetime",
             )
         text = str(value.isoformat(timespec="microseconds"))
         return text.translate(_NINES) if self.descending else text
@@ -429,8 +429,8 @@ def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
         text = str((as_utc(value) - _EPOCH) // step)
         if len(text) != width or text.startswith("-"):
             raise KeyFieldError(
-                f"{value.isoformat()} doesn't have {width} digits in {unit} since 1970, and wouldn't sort",
-                hint="such a string supports times from 2001 to 2286",
+                f"{value.isoformat()} doesn't have {width} digits in {unit} since 1970, so it doesn't sort as a string",
+                hint="pass a time from 2001 to 2286",
             )
         return text
 
@@ -531,16 +531,14 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         if sorts and not all(isinstance(member.value, str) for member in kind):
             raise Problem(
-                f"{kind.__name__} has values that aren't strings, and don't sort as strings",
-                "pad whole numbers, as in {level:02d}, or take its members in the order of the class: {level:rank}",
+                f"{kind.__name__} has values that don't sort as strings",
+                "pad whole numbers, as in {level:02d}, or sort members in the order of the class: {level:rank}",
             )
         return TextFormat(lambda value: str(value.value))
     if kind is tuple:
         return PartsFormat()
     if kind in {float, Decimal}:
-        raise Problem(
-            "a fraction has no sortable string of fixed width", "use a native Number key attribute, or an int field"
-        )
+        raise Problem("a fraction has no sortable string format", "use a native Number key attribute, or an int field")
     raise Problem(f"a field of type {getattr(kind, '__name__', kind)} isn't supported in a key")
 
 
@@ -548,7 +546,7 @@ def _no_spec(spec: str) -> None:
     if spec:
         raise Problem(
             f"this type doesn't support the format {spec!r}",
-            "numbers take '08d', times take strftime fields, types of few values 'rank'; all of them take ':desc'",
+            "numbers take '08d', times take strftime fields, types with few values take 'rank'; all take ':desc'",
         )
 
 
@@ -558,7 +556,7 @@ def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
     if spec:
         match = re.fullmatch(r"0?([1-9][0-9]?)d", spec)
         if not match:
-            raise Problem(f"{spec!r} isn't a number's format", "write the number of digits, as in {version:08d}")
+            raise Problem(f"{spec!r} isn't a number format", "write the number of digits, as in {version:08d}")
         return IntegerFormat(int(match.group(1)), descending)
     if sorts or descending:
         raise Problem(
@@ -591,7 +589,7 @@ def day_layout(spec: str, *, sorts: bool) -> str:
     """The layout of a date in a key. Raises Problem."""
     layout = layout_of(spec, sorts=sorts)
     if not set(letters_of(layout)) <= set("Ymdj"):
-        raise Problem(f"{spec!r} names hours, and the field is a date", "use %Y, %m, %d and %j")
+        raise Problem(f"{spec!r} contains units of less than a day, but the field is a date", "use %Y, %m, %d and %j")
     return layout
 
 

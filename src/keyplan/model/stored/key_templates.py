@@ -98,7 +98,7 @@ class Variable:
         if self.style.case is not None:
             plain = self.style.fold(plain)
         if plain == "":
-            raise KeyFieldError("is empty, and a key can't hold an empty value", hint="give it a value")
+            raise KeyFieldError("is empty, and key values can't be empty", hint="give it a value")
         if self.bare or self.style.raw or not self.format.raw:
             return plain
         return escape(plain, last=self.last)
@@ -195,7 +195,7 @@ class Template:
                 continue
             value = values[part.field]
             if value is None:
-                raise KeyFieldError("is None, and a key can't hold that", place=part.field, hint="give it a value")
+                raise KeyFieldError("is None, which a key can't contain", place=part.field, hint="give it a value")
             try:
                 out.append(part.text(value))
             except KeyFieldError as error:
@@ -259,10 +259,12 @@ def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, s
     for before, after in pairwise(pieces):
         if isinstance(before, tuple) and (isinstance(after, tuple) or not (raw or after.startswith(DELIMITER))):
             raise Problem(
-                f"{{{before[0]}}} is followed by {after!r}: where one value ends and the next begins could not be told",
-                f"put {DELIMITER!r} behind it"
+                f"{{{before[0]}}} is followed by {after!r}: the boundary between the two values is ambiguous",
+                f"put {DELIMITER!r} after it"
                 + (
-                    "" if isinstance(after, tuple) else "; or say KeyStyle(raw=True), for keys that other programs made"
+                    ""
+                    if isinstance(after, tuple)
+                    else "; or use KeyStyle(raw=True) for keys that other programs create"
                 ),
             )
     return pieces

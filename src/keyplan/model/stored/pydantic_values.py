@@ -185,11 +185,11 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
     """Why pydantic's serialization can't store values of a type: it masks, decodes or doesn't support them."""
     hint = "store it in another type, or give it a serializer and a validator that read it back"
     if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
-        return Problem("its validator doesn't take the values that it returns: an instance is validated again", hint)
+        return Problem("its validator rejects values that it returned; instances are validated again on writes", hint)
     if form is not Form.DUMPED:
         return None
     if holds(annotation, lambda part: isinstance(cls := get_origin(part) or part, type) and issubclass(cls, _SECRETS)):
-        return Problem("pydantic masks secrets when it writes them", hint)
+        return Problem("pydantic masks secrets when it serializes them", hint)
     try:
         _adapter_of(annotation).json_schema(mode="serialization")
     except PydanticInvalidForJsonSchema as error:

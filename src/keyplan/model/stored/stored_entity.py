@@ -342,7 +342,7 @@ class CompiledEntity:
             return self._validate(self.own_values(instance), by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise ArgumentError(
-                f"this {self.name} is not valid", place=self.name, errors=error_details_of(error, self.name)
+                f"invalid {self.name}", place=self.name, errors=error_details_of(error, self.name)
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
@@ -405,10 +405,10 @@ class CompiledEntity:
         name = key.ambiguous(field_values) if self._is_raw else None
         if name is not None:
             raise KeyFieldError(
-                f"{shown(field_values[name])} holds the text that ends it in the key {key.name}: another item could "
-                "have the same key",
+                f"{shown(field_values[name])} contains the text that follows it in the key {key.name}: another "
+                "item could have the same key",
                 place=f"{self.name}.{name}",
-                hint="give it another value; its keys have no escapes (KeyStyle(raw=True))",
+                hint="use another value: this key doesn't escape values (KeyStyle(raw=True))",
             )
         return written
 
@@ -454,7 +454,7 @@ class CompiledEntity:
                 f"the item is {size:,} bytes; DynamoDB allows {ITEM_BYTES_MAX:,}, attribute names included",
                 place=f"{self.name}.{largest}",
                 hint=f"the largest attribute is {largest} ({values.value_size(item[largest]):,} bytes): "
-                "compress it, split it over several items, or keep it in an object store and its address here",
+                "compress it, split it into several items, or store it in Amazon S3 and its URL here",
             )
         return item
 
@@ -467,7 +467,7 @@ class CompiledEntity:
         """Undeclared values (``extra="allow"``) under their own names. Raises ArgumentError."""
         for name, value in others.items():
             if name in self._attributes:
-                raise ArgumentError("the attribute of that name holds a key, or a label", place=f"{self.name}.{name}")
+                raise ArgumentError("an attribute of that name stores a key or a label", place=f"{self.name}.{name}")
             dumped = undeclared(value)
             item[name] = self.encode_field(name, values.encode, dumped)
 
@@ -539,9 +539,9 @@ class CompiledEntity:
             return self._validate(read, by_name=True, strict=False)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise InvalidItemError(
-                f"the item's key is a {self.name}'s, but its attributes aren't",
+                f"the item's key is that of {self.name}, but its attributes don't match",
                 place=f"{self.name}({self.describe_key(item)})",
-                hint="another program wrote it, or the entity has changed since: fix the item, or default the field",
+                hint="another program wrote it, or the entity changed: fix the item, or give the field a default",
                 errors=error_details_of(error, self.name),
             ) from None
 
@@ -565,7 +565,7 @@ class CompiledEntity:
 
 
 class _Unreadable:
-    """Stands for a value that isn't in its field's stored form: every type rejects it."""
+    """A placeholder for a value that isn't in its field's stored form: every type rejects it."""
 
     def __init__(self, tag: str, value: Any) -> None:
         self.stored = {tag: value}

@@ -144,11 +144,11 @@ def _marked(stored: StoredField, annotation: Any) -> StoredField:
     if mark is None or is_marked_within(annotation):
         problem = Problem(
             "it contains StoredAs(...), which is only for fields of an entity",
-            "give the inner type a PlainSerializer, or the whole field a Stored form",
+            "give the inner type a PlainSerializer, or the whole field a StoredAs(...)",
         )
         return replace(stored, problem=problem)
     if marks_of(annotation):
-        problem = Problem("a Version or Ttl has a stored form of its own", "leave out StoredAs(...)")
+        problem = Problem("a Version or Ttl has its own stored form", "remove StoredAs(...)")
         return replace(stored, problem=problem)
     try:
         codec = form_of_mark(mark, annotation)

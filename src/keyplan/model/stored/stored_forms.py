@@ -85,7 +85,7 @@ def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
     kind = kind_of(annotation)
     given = [text is not None for text in (mark.form, mark.layout, mark.write or mark.read)]
     if sum(given) != 1 or (mark.write is None) is not (mark.read is None):
-        raise Problem("Stored takes one form, or a layout=, or write= and read=", 'write StoredAs("ms")')
+        raise Problem("StoredAs takes one form, or a layout=, or write= and read=", 'write StoredAs("ms")')
     if mark.write is not None and mark.read is not None:
         return _pair(mark, mark.write, mark.read)
     if mark.layout is not None:
@@ -93,7 +93,7 @@ def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
     name = mark.form or ""
     fitting = _FITTING.get(name)
     if fitting is None and name not in {"json", "zlib", "gzip"}:
-        raise Problem(f"{name!r} isn't a stored form", f"there are {', '.join([*_FITTING, 'json', 'zlib', 'gzip'])}")
+        raise Problem(f"{name!r} isn't a stored form", f"use one of {', '.join([*_FITTING, 'json', 'zlib', 'gzip'])}")
     if fitting is not None and kind not in fitting:
         what = ", ".join(value.__name__ for value in fitting)
         raise Problem(f"the stored form {name!r} is for {what}, not for {getattr(kind, '__name__', kind)}")
@@ -220,7 +220,7 @@ def _layout(mark: StoredAs, layout: str, kind: Any) -> FieldForm:
     needed = "YmdHMS" if kind is datetime else "Ymd"
     lacking = [f"%{word}" for word in needed if word not in letters and not (word in "md" and "j" in letters)]
     if lacking:
-        raise Problem(f"the layout {layout!r} holds only a part of the value: {', '.join(lacking)} is lacking")
+        raise Problem(f"the layout {layout!r} omits a part of the value: {', '.join(lacking)}")
 
     def write(value: Any) -> str:
         moment = as_utc(value) if kind is datetime else value

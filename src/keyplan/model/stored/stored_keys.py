@@ -173,7 +173,7 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
         if size > bytes_max:
             raise KeyFieldError(
                 f"the key attribute {attribute.name} would be {size} bytes long; DynamoDB allows {bytes_max}",
-                hint="keep the fields of a key short",
+                hint="shorten the fields of the key",
             )
     return text
 
@@ -200,16 +200,16 @@ class IndexedAttribute:
             )
         if not value[self.attribute.type]:
             raise KeyFieldError(
-                f"is empty, and {held} can't hold an empty value",
+                f"is empty, and {held} can't be empty",
                 place=self.place,
-                hint="give it a value, or let it be None, which isn't stored",
+                hint="set it to a value, or to None, which isn't stored",
             )
         size = value_size({self.attribute.type: value[self.attribute.type]})
         if size > self.bytes_max and self.attribute.type != "N":
             raise KeyFieldError(
-                f"is {size} bytes long, and {held} holds {self.bytes_max} at most",
+                f"is {size} bytes long, and {held} allows {self.bytes_max}",
                 place=self.place,
-                hint="keep it short, or store it under another name",
+                hint="shorten it, or store it under another name",
             )
 
 

@@ -59,7 +59,7 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
             case _:
                 return _applied(before, change)
     except (TypeError, ArithmeticError, RecursionError) as error:
-        raise ArgumentError(f"{shown(change)} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
+        raise ArgumentError(f"{shown(change)} isn't a valid change: {error}", place=f"{entity.name}.{name}") from None
 
 
 def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions.Update[Any]:
@@ -76,7 +76,9 @@ def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions
     name = entity.tokens.name
     if name in action.changes:
         raise UpdateRejected(
-            "an idempotent update adds its token to this field", place=f"{entity.name}.{name}", hint="use two updates"
+            "the idempotent update itself adds its token to this field",
+            place=f"{entity.name}.{name}",
+            hint="use two updates",
         )
     return action.set(**{name: actions.SetAdd((action.token,))})
 
