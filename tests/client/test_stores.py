@@ -78,7 +78,7 @@ def test_hooks_of_shared_stores() -> None:
     first.on_call = calls.append
     assert first.on_call is not None
     assert listens(first)
-    record = RunningCall.told("GetItem", 0.0, (1, 2), 3, {}, {})
+    record = RunningCall.finished_request("GetItem", 0.0, (1, 2), 3, {}, {})
     backend.on_call(record)
     assert calls == [record]
     with first.counting("Here"):

@@ -154,7 +154,7 @@ class RunningCall:
         return PatternRecord(self.pattern, self._seconds * 1000, self._started_ns, tuple(self.calls), self.error)
 
     @staticmethod
-    def told(
+    def finished_request(
         operation: str,
         started: float,
         sizes: tuple[int, int],

@@ -6,7 +6,8 @@ write patterns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from keyplan.client.batches import batch_write
@@ -17,11 +18,11 @@ from keyplan.client.transactions import send
 from keyplan.client.write_attempts import run_write, stored_after
 from keyplan.client.write_compiler import WriteCompiler, primary_key
 from keyplan.errors import ArgumentError, InvalidItemError
-from keyplan.model.declared.actions import Action, Ask, Batch, Create, Delete, Previous, Put, Update, several
+from keyplan.model.compiled.compiled_design import WritePattern
+from keyplan.model.declared.actions import Action, Batch, Create, Delete, Previous, Put, Update, several
 from keyplan.model.declared.entity import Entity
 
 E = TypeVar("E", bound=Entity)
-T = TypeVar("T")
 
 
 class Verbs:
@@ -33,7 +34,6 @@ class Verbs:
         self.answers = answers
 
     def get(self, cls: type[E], key: Mapping[str, Any], *, consistent: bool = False) -> Conversation[E | None]:
-        """One item by its key fields."""
         entity = self.compiler.entity(cls)
         if "consistent" in entity.key_fields:  # the keyword is a key field: such an item is read eventually consistent
             key, consistent = {**key, "consistent": consistent}, False
@@ -44,7 +44,6 @@ class Verbs:
     def get_many(
         self, cls: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
     ) -> Conversation[list[E | None]]:
-        """Many items by their key fields, in order."""
         entity = self.compiler.entity(cls)
         given = list(several(keys, "keys"))
         wanted = [primary_key(entity, key) for key in given]
@@ -58,7 +57,6 @@ class Verbs:
         return cast("E", (yield from self._instance(Put(instance))))
 
     def create(self, instance: E) -> Conversation[E]:
-        """Write an item that must not exist yet."""
         return cast("E", (yield from self._instance(Create(instance))))
 
     def _instance(self, action: Put[Any] | Create[Any]) -> Conversation[Any]:
@@ -92,11 +90,11 @@ class Verbs:
         key = {name: changes[name] for name in named if name in changes}
         return Update(target, **key).set(**{name: value for name, value in changes.items() if name not in named})
 
-    def _previous(self, asked: Previous[E], kind: type[Put[Any] | Update[Any]]) -> Conversation[E | None]:
+    def _previous(self, previous: Previous[E], kind: type[Put[Any] | Update[Any]]) -> Conversation[E | None]:
         verb = kind.__name__.lower()
-        if not isinstance(asked.action, kind):
-            raise ArgumentError(f"{asked!r} isn't a {kind.__name__}", place=verb, hint=f"pass {kind.__name__}(...)")
-        return (yield from run_write(self.compiler, self.answers, asked.__iter__, verb, 1))
+        if not isinstance(previous.action, kind):
+            raise ArgumentError(f"{previous!r} isn't a {kind.__name__}", place=verb, hint=f"pass {kind.__name__}(...)")
+        return (yield from run_write(self.compiler, self.answers, previous.__iter__, verb, 1))
 
     def delete(self, action: Delete[E]) -> Conversation[E | None]:
         """Delete an item. Returns it if a single request can return it."""
@@ -109,11 +107,9 @@ class Verbs:
             return None
 
     def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> Conversation[None]:
-        """Puts and deletes without conditions."""
         yield from batch_write(self.target.name, self.compiler.batch(Batch(actions)))
 
     def transact(self, actions: Iterable[Action]) -> Conversation[None]:
-        """Several actions in one transaction."""
         operations = [
             operation
             for action in several(actions, "actions")
@@ -121,6 +117,6 @@ class Verbs:
         ]
         yield from send(operations, "transact")
 
-    def write(self, make: Callable[[], Generator[Action | Ask, Any, T]], place: str, attempts: int) -> Conversation[T]:
-        """Run a write pattern."""
-        return run_write(self.compiler, self.answers, make, place, attempts)
+    def write(self, design: Any, pattern: WritePattern, bound: Mapping[str, Any]) -> Conversation[Any]:
+        make: Callable[[], Any] = partial(pattern.function, design, **bound)
+        return run_write(self.compiler, self.answers, make, pattern.place, pattern.attempts)

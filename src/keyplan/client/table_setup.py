@@ -199,19 +199,19 @@ def _of_index(
         yield Difference(place, own_text, other_text, added)
         return
     if own_index[0] != other_index[0]:
-        anew = "a local index can't be removed: rename the design's index"
-        hint = anew if own_index[0] == "global" else "a local index can only be created with its table"
+        rename = "a local index can't be removed: rename the design's index"
+        hint = rename if own_index[0] == "global" else "a local index can only be created with its table"
         yield Difference(place, own_text, other_text, hint)
         return
     ours, theirs = own_index[1], other_index[1]
-    anew = "delete the index, then run keyplan create; its reads fail in between"
+    recreate = "delete the index, then run keyplan create; its reads fail in between"
     if ours["KeySchema"] != theirs["KeySchema"]:
-        yield Difference(place, _schema_text(ours["KeySchema"]), _schema_text(theirs["KeySchema"]), anew)
+        yield Difference(place, _schema_text(ours["KeySchema"]), _schema_text(theirs["KeySchema"]), recreate)
     own, other = ours.get("Projection", {}), theirs.get("Projection", {})
     needed, projected = _projected(own), _projected(other)
     if needed != projected:
         wider = projected is None or (needed is not None and needed < projected)
-        yield Difference(place, _projection_text(own), _projection_text(other), anew, serious=not wider)
+        yield Difference(place, _projection_text(own), _projection_text(other), recreate, serious=not wider)
     if theirs.get("IndexStatus", "ACTIVE") != "ACTIVE":
         hint = "wait until it is ACTIVE; until then its reads fail"
         yield Difference(place, "an ACTIVE index", f"an index in state {theirs['IndexStatus']}", hint, serious=False)

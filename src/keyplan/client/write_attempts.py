@@ -50,7 +50,7 @@ def run_write(
         except WriteFailed:
             if findings is None or not findings.curable(attempt.refusals, gave_up=attempt.gave_up):
                 raise
-            before = findings.told(attempt.refusals)
+            before = findings.comparable(attempt.refusals)
         yield pause_before_retry(number)
     raise AssertionError("attempts= must be at least 1")
 
@@ -77,7 +77,7 @@ class _Way(enum.Enum):
     UNKNOWN = "others follow: it stays unknown"
 
 
-class _Anew(BaseException):
+class _Rerun(BaseException):
     """Rerun the generator: more is known about the values it needs."""
 
 
@@ -111,10 +111,10 @@ class Attempt:
     def run(self, make: Callable[[], Actions[T]]) -> Conversation[T]:
         """Raises the generator's exceptions, and WriteFailed."""
         while True:
-            self._begin()
             try:
                 result = yield from self._steps(make())
-            except _Anew:
+            except _Rerun:
+                self._begin()
                 continue
             yield from self._send()
             for batch in self.batches:  # sequentially, so that the last one implies success of all
@@ -126,7 +126,6 @@ class Attempt:
         ``yield`` returns only results that are known beforehand. Raises the generator's exceptions.
         """
         self._way = _Way.UNKNOWN
-        self._begin()
         return (yield from self._steps(make()))
 
     def _steps(self, actions: Actions[T]) -> Conversation[T]:
@@ -173,10 +172,11 @@ class Attempt:
 
     def _take(self, action: Any) -> Conversation[Any]:
         """Collect an action; returns what it leaves in the store."""
-        self._followed()
+        if self._open is not None:
+            self._followed(self._open)
         compiled = self.compiler.compile(action)
         self.operations.extend(compiled.operations)
-        if len(self.operations) == 1 and compiled.answers and self._way is not _Way.UNKNOWN:
+        if len(self.operations) == 1 and compiled.returned is not None and self._way is not _Way.UNKNOWN:
             return (yield from self._find_out(action, compiled))
         certain = compiled.certain()
         if certain is None and action.is_wanted:
@@ -196,10 +196,8 @@ class Attempt:
         self._pending = Pending()
         return self._pending.hand_out()
 
-    def _followed(self) -> None:
+    def _followed(self, first: Action) -> None:
         """Another action follows: the result of the first one can't be known, if it is needed."""
-        if self._open is None:
-            return
         if self._way is _Way.SENT:
             raise RequestError(
                 "an action follows one whose result was needed, and which was already sent",
@@ -207,30 +205,30 @@ class Attempt:
                 hint="read before you decide (yield from self.pattern.read(...)), or split the write",
             )
         if self._way is _Way.LIKELY:
-            raise unknown_outcome(self._open, self.place)
+            raise unknown_outcome(first, self.place)
         if self._pending is not None and self._pending.kept:
             self._way = _Way.UNKNOWN
-            raise _Anew
+            raise _Rerun
         self._open = None
 
     def _check_touched(self) -> None:
         if self._pending is not None and self._pending.touched:
             self._way = _Way.LIKELY
-            raise _Anew
+            raise _Rerun
 
     def _ended(self) -> None:
         self._check_touched()
         likely = self._way is _Way.LIKELY and self._open is not None
         if likely or (self._pending is not None and self._pending.kept):
             self._way = _Way.SENT
-            raise _Anew
+            raise _Rerun
 
     def _raised(self, error: Exception | Touched) -> None:
         """The generator raised an exception: its own, or because it used a pending or assumed value."""
         self._check_touched()
         if self._way is _Way.LIKELY and self._open is not None:
             self._way = _Way.SENT
-            raise _Anew from error
+            raise _Rerun from error
         self.gave_up = isinstance(error, WriteFailed)
 
     def _send(self, returned: str | None = None) -> Conversation[dict[str, Any]]:
@@ -411,16 +409,16 @@ class Findings:
         for index, equal in self._listed:
             if all(_plain(known.get(name)) == _plain(value) for name, value in equal.items()):
                 # An index is eventually consistent, so the same refusal twice proves nothing there
-                return index is not None or _told(refusal) not in self._before
+                return index is not None or _comparable_refusal(refusal) not in self._before
         return False
 
     @staticmethod
-    def told(refusals: list[Refusal]) -> frozenset[str]:
+    def comparable(refusals: list[Refusal]) -> frozenset[str]:
         """The refusals in comparable form, for the next attempt."""
-        return frozenset(map(_told, refusals))
+        return frozenset(map(_comparable_refusal, refusals))
 
 
-def _told(refusal: Refusal) -> str:
+def _comparable_refusal(refusal: Refusal) -> str:
     return f"{refusal.operation.description} {json.dumps(_plain(refusal.item), sort_keys=True)}"
 
 

@@ -198,11 +198,6 @@ class Compiled:
     """Whether the caller wants the previous item."""
 
     @property
-    def answers(self) -> bool:
-        """Whether it is a single request whose response can contain the item."""
-        return self.returned is not None
-
-    @property
     def returned(self) -> str | None:
         """DynamoDB's ReturnValues; None if the response can't contain the item."""
         if len(self.operations) > 1:
@@ -243,27 +238,17 @@ class WriteCompiler:
 
     def compile(self, action: actions.Action) -> Compiled:
         """Compile an action. Raises RequestError and its subclasses before anything is sent."""
-        compiled = self._compiled(action)
-        if isinstance(action, actions.Batch) or not (action.is_final or action.missing):
-            return compiled
-        operations = [
-            replace(operation, final=action.is_final, missing=action.missing if operation.role == "item" else None)
-            for operation in compiled.operations
-        ]
-        return replace(compiled, operations=operations)
-
-    def _compiled(self, action: actions.Action) -> Compiled:
         match action:
             case actions.Create():
-                return self._create(action)
+                compiled = self._create(action)
             case actions.Put():
-                return self._put(action)
+                compiled = self._put(action)
             case actions.Update():
-                return self._update(action)
+                compiled = self._update(action)
             case actions.Delete():
-                return self._delete(action)
+                compiled = self._delete(action)
             case actions.Check():
-                return self._check(action)
+                compiled = self._check(action)
             case _:
                 anything: Any = action  # accepted by the write's type checker
                 if isinstance(anything, actions.Previous):
@@ -273,6 +258,13 @@ class WriteCompiler:
                     f"a write yields actions, not {type(action).__name__}",
                     hint="yield Put, Create, Update, Delete, Check or Batch",
                 )
+        if not (action.is_final or action.missing):
+            return compiled
+        operations = [
+            replace(operation, final=action.is_final, missing=action.missing if operation.role == "item" else None)
+            for operation in compiled.operations
+        ]
+        return replace(compiled, operations=operations)
 
     def batch(self, batch: actions.Batch) -> list[dict[str, Any]]:
         """The write requests of a batch. Raises RequestError for actions that need a condition or a transaction."""
@@ -337,10 +329,11 @@ class WriteCompiler:
             instance = instance.model_copy(update={entity.version.name: getattr(instance, entity.version.name) or 1})
         item = entity.to_item(instance)
         operations = [self._operation("Put", {"Item": item}, entity, conditions, "new", item, action.equals)]
-        field_values = entity.field_values(instance)
-        operations.extend(
-            self._claim(entity, claim, field_values) for claim in entity.claims if claim.member(field_values)
-        )
+        if entity.claims:
+            field_values = entity.field_values(instance)
+            operations += [
+                self._claim(entity, claim, field_values) for claim in entity.claims if claim.member(field_values)
+            ]
         return Compiled(action, operations, partial(entity.as_stored, instance))
 
     def _update(self, action: actions.Update) -> Compiled:
@@ -361,7 +354,8 @@ class WriteCompiler:
         if entity.labels:
             conditions.labelled(self._partition if action.creates else None)
         self._tell_apart(conditions, action)
-        conditions.equal(change.pins, "k", action.target)
+        if change.pins:
+            conditions.equal(change.pins, "k", action.target)
         conditions.clauses.extend(change.clauses)
         parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
         operation = self._operation(
@@ -446,8 +440,9 @@ class WriteCompiler:
 
     def _conditions(self, entity: CompiledEntity, action: Any) -> Conditions:
         conditions = Conditions(entity)
-        reject_unknown(entity.cls, entity.fields, action.equals)
-        conditions.equal(action.equals, "e", getattr(action, "target", None))
+        if action.equals:
+            reject_unknown(entity.cls, entity.fields, action.equals)
+            conditions.equal(action.equals, "e", getattr(action, "target", None))
         for number, condition in enumerate(action.conditions):
             conditions.text(condition, number)
         return conditions

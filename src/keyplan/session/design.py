@@ -217,7 +217,8 @@ class Design:
         bound = result.signature.bind((), arguments, strict=False)
         if pattern in self._answers:
             return self._answers[pattern].converse(bound)
-        return by_name(self._write(pattern, bound), self.compiled.writes[pattern].function, result.place)
+        write = self.compiled.writes[pattern]
+        return by_name(self._verbs.write(self, write, bound), write.function, write.place)
 
     # Implementation of keyplan.model.declared.patterns.Runner
 
@@ -272,16 +273,13 @@ class Design:
 
     def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of a write."""
-        return self._run(name, self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
+        pattern = self.compiled.writes[name]
+        return self._run(name, self._verbs.write(self, pattern, pattern.signature.bind(args, kwargs)))
 
     async def run_write_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of a write, awaited."""
-        return await self._run_async(name, self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
-
-    def _write(self, name: str, bound: dict[str, Any]) -> Conversation[Any]:
         pattern = self.compiled.writes[name]
-        make: Callable[[], Any] = partial(pattern.function, self, **bound)
-        return self._verbs.write(make, pattern.place, pattern.attempts)
+        return await self._run_async(name, self._verbs.write(self, pattern, pattern.signature.bind(args, kwargs)))
 
     def run_joined(self, name: str, bound: Mapping[str, Any]) -> Joining:
         """A write as part of a multi-design transaction."""

@@ -135,7 +135,7 @@ def run_together(parts: Sequence[Joining], place: str) -> Conversation[tuple[Any
                 or not any(noted.curable(refused, gave_up=run.gave_up) for run, noted, refused in judged)
             ):
                 raise
-            before = [Findings.told(refused) for refused in own]
+            before = [Findings.comparable(refused) for refused in own]
         yield pause_before_retry(number)
     raise AssertionError("attempts= must be at least 1")
 

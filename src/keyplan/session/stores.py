@@ -130,7 +130,7 @@ class Store:
     def _listen(self) -> None:
         self.watched = self._on_call is not None or bool(self._watchers) or self._shared.logs
         shared = self._shared
-        self.backend.on_call = shared.told if any(store.watched for store in shared.stores) else None
+        self.backend.on_call = shared.report if any(store.watched for store in shared.stores) else None
 
     def beside(self, table_name: str) -> Store:
         """The same store with another design's table."""
@@ -202,7 +202,7 @@ class _Shared:
         self.logs = is_logged()
         """Whether the request log is enabled, checked once."""
 
-    def told(self, record: CallRecord) -> None:
+    def report(self, record: CallRecord) -> None:
         """Report a request to all hooks."""
         if self.logs:
             log_request(record)

@@ -30,13 +30,12 @@ from keyplan.analysis.explain.wording import (
 from keyplan.analysis.write_analysis.analysis import WriteAnalysis, WriteAnalyzer
 from keyplan.client.batches import batch_write
 from keyplan.client.conversations import Conversation, Request, Target, converse, relay
-from keyplan.client.crud import Verbs
 from keyplan.client.junction_reads import end_values, query_reader
 from keyplan.client.key_conditions import value_sets
 from keyplan.client.merged_partitions import MergeReader
 from keyplan.client.read_plans import batch_entities, get_item
 from keyplan.client.results import Answer
-from keyplan.client.write_attempts import Actions, Attempt
+from keyplan.client.write_attempts import Actions, Attempt, run_write
 from keyplan.client.write_compiler import WriteCompiler
 from keyplan.errors import KeyplanError, RequestError, ResponseError
 from keyplan.model.compiled import plans
@@ -163,7 +162,7 @@ def requests_of_write(
     if pattern.load.in_transaction:
         conversation = _joined(Attempt(compiler, answers, pattern.place, None), make, target)
     else:
-        conversation = Verbs(compiler, target, answers).write(make, pattern.place, 1)
+        conversation = run_write(compiler, answers, make, pattern.place, 1)
     requests: list[Request] = []
     ended = ""
     try:

@@ -93,9 +93,9 @@ def _told(call: Call, hook: OnCall) -> Call:
         try:
             answer = call(operation, dict(metered(operation, parameters)))
         except KeyplanError as error:
-            hook(RunningCall.told(operation, started, (0, 0), 0, error, parameters))
+            hook(RunningCall.finished_request(operation, started, (0, 0), 0, error, parameters))
             raise
-        hook(RunningCall.told(operation, started, (0, 0), 0, answer, parameters))
+        hook(RunningCall.finished_request(operation, started, (0, 0), 0, answer, parameters))
         return answer
 
     return telling

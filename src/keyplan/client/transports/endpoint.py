@@ -126,7 +126,7 @@ class Endpoint:
         hook = self.on_call
         if hook is not None:
             retries = 0 if attempts is None else attempts.count - 1
-            hook(RunningCall.told(operation, started, sizes, retries, outcome, parameters))
+            hook(RunningCall.finished_request(operation, started, sizes, retries, outcome, parameters))
 
 
 class Exchange(Protocol):

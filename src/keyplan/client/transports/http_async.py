@@ -94,20 +94,20 @@ class _Tunnelling(asyncio.Protocol):
 
     def __init__(self, tunnel: Tunnel, loop: asyncio.AbstractEventLoop) -> None:
         self._tunnel = tunnel
-        self.stands: asyncio.Future[None] = loop.create_future()
+        self.opened: asyncio.Future[None] = loop.create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         cast("asyncio.Transport", transport).write(self._tunnel.request)
 
     def data_received(self, data: bytes) -> None:
         """Receive a part of the proxy's response."""
-        if self.stands.done():
+        if self.opened.done():
             return
         try:
             if self._tunnel.feed(data):
-                self.stands.set_result(None)
+                self.opened.set_result(None)
         except OSError as error:
-            self.stands.set_exception(error)
+            self.opened.set_exception(error)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self.data_received(b"")
@@ -202,7 +202,7 @@ class AsyncPool:
         except OSError as error:
             raise http_sync.connect_failed(location, error, proxy) from error
         try:
-            await tunnelling.stands
+            await tunnelling.opened
             connection = _Connection(location)
             assert self._tls is not None  # noqa: S101 - only TLS goes by a proxy
             transport = await loop.start_tls(plain, connection, self._tls, server_hostname=location.host)

@@ -121,7 +121,8 @@ def _checked_names(names: Mapping[str, str]) -> dict[str, str]:
     if not names:
         raise ExpressionFault(f"{kind} must not be empty")
     for key, name in names.items():
-        _check_key(kind, _NAME_KEY, key)
+        if len(key) > KEY_BYTES_MAX or _NAME_KEY.fullmatch(key) is None:
+            raise _key_fault(kind, key)
         if not name:
             raise ExpressionFault(f"{kind} contains invalid value: Empty attribute name for key {key}")
         fault = name_fault((name,)) if len(name) > SHORT_NAME else None
@@ -136,7 +137,8 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
         raise ExpressionFault(f"{kind} must not be empty")
     checked: dict[str, AttributeValue] = {}
     for key, value in values.items():
-        _check_key(kind, _VALUE_KEY, key)
+        if len(key) > KEY_BYTES_MAX or _VALUE_KEY.fullmatch(key) is None:
+            raise _key_fault(kind, key)
         try:
             checked[key] = check_value(value)
         except ValueFault as fault:
@@ -145,12 +147,11 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
     return checked
 
 
-def _check_key(kind: str, pattern: re.Pattern[str], key: str) -> None:
-    if len(key) > KEY_BYTES_MAX:
-        # The service doesn't report the length of a value's key.
-        size = f" size of key: {len(key)}" if pattern is _NAME_KEY else ""
-        raise ExpressionFault(
-            f"{kind} contains invalid key: The expression attribute map contains a key that is too long;{size}"
-        )
-    if pattern.fullmatch(key) is None:
-        raise ExpressionFault(f'{kind} contains invalid key: Syntax error; key: "{key}"')
+def _key_fault(kind: str, key: str) -> ExpressionFault:
+    if len(key) <= KEY_BYTES_MAX:
+        return ExpressionFault(f'{kind} contains invalid key: Syntax error; key: "{key}"')
+    # The service doesn't report the length of a value's key.
+    size = f" size of key: {len(key)}" if kind == "ExpressionAttributeNames" else ""
+    return ExpressionFault(
+        f"{kind} contains invalid key: The expression attribute map contains a key that is too long;{size}"
+    )

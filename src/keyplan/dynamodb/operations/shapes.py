@@ -23,6 +23,7 @@ _MEMO_MAX = 4096
 _ARN_MAX = 1024
 _ARN_COLONS = 5
 _NUMBERS = frozenset((int, float))
+_STRING = frozenset((str,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +175,15 @@ def compile_check(shape: Shape) -> Check:
             return _structure_check(shape)
 
 
+def _is_any_string(shape: Shape) -> bool:
+    return isinstance(shape, Text) and not shape.enum and {shape.min, shape.max, shape.pattern} == {None}
+
+
 def _text_check(shape: Text) -> Check:
     if shape.enum:
         enum = frozenset(shape.enum)
         return lambda value: type(value) is str and value in enum
-    if shape.min is None and shape.max is None and shape.pattern is None:
+    if _is_any_string(shape):
         return lambda value: type(value) is str
     known: set[str] = set()
 
@@ -216,23 +221,28 @@ def _map_check(shape: MapOf) -> Check:
         return lambda value: type(value) is dict and len(value) >= low and (high is None or len(value) <= high)
     of = compile_check(shape.of)
     key = compile_check(shape.key) if shape.key is not None else None
+    strings = _is_any_string(shape.of)
 
     def check(value: Any) -> bool:
         if type(value) is not dict or len(value) < low or (high is not None and len(value) > high):
             return False
-        return all(map(of, value.values())) and (key is None or all(map(key, value)))
+        valid = {*map(type, value.values())} <= _STRING if strings else all(map(of, value.values()))
+        return valid and (key is None or all(map(key, value)))
 
     return check
 
 
 def _structure_check(shape: Structure) -> Check:
     checks = {name: compile_check(member) for name, member in shape.members.items()}
+    strings = frozenset(name for name, member in shape.members.items() if _is_any_string(member))
     required = shape.required
 
     def check(value: Any) -> bool:
         if type(value) is not dict:
             return False
         for name, member in value.items():
+            if name in strings and type(member) is str:
+                continue
             of = checks.get(name)
             if of is not None and not of(member):
                 return False

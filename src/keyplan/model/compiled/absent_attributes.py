@@ -42,9 +42,12 @@ Level = tuple[int, AttributeValue | None]
 
 def is_affected(text: str, names: Mapping[str, str], entities: Sequence[CompiledEntity]) -> bool:
     """Whether a condition can refer to a field with a default (a quick check)."""
-    if any(not entity.may_lack.isdisjoint(names.values()) for entity in entities):
+    if "." in text or "[" in text:
         return True
-    return "." in text or "[" in text
+    for entity in entities:  # noqa: SIM110 - of a generator each step is a call
+        if not entity.may_lack.isdisjoint(names.values()):
+            return True
+    return False
 
 
 def as_read(

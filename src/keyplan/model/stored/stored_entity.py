@@ -42,6 +42,8 @@ from keyplan.model.stored.stored_fields import StoredField, stored_default, stor
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
 
 _SETS = (set, frozenset)
+_UNSUPPORTED = (KeyFieldError, TypeError, AttributeError, ValueError, ArithmeticError, LookupError, RecursionError)
+"""What encoding an unsupported value raises."""
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], Entity]
 _UNVERSIONED = "_item_without_a_version"
 """Stored with an instance's fields: no field can have this name."""
@@ -479,7 +481,10 @@ class CompiledEntity:
             if value.__class__ in _SETS and not value and not keeps_null:
                 continue  # DynamoDB has no empty set
             if value is not None:
-                item[attribute] = self.encode_field(name, encode, value)
+                try:
+                    item[attribute] = encode(value)
+                except _UNSUPPORTED as error:
+                    raise self._unsupported(name, value, error) from None
             elif keeps_null and name in field_values:
                 item[attribute] = {"NULL": True}
         return item
@@ -487,13 +492,17 @@ class CompiledEntity:
     def encode_field(self, name: str, encode: Encoder, value: Any) -> dict[str, Any]:
         try:
             return encode(value)
-        except UnicodeEncodeError as error:
-            raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=f"{self.name}.{name}") from None
-        except (values.ValueFault, values.NumberError, KeyFieldError) as error:
-            text = error.message if isinstance(error, KeyFieldError) else str(error)
-            raise ArgumentError(text, place=f"{self.name}.{name}") from None
-        except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
-            raise ArgumentError(f"{shown(value)} can't be stored: {error}", place=f"{self.name}.{name}") from None
+        except _UNSUPPORTED as error:
+            raise self._unsupported(name, value, error) from None
+
+    def _unsupported(self, name: str, value: Any, error: Exception) -> ArgumentError:
+        if isinstance(error, UnicodeEncodeError):
+            text = f"{error.object!r} isn't valid Unicode"
+        elif isinstance(error, values.ValueFault | values.NumberError):
+            text = str(error)
+        else:
+            text = error.message if isinstance(error, KeyFieldError) else f"{shown(value)} can't be stored: {error}"
+        return ArgumentError(text, place=f"{self.name}.{name}")
 
     def _read_slowly(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         read: dict[str, Any] = {}

@@ -130,11 +130,12 @@ def _expected(entity: CompiledEntity, action: actions.Update[Any], pins: Mapping
 
 
 def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
-    if any(name not in held for name, stored in entity.fields.items() if not stored.computed):
+    names = [name for name, stored in entity.fields.items() if not stored.computed]
+    if not held.keys() >= {*names}:
         return None
     try:
         instance: Entity = entity.cls.__pydantic_validator__.validate_python(
-            {name: held[name] for name, stored in entity.fields.items() if not stored.computed}, by_name=True
+            {name: held[name] for name in names}, by_name=True
         )
     except ValidationError:
         return None

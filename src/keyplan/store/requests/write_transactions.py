@@ -40,7 +40,7 @@ class _Cancelled(Exception):
 def check_together(writes: Sequence[Write]) -> None:
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
         raise ValidationException("Transaction request cannot include multiple operations on one item")
-    size_bytes = sum(write.put.size for write in writes if write.put is not None)
+    size_bytes = sum([write.put.size for write in writes if write.put is not None])
     if size_bytes > TRANSACT_BYTES_MAX:
         raise ValidationException(f"Transaction payload size cannot exceed 4MB. Payload Size: {size_bytes}")
 
@@ -64,7 +64,10 @@ def write_together(
                 return _repeated(request, kept, digest), None
         outcomes = _perform_all(writer, writes, charge)
         if token is not None:
-            sizes = _sizes_by_table(writes, outcomes)
+            sizes = [
+                (write.table.name, max(outcome.old_size, outcome.new_size))
+                for write, outcome in zip(writes, outcomes, strict=True)
+            ]
             writer.keep_token(token, digest, orjson.dumps(sizes), now_s, since_s)
         return _answer(request, writes, outcomes), outcomes
 
@@ -94,13 +97,6 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
     if len(outcomes) < len(writes):
         raise _Cancelled(reasons)
     return outcomes
-
-
-def _sizes_by_table(writes: Sequence[Write], outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
-    return [
-        (write.table.name, max(outcome.old_size, outcome.new_size))
-        for write, outcome in zip(writes, outcomes, strict=True)
-    ]
 
 
 def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Answer:
