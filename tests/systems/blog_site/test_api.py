@@ -222,10 +222,10 @@ def test_a_call_uses_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatc
         ):
             jobs.clear()
             assert asked.read(pattern, **given)[0] == 200
-            assert jobs == ["_carried_out"]
+            assert len(jobs) == 1
     jobs.clear()
     assert as_ada.write("like_post", post_id=post.post_id)[0] == 200
-    assert jobs == ["_carried_out"]
+    assert len(jobs) == 1
 
 
 def test_posts_of_other_authors_cannot_be_changed(
