@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import threading
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from types import FunctionType
@@ -16,11 +17,22 @@ from typing import Any
 
 from pydantic import BaseModel
 
+PARSING = threading.Lock()
+"""Held while a syntax tree is created, because CPython counts the depth of all threads' trees together, and raises
+SystemError: https://github.com/python/cpython/issues/106905.
+"""
+
+
+def parsed(text: str) -> ast.Module:
+    """The syntax tree of a module. Raises SyntaxError, ValueError."""
+    with PARSING:
+        return ast.parse(text)
+
 
 def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The definition of a function, decorators included. None where its source can't be read."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = parsed(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
         return None
     node = tree.body[0] if tree.body else None

@@ -18,6 +18,7 @@ from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.keys import Key, Unique
 from keyplan.model.declared.patterns import Pattern
+from keyplan.model.source_code import parsed
 from keyplan.planner.plans import Plan, PlannedKey
 
 LINE_MAX = 120
@@ -47,7 +48,7 @@ class ModuleText:
 
     def __init__(self, text: str) -> None:
         self.data = text.encode()
-        self.tree = ast.parse(text)
+        self.tree = parsed(text)
         starts = accumulate((len(line) for line in self.data.splitlines(keepends=True)), initial=0)
         self._lines = [0, *starts]
         self._edits: list[tuple[int, int, str]] = []
@@ -109,7 +110,7 @@ def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
             source.add_argument(call, option)
     _write_imports(plan, source)
     after = source.edited()
-    ast.parse(after)
+    parsed(after)
     return Rewritten(path, before, after)
 
 

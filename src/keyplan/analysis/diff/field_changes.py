@@ -20,6 +20,7 @@ from keyplan.model.compiled.operands import stored_field
 from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.declared.stored_as import StoredAs
+from keyplan.model.source_code import parsed
 from keyplan.model.stored.field_codec import plain
 from keyplan.model.stored.pydantic_values import holds, stored_name
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -256,7 +257,7 @@ def source_text(function: Callable[..., Any] | None) -> str | None:
     except (OSError, TypeError):
         return str(getattr(function, "__qualname__", repr(function)))
     try:
-        return ast.unparse(ast.parse(text))  # without comments and formatting
+        return ast.unparse(parsed(text))  # without comments and formatting
     except SyntaxError:  # a lambda within a longer expression
         return text
 

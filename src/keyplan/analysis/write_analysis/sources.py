@@ -15,6 +15,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from keyplan.model.source_code import PARSING, parsed
+
 TREES_KEPT = 32
 """Modules whose syntax trees are cached."""
 
@@ -51,7 +53,8 @@ class Sources:
         """The location of a class, or of a member that is assigned in its body."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         try:
-            first = inspect.getsourcelines(cls)[1]
+            with PARSING:
+                first = inspect.getsourcelines(cls)[1]
         except (OSError, SyntaxError, TypeError):  # there is no source, or it has changed since it was imported
             return None
         node = next((each for each in self._classes(file) if _first_line(each) == first), None)
@@ -76,7 +79,7 @@ class Sources:
 @lru_cache(maxsize=TREES_KEPT)
 def _parsed(text: str) -> ast.Module | None:
     try:
-        return ast.parse(text)
+        return parsed(text)
     except (SyntaxError, ValueError):  # the file has changed since it was imported
         return None
 
