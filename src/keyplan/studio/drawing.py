@@ -14,19 +14,9 @@ from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.indexes import Index
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
+from keyplan.studio import items
 from keyplan.studio.access import static_text
 from keyplan.studio.collections import Entry, Picture, sharded
-from keyplan.studio.items import (
-    Item,
-    Kind,
-    Piece,
-    attribute_text,
-    fault_of,
-    key_at,
-    pieces,
-    plain_pieces,
-    template_pieces,
-)
 from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, MARGIN, Box, Layout, Line, Row, Zone, laid_out
 from keyplan.studio.subject import Subject
 
@@ -216,7 +206,7 @@ def _facts(entry: Entry, width: float) -> str:
     return "".join(parts)
 
 
-def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
+def _pieces(given: Sequence[items.Piece], width: float, each: float) -> str:
     parts: list[str] = []
     left = width
     for piece in given:
@@ -290,7 +280,7 @@ def _cut(text: str, width: float, each: float) -> str:
     return "".join(kept) + "…"
 
 
-def item_json(subject: Subject, item: Item) -> dict[str, Any]:
+def item_json(subject: Subject, item: items.Item) -> dict[str, Any]:
     kind = subject.kind_of(item)
     places = [_place(subject, kind, item, None)]
     for index in subject.table.indexes:
@@ -307,7 +297,7 @@ def item_json(subject: Subject, item: Item) -> dict[str, Any]:
         "keys": places,
         "item": item,
         "bytes": item_size({name: dict(value) for name, value in item.items()}),
-        "fault": fault_of(kind, item),
+        "fault": items.fault_of(kind, item),
     }
 
 
@@ -320,7 +310,7 @@ def template_json(subject: Subject, name: str) -> dict[str, Any] | None:
         "id": name,
         "kind": entity.name,
         "entity": entity.name,
-        "colour": colour_of(subject, Kind(entity.name, "entity", entity)),
+        "colour": colour_of(subject, items.Kind(entity.name, "entity", entity)),
         "doc": inspect.cleandoc(entity.cls.__doc__ or "").replace("``", ""),
         "keys": [_template_place(key) for key in entity.keys],
         "fields": [{"name": each.name, "type": type_name(each.annotation)} for each in entity.fields.values()],
@@ -340,7 +330,7 @@ def _template_place(key: CompiledKey) -> dict[str, Any]:
     attributes = [
         {
             "name": attribute.name,
-            "pieces": [piece.as_json() for piece in template_pieces(template, sharded=sharded(key) and not at)],
+            "pieces": [piece.as_json() for piece in items.template_pieces(template, sharded=sharded(key) and not at)],
             "template": None,
         }
         for at, (attribute, template) in enumerate(key.attributes)
@@ -348,7 +338,7 @@ def _template_place(key: CompiledKey) -> dict[str, Any]:
     return {"place": key.place, "attributes": attributes}
 
 
-def colour_of(subject: Subject, kind: Kind) -> int:
+def colour_of(subject: Subject, kind: items.Kind) -> int:
     """The map's color of an entity; the last one for other items."""
     design = subject.compiled
     if design is None or kind.entity is None:
@@ -356,16 +346,16 @@ def colour_of(subject: Subject, kind: Kind) -> int:
     return [entity.name for entity in design.entities.values()].index(kind.entity.name) % COLOURS
 
 
-def _place(subject: Subject, kind: Kind, item: Item, index: Index | None) -> dict[str, Any]:
+def _place(subject: Subject, kind: items.Kind, item: items.Item, index: Index | None) -> dict[str, Any]:
     partition, sort = subject.key_attributes(index)
-    key = key_at(kind, index, item)
+    key = items.key_at(kind, index, item)
     templates = {} if key is None else {attribute.name: template for attribute, template in key.attributes}
     attributes: list[dict[str, Any]] = []
     for position, attribute in enumerate((*partition, *sort)):
         template = templates.get(attribute.name)
-        text = attribute_text(item[attribute.name])
+        text = items.attribute_text(item[attribute.name])
         is_sharded = sharded(key) and not position
-        parts = plain_pieces(text) if template is None else pieces(text, template, sharded=is_sharded)
+        parts = items.plain_pieces(text) if template is None else items.pieces(text, template, sharded=is_sharded)
         attributes.append(
             {
                 "name": attribute.name,

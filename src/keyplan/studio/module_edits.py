@@ -14,15 +14,7 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
-from keyplan.planner.module import (
-    ModuleText,
-    add_imports,
-    assigned,
-    class_in,
-    declaration,
-    index_declaration,
-    last_member_line,
-)
+from keyplan.planner import module
 
 RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
 
@@ -33,14 +25,14 @@ def module_outline(text: str, design: CompiledDesign | None = None) -> dict[str,
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return {"entities": {}, "imported": {}, "indexes": []}
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and list(assigned(node.body, "Key"))]
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and list(module.assigned(node.body, "Key"))]
     entities = {node.name: list(_fields(node)) for node in classes}
     names = {
         alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     known = {} if design is None else field_types(design)
     imported = {name: list(fields) for name, fields in known.items() if name in names}
-    indexes = [name for name, _, _ in assigned(tree.body, "Index")]
+    indexes = [name for name, _, _ in module.assigned(tree.body, "Index")]
     return {"entities": entities, "imported": imported, "indexes": indexes}
 
 
@@ -62,7 +54,7 @@ def with_addition(
     """The module's text with a form's declaration. ``known``: fields of imported entities. Raises RequestError."""
     form = _Form(given)
     try:
-        source = ModuleText(text if text.endswith("\n") else f"{text}\n")
+        source = module.ModuleText(text if text.endswith("\n") else f"{text}\n")
     except (SyntaxError, ValueError):
         raise RequestError("the module has a syntax error", hint="correct it first") from None
     match form.text("what"):
@@ -125,30 +117,30 @@ class _Form:
         return lines
 
 
-def _add_entity(source: ModuleText, design: str, form: _Form) -> None:
+def _add_entity(source: module.ModuleText, design: str, form: _Form) -> None:
     name, fields, key = form.name("name"), form.declared_fields(), form.key()
     if not fields:
         form.fault("fields", "are missing; write a line such as order_id: str")
     form.check()
     doc = docstring(form.text("doc") or f"{name}.")
     lines = [f"class {name}(Entity):", f"    {doc}", "", *(f"    {field}" for field in fields), ""]
-    node = class_in(source, design)
-    lines += [f"    {line}" for line in declaration("primary", key, 4)]
+    node = module.class_in(source, design)
+    lines += [f"    {line}" for line in module.declaration("primary", key, 4)]
     source.insert(min([node.lineno, *(each.lineno for each in node.decorator_list)]), [*lines, "", ""])
-    add_imports(source, {"Entity", "Key"})
+    module.add_imports(source, {"Entity", "Key"})
 
 
-def _add_key(source: ModuleText, form: _Form) -> None:
+def _add_key(source: module.ModuleText, form: _Form) -> None:
     name, variable = form.name("name"), form.name("index")
     form.check()
-    entity = class_in(source, form.text("entity"))
-    lines = declaration(name, form.key(Index(variable, "pk")), 4)
+    entity = module.class_in(source, form.text("entity"))
+    lines = module.declaration(name, form.key(Index(variable, "pk")), 4)
     form.check()
-    source.insert(last_member_line(entity) + 1, [f"    {line}" for line in lines])
-    add_imports(source, {"Key"})
+    source.insert(module.last_member_line(entity) + 1, [f"    {line}" for line in lines])
+    module.add_imports(source, {"Key"})
 
 
-def _add_index(source: ModuleText, design: str, form: _Form) -> None:
+def _add_index(source: module.ModuleText, design: str, form: _Form) -> None:
     name = form.name("name")
     form.check()
     partition, sort = (
@@ -156,9 +148,13 @@ def _add_index(source: ModuleText, design: str, form: _Form) -> None:
     )
     classes = [node for node in source.tree.body if isinstance(node, ast.ClassDef)]
     first = min([classes[0].lineno, *(each.lineno for each in classes[0].decorator_list)])
-    source.insert(first, [index_declaration(Index(name, partition, sort), name), "", ""])
+    source.insert(first, [module.index_declaration(Index(name, partition, sort), name), "", ""])
     calls = [
-        call for _, _, call in (*assigned(class_in(source, design).body, "Table"), *assigned(source.tree.body, "Table"))
+        call
+        for _, _, call in (
+            *module.assigned(module.class_in(source, design).body, "Table"),
+            *module.assigned(source.tree.body, "Table"),
+        )
     ]
     if not calls:
         raise RequestError("the module has no Table(...)", hint="add the index by hand")
@@ -169,15 +165,15 @@ def _add_index(source: ModuleText, design: str, form: _Form) -> None:
         source.add_argument(calls[0], f"indexes=[{name}]")
     else:
         source.replace(given, f"[*{source.text(given)}, {name}]")
-    add_imports(source, {"Index"})
+    module.add_imports(source, {"Index"})
 
 
-def _add_pattern(source: ModuleText, design: str, form: _Form, known: Mapping[str, Mapping[str, str]]) -> None:
+def _add_pattern(source: module.ModuleText, design: str, form: _Form, known: Mapping[str, Mapping[str, str]]) -> None:
     name, returns, wanted = form.name("name"), form.text("returns"), form.names("parameters")
     if returns not in RETURNS:
         form.fault("returns", f"is none of {', '.join(RETURNS)}")
     entity = form.text("entity")
-    fields = known[entity] if entity in known else _fields(class_in(source, entity))
+    fields = known[entity] if entity in known else _fields(module.class_in(source, entity))
     for each in wanted:
         if each not in fields:
             form.fault("parameters", f"{entity} has no field {each}")
@@ -187,10 +183,10 @@ def _add_pattern(source: ModuleText, design: str, form: _Form, known: Mapping[st
     parameters = [f"{each}: {fields[each]}" for each in wanted]
     if returns == "page":
         parameters += ["limit: int = 10", "cursor: Cursor | None = None"]
-        add_imports(source, {"Page", "Cursor", "read"})
+        module.add_imports(source, {"Page", "Cursor", "read"})
     else:
-        add_imports(source, {"read"})
-    node = class_in(source, design)
+        module.add_imports(source, {"read"})
+    node = module.class_in(source, design)
     doc = docstring(form.text("doc") or f"{name.replace('_', ' ').capitalize()}.")
     lines = [
         "",

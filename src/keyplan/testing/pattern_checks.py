@@ -13,16 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.errors import ItemNotFound, KeyFieldError, KeyplanError
-from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
-    GetPlan,
-    Plan,
-    QueryPlan,
-    ReadPattern,
-    ScanPlan,
-    ThroughPlan,
-)
+from keyplan.model.compiled import plans
 from keyplan.model.compiled.return_types import Member, ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind
 from keyplan.model.declared.entity import Entity
@@ -45,7 +36,7 @@ class Checker:
     """Calls one access pattern of an open design, and compares its results."""
 
     def __init__(
-        self, design: Design, pattern: ReadPattern, oracle: Oracle, recorder: Recorder, tally: RunningCounts
+        self, design: Design, pattern: plans.ReadPattern, oracle: Oracle, recorder: Recorder, tally: RunningCounts
     ) -> None:
         self.design = design
         self.pattern = pattern
@@ -199,7 +190,7 @@ class Checker:
         return AssertionError(f"{head}\n  expected:\n{expected}\n  got:\n{answer}\n  requests:\n{requests}")
 
 
-def read_result(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Any:
+def read_result(design: Design, pattern: plans.ReadPattern, arguments: Mapping[str, Any]) -> Any:
     """The result of a read; for an iterator, all its items as a list. Raises ItemNotFound."""
     if pattern.shape.kind is ShapeKind.ITERATOR:
         return list(design.stream(pattern.name, (), arguments))
@@ -255,16 +246,16 @@ _COMPARISON = re.compile(
 """A comparison of an attribute with a parameter."""
 
 
-def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
+def entities_of_plan(plan: plans.Plan) -> tuple[Any, ...]:
     """The entities of a plan, junctions first."""
     match plan:
-        case GetPlan() | ClaimPlan() | BatchGetPlan():
+        case plans.GetPlan() | plans.ClaimPlan() | plans.BatchGetPlan():
             return (plan.entity,)
-        case QueryPlan():
+        case plans.QueryPlan():
             return tuple(match.entity for match in plan.matches)
-        case ScanPlan():
+        case plans.ScanPlan():
             return plan.entities
-        case ThroughPlan():
+        case plans.ThroughPlan():
             links = (entity for way in plan.ways for entity in entities_of_plan(way.junction))
             return (*links, *entities_of_plan(plan.end))
 
@@ -272,7 +263,7 @@ def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
 class ArgumentGenerator:
     """Generates arguments for one read."""
 
-    def __init__(self, pattern: ReadPattern) -> None:
+    def __init__(self, pattern: plans.ReadPattern) -> None:
         self.pattern = pattern
         self.parameters = [
             parameter
@@ -363,9 +354,9 @@ class ArgumentGenerator:
             return None
 
 
-def _compared(plan: Plan) -> Iterator[tuple[str, str]]:
+def _compared(plan: plans.Plan) -> Iterator[tuple[str, str]]:
     """The parameters of a filter, each with the field that it is compared with."""
-    condition = plan.filter if isinstance(plan, QueryPlan | ScanPlan) else None
+    condition = plan.filter if isinstance(plan, plans.QueryPlan | plans.ScanPlan) else None
     if condition is None:
         return
     fields = {field.attribute: field.name for entity in entities_of_plan(plan) for field in entity.fields.values()}

@@ -10,22 +10,8 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
+from keyplan import errors
 from keyplan.dynamodb.service_errors import THROTTLING_TYPES
-from keyplan.errors import (
-    AccessDenied,
-    AuthenticationRequired,
-    DynamoDBError,
-    ErrorDetail,
-    ItemNotFound,
-    ItemTooLarge,
-    KeyplanError,
-    Refused,
-    RequestError,
-    StoreError,
-    TooManyRequests,
-    UnknownPattern,
-    WriteFailed,
-)
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 2000
@@ -39,9 +25,11 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
         text = raw.decode("utf-8")
         return parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX)
     except UnicodeDecodeError:
-        raise RequestError("the query string isn't valid UTF-8", hint="percent-encode strings as UTF-8") from None
+        raise errors.RequestError(
+            "the query string isn't valid UTF-8", hint="percent-encode strings as UTF-8"
+        ) from None
     except ValueError:
-        raise RequestError(
+        raise errors.RequestError(
             f"the query string has more than {FIELDS_MAX} values", hint="send several requests"
         ) from None
 
@@ -73,18 +61,20 @@ def object_of(body: bytes) -> dict[str, Any]:
     try:
         sent = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
     except UnicodeDecodeError:
-        raise RequestError("the body isn't valid UTF-8", hint="send JSON in UTF-8") from None
+        raise errors.RequestError("the body isn't valid UTF-8", hint="send JSON in UTF-8") from None
     except json.JSONDecodeError as error:
-        raise RequestError(
+        raise errors.RequestError(
             f"the body isn't valid JSON: {error.msg.lower()} at line {error.lineno}, column {error.colno}",
             hint="send a JSON object with the parameters by name",
         ) from None
     except RecursionError:
-        raise RequestError("the body is nested too deeply", hint="DynamoDB allows 32 levels") from None
+        raise errors.RequestError("the body is nested too deeply", hint="DynamoDB allows 32 levels") from None
     except ValueError as error:
-        raise RequestError(f"the body isn't valid JSON: {error}") from None
+        raise errors.RequestError(f"the body isn't valid JSON: {error}") from None
     if not isinstance(sent, dict):
-        raise RequestError("the body must be a JSON object", hint='send the parameters by name: {"article_id": "1"}')
+        raise errors.RequestError(
+            "the body must be a JSON object", hint='send the parameters by name: {"article_id": "1"}'
+        )
     return sent
 
 
@@ -96,8 +86,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        faults = [ErrorDetail(name, "duplicate", "pass it once") for name, count in counts.items() if count > 1]
-        raise RequestError("duplicate member in an object of the body", errors=faults)
+        faults = [errors.ErrorDetail(name, "duplicate", "pass it once") for name, count in counts.items() if count > 1]
+        raise errors.RequestError("duplicate member in an object of the body", errors=faults)
     return result
 
 
@@ -105,17 +95,17 @@ def _not_json(text: str) -> Any:
     raise ValueError(f"{text} is no JSON value")
 
 
-_STATUSES: tuple[tuple[type[KeyplanError], int], ...] = (
-    (UnknownPattern, 404),
-    (ItemNotFound, 404),
-    (ItemTooLarge, 413),
-    (RequestError, 400),
-    (WriteFailed, 409),
-    (Refused, 409),
-    (AuthenticationRequired, 401),
-    (TooManyRequests, 429),
-    (AccessDenied, 403),
-    (StoreError, 503),
+_STATUSES: tuple[tuple[type[errors.KeyplanError], int], ...] = (
+    (errors.UnknownPattern, 404),
+    (errors.ItemNotFound, 404),
+    (errors.ItemTooLarge, 413),
+    (errors.RequestError, 400),
+    (errors.WriteFailed, 409),
+    (errors.Refused, 409),
+    (errors.AuthenticationRequired, 401),
+    (errors.TooManyRequests, 429),
+    (errors.AccessDenied, 403),
+    (errors.StoreError, 503),
 )
 _DYNAMODB_STATUSES = {
     "ConditionalCheckFailedException": 409,
@@ -134,8 +124,8 @@ _DYNAMODB_STATUSES = {
 }
 
 
-def status_of(error: KeyplanError) -> int:
+def status_of(error: errors.KeyplanError) -> int:
     """The status: 4xx for an error of the caller, 503 if the store is unavailable, 500 for invalid stored data."""
-    if isinstance(error, DynamoDBError):
+    if isinstance(error, errors.DynamoDBError):
         return _DYNAMODB_STATUSES.get(error.type, 500)
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)

@@ -16,18 +16,7 @@ from typing import Any, Literal
 
 import orjson
 
-from keyplan.dynamodb.operations.shapes import (
-    Flag,
-    ListOf,
-    MapOf,
-    Real,
-    Shape,
-    Structure,
-    Text,
-    Value,
-    Whole,
-    text_faults,
-)
+from keyplan.dynamodb.operations import shapes
 from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
 Wording = Literal["enveloped", "current", "older"]
@@ -51,7 +40,7 @@ in AWS's current texts.
 """
 
 
-def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
+def explain(shape: shapes.Structure, request: Any, wording: Wording = "older") -> None:
     """Raise AWS's error for an invalid request of this shape: SerializationException if a member has the wrong JSON
     type, or ValidationException, which lists up to ten violated constraints.
     """
@@ -102,45 +91,45 @@ def _refuse_all(faults: Iterator[str]) -> None:
         raise ValidationException(f"{len(result)} validation error{plural} detected: {'; '.join(result)}")
 
 
-def _truncate(shape: Shape, value: Any) -> None:
+def _truncate(shape: shapes.Shape, value: Any) -> None:
     """Truncate numbers to integers in place where the shape expects integers, as the service does."""
     match shape:
-        case Structure() if type(value) is dict:
+        case shapes.Structure() if type(value) is dict:
             for name, member in shape.members.items():
                 given = value.get(name)
-                if isinstance(member, Whole):
+                if isinstance(member, shapes.Whole):
                     if type(given) is float and abs(given) < _INTEGER_END:
                         value[name] = int(given)
                 elif given is not None:
                     _truncate(member, given)
-        case ListOf() if type(value) is list:
+        case shapes.ListOf() if type(value) is list:
             for member in value:
                 _truncate(shape.of, member)
-        case MapOf() if type(value) is dict:
+        case shapes.MapOf() if type(value) is dict:
             for member in value.values():
                 _truncate(shape.of, member)
         case _:
             return
 
 
-def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
+def _refuse_lengths(shape: shapes.Structure, request: dict[str, Any]) -> None:
     """Raise the service's special text for a name of the wrong length."""
     for name, member in shape.members.items():
-        if not isinstance(member, Text) or member.length_message is None or request.get(name) is None:
+        if not isinstance(member, shapes.Text) or member.length_message is None or request.get(name) is None:
             continue
         length = len(request[name])
         if (member.min is not None and length < member.min) or (member.max is not None and length > member.max):
             raise ValidationException(member.length_message)
 
 
-def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -> None:
+def _refuse_first(shape: shapes.Structure, request: dict[str, Any], wording: Wording) -> None:
     """Raise the errors that the current layer reports first: an empty name, some enumerations."""
     for name, member in shape.members.items():
         value = request.get(name)
-        if not isinstance(member, Text) or value is None:
+        if not isinstance(member, shapes.Text) or value is None:
             continue
         if member.never_empty and not value:
-            _refuse(_by_name(name, rule) for rule in text_faults(member, value))
+            _refuse(_by_name(name, rule) for rule in shapes.text_faults(member, value))
         if member.first and member.message is not None and value not in member.enum:
             raise ValidationException(
                 f"1 validation error detected: {member.message}" if wording == "enveloped" else member.message
@@ -150,34 +139,34 @@ def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -
 # --- types --------------------------------------------------------------------------------------------------
 
 
-def check_types(shape: Shape, value: Any) -> None:
+def check_types(shape: shapes.Shape, value: Any) -> None:
     """Reject a member of the wrong JSON type, including in attribute values. Raises SerializationException."""
     if value is None:
         return
     match shape:
-        case Text():
+        case shapes.Text():
             _expect_scalar(value, str, "String")
-        case Whole():
+        case shapes.Whole():
             kind = "Long" if shape.bits == 64 else "Integer"
             _expect_scalar(value, int, kind)
             if not -(2 ** (shape.bits - 1)) <= value < 2 ** (shape.bits - 1):
                 raise SerializationException(f"NUMBER_VALUE cannot be converted to {kind}")
-        case Real():
+        case shapes.Real():
             if type(value) is not int:
                 _expect_scalar(value, float, "Double")
-        case Flag():
+        case shapes.Flag():
             _expect_scalar(value, bool, "Boolean")
-        case Value():
+        case shapes.Value():
             _check_attribute_value(value)
-        case ListOf():
+        case shapes.ListOf():
             _expect_container(value, list)
             for member in value:
                 check_types(shape.of, member)
-        case MapOf():
+        case shapes.MapOf():
             _expect_container(value, dict)
             for member in value.values():
                 check_types(shape.of, member)
-        case Structure():
+        case shapes.Structure():
             _expect_container(value, dict)
             for name, member in shape.members.items():
                 check_types(member, value.get(name))
@@ -272,49 +261,49 @@ def _expect_container(value: Any, kind: type[object]) -> None:
 # --- errors reported by the member's name ------------------------------------------------------------------------
 
 
-def _too_many(shape: Shape, value: Any, place: str) -> Iterator[str]:
+def _too_many(shape: shapes.Shape, value: Any, place: str) -> Iterator[str]:
     """Lists and maps that are too long and are reported by name, before their contents are checked."""
     match shape:
-        case ListOf() if type(value) is list:
+        case shapes.ListOf() if type(value) is list:
             yield from _too_long(shape, value, place)
-        case MapOf() if type(value) is dict:
+        case shapes.MapOf() if type(value) is dict:
             yield from _too_long(shape, value, place)
             for name, member in value.items():
                 yield from _too_many(shape.of, member, f"{place}.{name}.member")
-        case Structure() if type(value) is dict:
+        case shapes.Structure() if type(value) is dict:
             for name, member in shape.members.items():
-                if member.__class__ in {ListOf, MapOf} and value.get(name) is not None:
+                if member.__class__ in {shapes.ListOf, shapes.MapOf} and value.get(name) is not None:
                     yield from _too_many(member, value[name], f"{place}.{name}" if place else name)
         case _:
             return
 
 
-def _too_long(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
+def _too_long(shape: shapes.ListOf | shapes.MapOf, value: Any, place: str) -> Iterator[str]:
     # A value with so many members can't be repeated.
     is_named = shape.named != "none" or len(value) > _ECHO_MAX
     if is_named and shape.max is not None and len(value) > shape.max:
         yield _by_name(place, f"Member must have length less than or equal to {shape.max}")
 
 
-def _named_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
+def _named_faults(shape: shapes.Shape, value: Any, place: str) -> Iterator[str]:
     if value is None:
         return
     match shape:
-        case Structure():
+        case shapes.Structure():
             for name, member in shape.members.items():
                 yield from _named_faults(member, value.get(name), f"{place}.{name}" if place else name)
-        case MapOf():
+        case shapes.MapOf():
             yield from _named_length(shape, value, place)
-            if isinstance(shape.of, (ListOf, Structure)):
+            if isinstance(shape.of, (shapes.ListOf, shapes.Structure)):
                 for name, member in value.items():
                     yield from _named_faults(shape.of, member, f"{place}.{name}.member")
-        case ListOf():
+        case shapes.ListOf():
             yield from _named_length(shape, value, place)
-        case Text():
+        case shapes.Text():
             if shape.named != "none":
-                for rule in text_faults(shape, value):
+                for rule in shapes.text_faults(shape, value):
                     yield _by_name(place, rule)
-        case Whole():
+        case shapes.Whole():
             if shape.named != "none":
                 for rule in _bounds(shape, value):
                     yield _by_name(place, rule)
@@ -322,7 +311,7 @@ def _named_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
             return
 
 
-def _named_length(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
+def _named_length(shape: shapes.ListOf | shapes.MapOf, value: Any, place: str) -> Iterator[str]:
     if shape.named == "both" and shape.min is not None and len(value) < shape.min:
         yield _by_name(place, f"Member must have length greater than or equal to {shape.min}")
 
@@ -334,23 +323,23 @@ def _by_name(place: str, rule: str) -> str:
 # --- listed errors -----------------------------------------------------------------------------------------------
 
 
-def _faults(shape: Shape, value: Any, place: str, *, is_current: bool) -> Iterator[str]:
+def _faults(shape: shapes.Shape, value: Any, place: str, *, is_current: bool) -> Iterator[str]:
     if value is None:
         return
     match shape:
-        case Text():
-            for rule in text_faults(shape, value):
+        case shapes.Text():
+            for rule in shapes.text_faults(shape, value):
                 yield shape.message if is_current and shape.message is not None else _fault(shape, value, place, rule)
-        case Whole():
+        case shapes.Whole():
             for rule in _bounds(shape, value):
                 yield _fault(shape, value, place, rule)
-        case ListOf():
+        case shapes.ListOf():
             yield from _length_faults(shape, value, place)
             for number, member in enumerate(value, 1):
                 yield from _member_faults(shape.of, member, f"{place}.{number}.member", is_current=is_current)
-        case MapOf():
+        case shapes.MapOf():
             yield from _map_faults(shape, value, place, is_current=is_current)
-        case Structure():
+        case shapes.Structure():
             for name, member in shape.members.items():
                 inner = f"{place}.{_lower_first(name)}" if place else _lower_first(name)
                 if name in shape.required:
@@ -361,25 +350,25 @@ def _faults(shape: Shape, value: Any, place: str, *, is_current: bool) -> Iterat
             return
 
 
-def _bounds(shape: Whole, value: int) -> Iterator[str]:
+def _bounds(shape: shapes.Whole, value: int) -> Iterator[str]:
     if shape.min is not None and value < shape.min:
         yield f"Member must have value greater than or equal to {shape.min}"
     if shape.max is not None and value > shape.max:
         yield f"Member must have value less than or equal to {shape.max}"
 
 
-def _member_faults(shape: Shape, value: Any, place: str, *, is_current: bool) -> Iterator[str]:
+def _member_faults(shape: shapes.Shape, value: Any, place: str, *, is_current: bool) -> Iterator[str]:
     if value is None:
         yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
     else:
         yield from _faults(shape, value, place, is_current=is_current)
 
 
-def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, is_current: bool) -> Iterator[str]:
+def _map_faults(shape: shapes.MapOf, value: dict[str, Any], place: str, *, is_current: bool) -> Iterator[str]:
     yield from _length_faults(shape, value, place)
     if not shape.keys_last:
         yield from _names_of(shape, value, place)
-    if isinstance(shape.of, ListOf) and any(
+    if isinstance(shape.of, shapes.ListOf) and any(
         each is not None and any(_length_faults(shape.of, each, "")) for each in value.values()
     ):
         rules = (
@@ -392,7 +381,7 @@ def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, is_current: 
         yield from _member_faults(shape.of, member, f"{place}.{name}.member", is_current=is_current)
 
 
-def _names_of(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
+def _names_of(shape: shapes.MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
     if shape.key is None:
         return
     rules = (
@@ -401,25 +390,25 @@ def _names_of(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
         f"Member must satisfy regular expression pattern: {shape.key.pattern}",
     )
     for name in value:
-        if any(text_faults(shape.key, name)):
+        if any(shapes.text_faults(shape.key, name)):
             yield _fault(shape, value, place, f"Map keys must satisfy constraint: [{', '.join(rules)}]")
 
 
-def _key_faults(shape: Structure, request: dict[str, Any]) -> Iterator[str]:
+def _key_faults(shape: shapes.Structure, request: dict[str, Any]) -> Iterator[str]:
     """The errors of names that are checked after everything else."""
     for name, member in shape.members.items():
-        if isinstance(member, MapOf) and member.keys_last and request.get(name) is not None:
+        if isinstance(member, shapes.MapOf) and member.keys_last and request.get(name) is not None:
             yield from _names_of(member, request[name], _lower_first(name))
 
 
-def _length_faults(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
+def _length_faults(shape: shapes.ListOf | shapes.MapOf, value: Any, place: str) -> Iterator[str]:
     if shape.min is not None and len(value) < shape.min:
         yield _fault(shape, value, place, f"Member must have length greater than or equal to {shape.min}")
     if shape.max is not None and len(value) > shape.max:
         yield _fault(shape, value, place, f"Member must have length less than or equal to {shape.max}")
 
 
-def _fault(shape: Shape, value: Any, place: str, rule: str) -> str:
+def _fault(shape: shapes.Shape, value: Any, place: str, rule: str) -> str:
     text = _echo(shape, value)
     if text is None:
         return _by_name(place[:1].upper() + place[1:], rule)
@@ -435,7 +424,7 @@ _ATTRIBUTE_VALUE = (
 """The members of an attribute value as AWS's Java prints them, including internal ones."""
 
 
-def _echo(shape: Shape, value: Any) -> str | None:
+def _echo(shape: shapes.Shape, value: Any) -> str | None:
     """A value as AWS prints it; None if it is too long or too deep to repeat."""
     length = 0
     pieces: list[str] = []
@@ -445,28 +434,28 @@ def _echo(shape: Shape, value: Any) -> str | None:
             length += len(piece)
             if length > _ECHO_MAX:
                 return None
-        if isinstance(shape, MapOf) and shape.echoed_as_json:
+        if isinstance(shape, shapes.MapOf) and shape.echoed_as_json:
             return orjson.dumps(value).decode()
     except orjson.JSONEncodeError:
         return None
     return "".join(pieces)
 
 
-def _pieces(shape: Shape | None, value: Any) -> Iterator[str]:
+def _pieces(shape: shapes.Shape | None, value: Any) -> Iterator[str]:
     if value is None:
         yield "null"
-    elif isinstance(shape, Structure) and shape.name:
+    elif isinstance(shape, shapes.Structure) and shape.name:
         yield f"{shape.name}("
         for number, (name, member) in enumerate(shape.members.items()):
             yield f"{', ' if number else ''}{_lower_first(name)}="
             yield from _pieces(member, value.get(name))
         yield ", workloadProfileName=null)" if shape.name == "PutRequest" else ")"
-    elif isinstance(shape, Value):
+    elif isinstance(shape, shapes.Value):
         yield from _attribute_value(value)
     elif isinstance(value, bool):
         yield "true" if value else "false"
     elif isinstance(value, list):
-        inner = shape.of if isinstance(shape, ListOf) else None
+        inner = shape.of if isinstance(shape, shapes.ListOf) else None
         yield "["
         for number, member in enumerate(value):
             yield ", " if number else ""
@@ -482,10 +471,10 @@ def _pieces(shape: Shape | None, value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def _member_shape(shape: Shape | None, name: str) -> Shape | None:
-    if isinstance(shape, MapOf):
+def _member_shape(shape: shapes.Shape | None, name: str) -> shapes.Shape | None:
+    if isinstance(shape, shapes.MapOf):
         return shape.of
-    return shape.members.get(name) if isinstance(shape, Structure) else None
+    return shape.members.get(name) if isinstance(shape, shapes.Structure) else None
 
 
 def _attribute_value(value: dict[str, Any]) -> Iterator[str]:
@@ -503,16 +492,16 @@ def _lower_first(name: str) -> str:
     return name[:1].lower() + name[1:]
 
 
-_READABLE: dict[type[Shape], tuple[type, str]] = {
-    Text: (str, "a string"),
-    Whole: (int, "i32"),
-    ListOf: (list, "a sequence"),
-    MapOf: (dict, "a map"),
+_READABLE: dict[type[shapes.Shape], tuple[type, str]] = {
+    shapes.Text: (str, "a string"),
+    shapes.Whole: (int, "i32"),
+    shapes.ListOf: (list, "a sequence"),
+    shapes.MapOf: (dict, "a map"),
 }
 """The JSON types of the members of SearchVectors, and the newer reader's names for them."""
 
 
-def refuse_unreadable(shape: Structure, request: Any) -> None:
+def refuse_unreadable(shape: shapes.Structure, request: Any) -> None:
     """Reject a request with an unreadable member, or without a required member. Raises SerializationException if a
     member has the wrong JSON type, or ValidationException if a required member is missing.
     """

@@ -8,14 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from keyplan.dynamodb.limits import (
-    GLOBAL_INDEXES_MAX,
-    INDEX_PARTITION_ATTRIBUTES_MAX,
-    INDEX_SORT_ATTRIBUTES_MAX,
-    LOCAL_INDEXES_MAX,
-    PROJECTED_NAMES_PER_TABLE_MAX,
-    UNITS_MAX,
-)
+from keyplan.dynamodb import limits
 from keyplan.dynamodb.service_errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.store.control_plane.table_tags import check_tags, with_tags
 from keyplan.store.throughput import check_maximum, check_warm, warm_units
@@ -162,10 +155,10 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
             raise redefined(printed_schema(definition["KeySchema"], types), printed_schema(create["KeySchema"], new))
     # A definition with another type that the new index doesn't use has no effect (recorded from the service).
     known = {**{each["AttributeName"]: dict(each) for each in attributes}, **known}
-    if len(definition.get("GlobalSecondaryIndexes") or ()) >= GLOBAL_INDEXES_MAX:
+    if len(definition.get("GlobalSecondaryIndexes") or ()) >= limits.GLOBAL_INDEXES_MAX:
         raise LimitExceededException(
             "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of "
-            f"{GLOBAL_INDEXES_MAX}"
+            f"{limits.GLOBAL_INDEXES_MAX}"
         )
     used = {*_used_names(definition), *(key["AttributeName"] for key in create["KeySchema"])}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
@@ -268,7 +261,7 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
 
 def check_bounds(throughput: Mapping[str, int] | None) -> None:
     for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
-        if throughput is not None and throughput[name] > UNITS_MAX:
+        if throughput is not None and throughput[name] > limits.UNITS_MAX:
             raise ValidationException(f"Given value {throughput[name]} for {name} is out of bounds")
 
 
@@ -343,7 +336,7 @@ def _check_local(request: Mapping[str, Any], defined: Iterable[str]) -> None:
                 f"table hash key: {table[0]['AttributeName']}"
             )
         _check_projection(index["Projection"])
-    if len(indexes) > LOCAL_INDEXES_MAX:
+    if len(indexes) > limits.LOCAL_INDEXES_MAX:
         raise one_or_more("Number of LocalSecondaryIndexes exceeds per-table limit of 5")
 
 
@@ -395,9 +388,9 @@ def _check_index_schema(schema: Schema) -> None:
     partition_count = kinds.count("HASH")
     if kinds != ["HASH"] * partition_count + ["RANGE"] * (len(kinds) - partition_count):
         raise one_or_more("All HASH key attributes must precede RANGE key attributes in the KeySchema")
-    if partition_count > INDEX_PARTITION_ATTRIBUTES_MAX:
+    if partition_count > limits.INDEX_PARTITION_ATTRIBUTES_MAX:
         raise one_or_more("The KeySchema exceeds the maximum allowed number of HASH key attributes")
-    if len(kinds) - partition_count > INDEX_SORT_ATTRIBUTES_MAX:
+    if len(kinds) - partition_count > limits.INDEX_SORT_ATTRIBUTES_MAX:
         raise one_or_more("The KeySchema exceeds the maximum allowed number of RANGE key attributes")
 
 
@@ -420,13 +413,13 @@ def _check_all_indexes(definition: Mapping[str, Any]) -> None:
     twice = _first_repeated(names)
     if twice is not None:
         raise one_or_more(f"Duplicate index name: {twice}")
-    if len(definition.get("GlobalSecondaryIndexes") or ()) > GLOBAL_INDEXES_MAX:
-        raise one_or_more(f"GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES_MAX}")
+    if len(definition.get("GlobalSecondaryIndexes") or ()) > limits.GLOBAL_INDEXES_MAX:
+        raise one_or_more(f"GlobalSecondaryIndex count exceeds the per-table limit of {limits.GLOBAL_INDEXES_MAX}")
     projected = sum(len(index["Projection"].get("NonKeyAttributes") or ()) for index in _indexes(definition))
-    if projected > PROJECTED_NAMES_PER_TABLE_MAX:
+    if projected > limits.PROJECTED_NAMES_PER_TABLE_MAX:
         raise one_or_more(
             "Total number of attributes projected through NonKeyAttributes exceeds "
-            f"the per-table limit of {PROJECTED_NAMES_PER_TABLE_MAX}"
+            f"the per-table limit of {limits.PROJECTED_NAMES_PER_TABLE_MAX}"
         )
 
 

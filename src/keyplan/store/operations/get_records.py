@@ -6,21 +6,12 @@ import hashlib
 from typing import Any
 
 from keyplan.dynamodb.limits import STREAM_PAGE_BYTES_MAX, STREAM_RECORDS_MAX
+from keyplan.store import streams
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.storage.stream_rows import Change, Changes, StoredShard, StoredStream
-from keyplan.store.streams import (
-    Iterator,
-    decode_iterator,
-    find_stream,
-    no_shard,
-    sequence_of,
-    shown_shards,
-    trim_horizon,
-    trimmed,
-)
 from keyplan.store.work_budget import spend
 
 NUMBERS_READ_MAX = 20_000
@@ -30,25 +21,25 @@ _BY_EXPIRY = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 
 def get_records(database: Database, request: Request) -> Answer:
     now_s = database.clock()
-    place = decode_iterator(request["ShardIterator"], now_s)
+    place = streams.decode_iterator(request["ShardIterator"], now_s)
     limit = request.get("Limit") or STREAM_RECORDS_MAX
 
     def work(reader: Reader) -> Answer:
         changes = reader.changes
-        stream = find_stream(changes, place.arn, now_s)
+        stream = streams.find_stream(changes, place.arn, now_s)
         shard = _shard(changes, stream, place.shard, now_s)
-        if place.after < trim_horizon(changes, stream, shard, now_s):
-            raise trimmed()
+        if place.after < streams.trim_horizon(changes, stream, shard, now_s):
+            raise streams.trimmed()
         return _page(changes, stream, shard, place.after, limit, now_s, database.region)
 
     return database.storage.read(work)
 
 
 def _shard(changes: Changes, stream: StoredStream, number: int, now_s: float) -> StoredShard:
-    for shard in shown_shards(changes, stream, now_s):
+    for shard in streams.shown_shards(changes, stream, now_s):
         if shard.number == number:
             return shard
-    raise no_shard()
+    raise streams.no_shard()
 
 
 def _page(
@@ -73,12 +64,14 @@ def _page(
         after = position
     answer: Answer = {"Records": records}
     if shard.closed_after is None or after < shard.closed_after:
-        answer["NextShardIterator"] = Iterator(region, stream.table, stream.label, shard.number, after, now_s).encode()
+        answer["NextShardIterator"] = streams.Iterator(
+            region, stream.table, stream.label, shard.number, after, now_s
+        ).encode()
     return answer
 
 
 def _record(change: Change, stream: StoredStream, view: str, region: str) -> Answer:
-    sequence = sequence_of(change.number)
+    sequence = streams.sequence_of(change.number)
     images: dict[str, Any] = decode(change.body)
     identity = f"{stream.table}/{stream.label}/{stream.id}/{sequence}".encode()
     record: Answer = {

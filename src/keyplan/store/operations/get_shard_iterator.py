@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from keyplan.dynamodb.service_errors import ValidationException, one_or_more
+from keyplan.store import streams
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.storage.key_layouts import ROW_MAX
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.storage.stream_rows import Changes, StoredShard, StoredStream
-from keyplan.store.streams import (
-    Iterator,
-    check_arn,
-    ending_sequence,
-    find_shard,
-    find_stream,
-    position_at,
-    position_before,
-    sequence_place,
-    starting_sequence,
-    trim_horizon,
-    trimmed,
-)
 
 _BY_SEQUENCE = frozenset(("AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"))
 _BY_TIME = "AT_TIMESTAMP"
@@ -30,18 +18,18 @@ def get_shard_iterator(database: Database, request: Request) -> Answer:
     _check(request)
     now_s = database.clock()
 
-    def work(reader: Reader) -> Iterator:
+    def work(reader: Reader) -> streams.Iterator:
         changes = reader.changes
-        stream = find_stream(changes, request["StreamArn"], now_s)
-        shard = find_shard(changes, stream, request["ShardId"], now_s)
+        stream = streams.find_stream(changes, request["StreamArn"], now_s)
+        shard = streams.find_shard(changes, stream, request["ShardId"], now_s)
         after = _after(changes, stream, shard, request, now_s)
-        return Iterator(database.region, stream.table, stream.label, shard.number, after, now_s)
+        return streams.Iterator(database.region, stream.table, stream.label, shard.number, after, now_s)
 
     return {"ShardIterator": database.storage.read(work).encode()}
 
 
 def _check(request: Request) -> None:
-    check_arn(request["StreamArn"])
+    streams.check_arn(request["StreamArn"])
     kind: str = request["ShardIteratorType"]
     sequence = request.get("SequenceNumber")
     if kind in _BY_SEQUENCE and sequence is None:
@@ -53,12 +41,12 @@ def _check(request: Request) -> None:
     if kind != _BY_TIME and request.get("Timestamp") is not None:
         raise one_or_more("Timestamp should not be passed for this iterator type")
     if sequence is not None:
-        sequence_place(sequence)
+        streams.sequence_place(sequence)
 
 
 def _after(changes: Changes, stream: StoredStream, shard: StoredShard, request: Request, now_s: float) -> int:
     kind: str = request["ShardIteratorType"]
-    horizon = trim_horizon(changes, stream, shard, now_s)
+    horizon = streams.trim_horizon(changes, stream, shard, now_s)
     if kind == "TRIM_HORIZON":
         return horizon
     end = changes.last(stream.id) if shard.closed_after is None else shard.closed_after
@@ -67,13 +55,13 @@ def _after(changes: Changes, stream: StoredStream, shard: StoredShard, request: 
     if kind == _BY_TIME:
         first = changes.first_since(stream.id, request["Timestamp"], horizon)
         return end if first is None else min(end, first - 1)
-    sequence = sequence_place(request["SequenceNumber"])
-    ending = ending_sequence(shard)
-    if int(sequence) < int(starting_sequence(shard)) or (ending is not None and int(sequence) > int(ending)):
+    sequence = streams.sequence_place(request["SequenceNumber"])
+    ending = streams.ending_sequence(shard)
+    if int(sequence) < int(streams.starting_sequence(shard)) or (ending is not None and int(sequence) > int(ending)):
         raise ValidationException("Invalid SequenceNumber for the shard")
-    after = position_before(sequence) if kind == "AT_SEQUENCE_NUMBER" else position_at(sequence)
+    after = streams.position_before(sequence) if kind == "AT_SEQUENCE_NUMBER" else streams.position_at(sequence)
     if after > ROW_MAX:
         raise ValidationException("Invalid SequenceNumber for the shard")
     if after < horizon:
-        raise trimmed()
+        raise streams.trimmed()
     return after

@@ -17,25 +17,8 @@ from keyplan.dynamodb.expressions import (
 )
 from keyplan.dynamodb.operations.registry import OPERATIONS
 from keyplan.dynamodb.service_errors import RequestFault, ResourceNotFoundException, ValidationException
+from keyplan.store import queries
 from keyplan.store.database import Database
-from keyplan.store.queries import (
-    Item,
-    PageQuery,
-    Target,
-    answer_page,
-    bound_condition,
-    bounds_of,
-    check_paths,
-    check_select,
-    check_start_partition,
-    checked_start,
-    contains,
-    fetches_items,
-    planned_bounds,
-    remember,
-    start_of,
-    target_of,
-)
 from keyplan.store.requests import legacy_parameters as legacy
 from keyplan.store.requests.request_expressions import (
     Answer,
@@ -59,11 +42,11 @@ def query(database: Database, request: Request) -> Answer:
     if request.get("KeyConditionExpression") is None and request.get("KeyConditions") is None:
         raise RequestFault(_NO_KEY_CONDITION)
     try:
-        target = target_of(database, database.table(request["TableName"]), request, "Query")
+        target = queries.target_of(database, database.table(request["TableName"]), request, "Query")
     except (ResourceNotFoundException, ValidationException):
         _check_expressions(request, plain)
         raise
-    return answer_page(database, _page_query(target, request, plain), request)
+    return queries.answer_page(database, _page_query(target, request, plain), request)
 
 
 def _check_expressions(request: Request, plain: _Plain) -> None:
@@ -87,16 +70,16 @@ class _Plain:
         self.is_only_key = request.keys().isdisjoint(_MORE) or all(request.get(member) is None for member in _MORE)
         self.filter = None if self.is_only_key else legacy.filtered(request, "QueryFilter")
         self.projection = None if self.is_only_key else attributes_to_get(request)
-        self.start = checked_start(request)
+        self.start = queries.checked_start(request)
 
 
-def _page_query(target: Target, request: Request, plain: _Plain) -> PageQuery:
+def _page_query(target: queries.Target, request: Request, plain: _Plain) -> queries.PageQuery:
     forward = request.get("ScanIndexForward") is not False
     select = request.get("Select")
     if plain.is_only_key and select is None:
-        bounds = planned_bounds(target, request, forward=forward)
+        bounds = queries.planned_bounds(target, request, forward=forward)
         if bounds is not None:
-            return PageQuery(target, _after_start(target, plain.start, bounds), None, None, fetches=False)
+            return queries.PageQuery(target, _after_start(target, plain.start, bounds), None, None, fetches=False)
     parts = _Parts(request, plain)
     condition = _condition(target, request, parts)
     filter_ = parts.filter(request)
@@ -104,18 +87,18 @@ def _page_query(target: Target, request: Request, plain: _Plain) -> PageQuery:
     parts.check_unused()
     if not isinstance(condition, KeyCondition):
         parts.check_key(request)
-        check_start_partition(target, plain.start)
+        queries.check_start_partition(target, plain.start)
         if not isinstance(condition, PartitionMissedFault):
-            start_of(target, plain.start)
+            queries.start_of(target, plain.start)
         raise condition
-    check_select(target, request)
-    bounds = _after_start(target, plain.start, bounds_of(condition, forward=forward))
+    queries.check_select(target, request)
+    bounds = _after_start(target, plain.start, queries.bounds_of(condition, forward=forward))
     _check_filter(target, filter_, "QueryFilter" if request.get("QueryFilter") else "Filter Expression")
-    fetches = fetches_items(target, request, filter_, projection)
-    check_paths(target, filter_, projection)
+    fetches = queries.fetches_items(target, request, filter_, projection)
+    queries.check_paths(target, filter_, projection)
     if plain.is_only_key and parts.given is not None:
-        remember(target, request, parts.given, condition)
-    return PageQuery(target, bounds, filter_, projection, fetches)
+        queries.remember(target, request, parts.given, condition)
+    return queries.PageQuery(target, bounds, filter_, projection, fetches)
 
 
 class _Parts:
@@ -151,7 +134,7 @@ class _Parts:
 
 
 def _condition(
-    target: Target, request: Request, parts: _Parts
+    target: queries.Target, request: Request, parts: _Parts
 ) -> KeyCondition | KeyConditionFault | ValidationException:
     """The key condition, or its error for this key, which is raised after the other expressions are read, as in the
     service.
@@ -161,12 +144,12 @@ def _condition(
             partition = [attribute.name for attribute in target.partition]
             check_key_names(request["KeyConditions"], partition, [attribute.name for attribute in target.sort])
             legacy.check_indexable(request)
-        return bound_condition(target, *parts.key(request))
+        return queries.bound_condition(target, *parts.key(request))
     except (KeyConditionFault, ValidationException) as fault:
         return fault
 
 
-def _check_filter(target: Target, filter_: BoundCondition | None, kind: str) -> None:
+def _check_filter(target: queries.Target, filter_: BoundCondition | None, kind: str) -> None:
     if filter_ is None:
         return
     for attribute in (*target.partition, *target.sort):
@@ -176,14 +159,14 @@ def _check_filter(target: Target, filter_: BoundCondition | None, kind: str) -> 
             )
 
 
-def _after_start(target: Target, begin: Item | None, bounds: Bounds) -> Bounds:
+def _after_start(target: queries.Target, begin: queries.Item | None, bounds: Bounds) -> Bounds:
     """The bounds after the ExclusiveStartKey, if there is one. Raises ValidationException."""
-    start = None if begin is None else start_of(target, begin)
+    start = None if begin is None else queries.start_of(target, begin)
     if start is None:
         return bounds
     count = len(bounds.partition)
     has_sort = bool(bounds.equal) or bounds.low is not None or bounds.high is not None
-    if has_sort and not contains(bounds, start[count:]):
+    if has_sort and not queries.contains(bounds, start[count:]):
         raise ValidationException("The provided starting key does not match the range key predicate")
     if start[:count] != bounds.partition and not has_sort:
         raise ValidationException("The provided starting key is outside query boundaries based on provided conditions")

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from keyplan.dynamodb.operations.registry import CURRENT_SCAN_REGIONS
 from keyplan.dynamodb.service_errors import ValidationException
+from keyplan.store import queries
 from keyplan.store.database import Database
-from keyplan.store.queries import (
-    PageQuery,
-    answer_page,
-    check_own_start,
-    check_paths,
-    check_select,
-    check_table_start,
-    checked_start,
-    fetches_items,
-    start_of,
-    target_of,
-)
 from keyplan.store.requests import legacy_parameters as legacy
 from keyplan.store.requests.request_expressions import (
     Answer,
@@ -39,7 +28,7 @@ def scan(database: Database, request: Request) -> Answer:
     if not request.keys().isdisjoint(_OLD):
         projection = attributes_to_get(request)
         filter_ = legacy.filtered(request, "ScanFilter")
-    begin = checked_start(request)
+    begin = queries.checked_start(request)
     is_current = database.region in CURRENT_SCAN_REGIONS
     segment = _segment(request, is_current=is_current)
     given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
@@ -48,21 +37,21 @@ def scan(database: Database, request: Request) -> Answer:
         projection = projection_of(request, given)
         given.check_unused()
     table = database.table(request["TableName"])
-    target = target_of(database, table, request, "Scan")
-    check_select(target, request, enveloped=is_current)
-    check_start = check_own_start if is_current or target.index is not None else check_table_start
+    target = queries.target_of(database, table, request, "Scan")
+    queries.check_select(target, request, enveloped=is_current)
+    check_start = queries.check_own_start if is_current or target.index is not None else queries.check_table_start
     check_start(target, begin)
-    fetches = fetches_items(target, request, filter_, projection)
-    start = start_of(target, begin)
+    fetches = queries.fetches_items(target, request, filter_, projection)
+    start = queries.start_of(target, begin)
     if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
         raise ValidationException(
             "The provided starting key is invalid: Invalid ExclusiveStartKey. "
             "Please use ExclusiveStartKey with correct Segment. "
             f"TotalSegments: {segment[1]} Segment: {segment[0]}"
         )
-    check_paths(target, filter_, projection)
+    queries.check_paths(target, filter_, projection)
     bounds = Bounds(after=start, segment=segment)
-    return answer_page(database, PageQuery(target, bounds, filter_, projection, fetches), request)
+    return queries.answer_page(database, queries.PageQuery(target, bounds, filter_, projection, fetches), request)
 
 
 def _segment(request: Request, *, is_current: bool) -> tuple[int, int] | None:

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.store.control_plane.table_settings import (
-    DEFAULT_MODE,
-    MEMBER,
-    Members,
-    change_definition,
-    check_insights_index,
-    insights_of,
-    named,
-)
+from keyplan.store.control_plane import table_settings
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.state_delays import check_insights_change
@@ -23,14 +15,14 @@ def update_contributor_insights(database: Database, request: Request) -> Answer:
     wanted: str | None = request.get("ContributorInsightsMode")
     answer: Answer = {}
 
-    def change(table: Table) -> Members:
-        check_insights_index(table, index)
+    def change(table: Table) -> table_settings.Members:
+        table_settings.check_insights_index(table, index)
         if enables:
             check_insights_change(database.states(table), index)
-        answer.update(named(table, index))
-        kept = insights_of(table, index)
+        answer.update(table_settings.named(table, index))
+        kept = table_settings.insights_of(table, index)
         status: str = kept.get("Status", "DISABLED")
-        mode = wanted or DEFAULT_MODE
+        mode = wanted or table_settings.DEFAULT_MODE
         if not enables:
             mode = kept.get("Mode", mode)
         after = "ENABLED" if enables else "DISABLED"
@@ -42,7 +34,7 @@ def update_contributor_insights(database: Database, request: Request) -> Answer:
         answer["ContributorInsightsStatus"] = "ENABLING" if enables else "DISABLING"
         answer["ContributorInsightsMode"] = mode
         entry = {"Status": after, "Mode": mode, "At": database.clock()}
-        return {MEMBER: {**table.definition.get(MEMBER, {}), index or "": entry}}
+        return {table_settings.MEMBER: {**table.definition.get(table_settings.MEMBER, {}), index or "": entry}}
 
-    change_definition(database, request["TableName"], change)
+    table_settings.change_definition(database, request["TableName"], change)
     return answer

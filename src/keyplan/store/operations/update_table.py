@@ -8,21 +8,8 @@ from typing import Any
 
 from keyplan.dynamodb.operations.members import TABLE_SETTINGS
 from keyplan.dynamodb.service_errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
+from keyplan.store.control_plane import schema
 from keyplan.store.control_plane.index_backfill import Filling, change_indexes, finish_filling
-from keyplan.store.control_plane.schema import (
-    Definition,
-    check_bounds,
-    check_stream_change,
-    check_throughput,
-    keep_encryption,
-    keep_settings,
-    no_units,
-    one_index_change,
-    with_billing,
-    with_index,
-    with_used_attributes,
-    without_index,
-)
 from keyplan.store.database import Database, plain_name
 from keyplan.store.replication.replicas import GROUP_WIDE, change_replicas, has_witness, others_of
 from keyplan.store.requests.request_expressions import Answer, Request
@@ -147,9 +134,9 @@ def _update(database: Database, name: str, request: Request) -> None:
             "SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, "
             f"{consistency}DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required"
         )
-    check_bounds(request.get("ProvisionedThroughput"))
+    schema.check_bounds(request.get("ProvisionedThroughput"))
     updates = request.get("GlobalSecondaryIndexUpdates") or []
-    change = one_index_change(updates)
+    change = schema.one_index_change(updates)
     _check_index_updates(request)
     _check_alone(request)
     vectors = one_vector_change(request.get("VectorIndexUpdates") or [], has_other=change is not None)
@@ -172,7 +159,7 @@ def _update(database: Database, name: str, request: Request) -> None:
             removed = vectors["Delete"]["IndexName"] if vectors.get("Delete") else None
             if removed is not None and all(index.name != removed for index in table.vector_indexes):
                 raise ResourceNotFoundException(f"Requested resource not found: Index {removed} for table {name}")
-            definition = with_used_attributes(with_vector_change(definition, vectors, attributes))
+            definition = schema.with_used_attributes(with_vector_change(definition, vectors, attributes))
             return change_indexes(database, writer, table, definition)
         elif change is None:
             writer.define(table.stored.layout.id, json.dumps(definition))
@@ -180,7 +167,7 @@ def _update(database: Database, name: str, request: Request) -> None:
             create = change.get("Create")
             if create:
                 attributes = request.get("AttributeDefinitions") or []
-                definition = with_index(definition, create, attributes)
+                definition = schema.with_index(definition, create, attributes)
             else:
                 definition = _without(table, definition, change["Delete"]["IndexName"])
             return change_indexes(database, writer, table, definition)
@@ -200,17 +187,17 @@ def _check_quotas(request: Request, region: str) -> None:
             check_quotas(settings, region, settings["IndexName"])
 
 
-def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
-    definition: Definition = dict(table.definition)
+def _with_settings(table: Table, request: Request, now_s: float) -> schema.Definition:
+    definition: schema.Definition = dict(table.definition)
     mode = request.get("BillingMode")
     throughput = request.get("ProvisionedThroughput")
     changes_mode = mode is not None and mode != definition["BillingMode"]
     if mode == "PROVISIONED" and throughput is None:
         raise one_or_more("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
     if changes_mode or throughput is not None:
-        check_throughput(mode or definition["BillingMode"], throughput)
+        schema.check_throughput(mode or definition["BillingMode"], throughput)
     if changes_mode:
-        definition = with_billing(definition, str(mode), now_s, _updated(request))
+        definition = schema.with_billing(definition, str(mode), now_s, _updated(request))
     elif throughput is not None and throughput == definition["ProvisionedThroughput"]:
         raise ValidationException(_UNCHANGED.format(of="table", whose="the table", **throughput))
     if throughput is not None:
@@ -232,13 +219,13 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
             "Only ENABLED and DISABLED settings replication are supported for a Regional Table."
         )
     if request.get("TableClass") != "STANDARD" or "TableClass" in definition:
-        keep_settings(definition, request)
+        schema.keep_settings(definition, request)
     if encrypts_by_same_key(table, request):
         raise one_or_more(
             "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to change "
             "Master Key"
         )
-    keep_encryption(definition, request, updates=True)
+    schema.keep_encryption(definition, request, updates=True)
     return definition
 
 
@@ -248,8 +235,8 @@ def _updated(request: Request) -> set[str]:
 
 
 def _with_index_settings(
-    table: Table, definition: Definition, updates: list[Mapping[str, Any]], now_s: float
-) -> Definition:
+    table: Table, definition: schema.Definition, updates: list[Mapping[str, Any]], now_s: float
+) -> schema.Definition:
     switched = definition["BillingMode"] != table.definition["BillingMode"]
     for update in updates:
         settings = update.get("Update")
@@ -275,7 +262,7 @@ def _with_throughput(
     changed = dict(index)
     throughput = wanted.get("ProvisionedThroughput")
     if mode == "PAY_PER_REQUEST" and switched and throughput is not None:
-        raise one_or_more(no_units(name))
+        raise one_or_more(schema.no_units(name))
     if mode == "PAY_PER_REQUEST" and not (wanted.get("OnDemandThroughput") or wanted.get("WarmThroughput")):
         raise one_or_more(
             f"The only Updates for index: {name} when TableThroughputMode is PAY_PER_REQUEST can be to "
@@ -283,7 +270,7 @@ def _with_throughput(
         )
     if throughput is not None:
         if mode == "PAY_PER_REQUEST":
-            raise one_or_more(no_units(name))
+            raise one_or_more(schema.no_units(name))
         if throughput == index.get("ProvisionedThroughput"):
             raise ValidationException(_UNCHANGED.format(of=f"index {name}", whose=f"index {name}", **throughput))
         changed = changed_throughput(changed, throughput, now_s)
@@ -301,11 +288,13 @@ def _no_index(table: Table, name: str, verb: str) -> ValidationException | Resou
     return ResourceNotFoundException(f"Requested resource not found: Index {name} for table {table.name}")
 
 
-def _change_stream(database: Database, writer: Writer, table: Table, definition: Definition, request: Request) -> None:
+def _change_stream(
+    database: Database, writer: Writer, table: Table, definition: schema.Definition, request: Request
+) -> None:
     """Enable or disable the stream, and create a new generation of the table: processes with the previous generation
     must learn whether to record changes.
     """
-    check_stream_change(request, table.name, is_enabled=table.stream is not None)
+    schema.check_stream_change(request, table.name, is_enabled=table.stream is not None)
     is_wanted: bool = request["StreamSpecification"]["StreamEnabled"]
     replication = replication_of(table)
     if not is_wanted and replication is not None and not replication.get("Strong"):
@@ -321,8 +310,8 @@ def _change_stream(database: Database, writer: Writer, table: Table, definition:
     writer.change_indexes(table.stored, layout, json.dumps(definition))
 
 
-def _without(table: Table, definition: Definition, name: str) -> Definition:
+def _without(table: Table, definition: schema.Definition, name: str) -> schema.Definition:
     index = table.index_by_name.get(name)
     if index is None or index.is_local:
         raise _no_index(table, name, "delete")
-    return without_index(definition, name)
+    return schema.without_index(definition, name)

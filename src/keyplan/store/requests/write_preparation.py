@@ -25,16 +25,7 @@ from keyplan.store.database import Database
 from keyplan.store.items.write_outcome import Change, Item, Write, checked_size, prepare_put
 from keyplan.store.requests import legacy_parameters as legacy
 from keyplan.store.requests.request_expressions import Request, check_needed, condition_of, old_or_none, placeholders
-from keyplan.store.tables.item_keys import (
-    SchemaFault,
-    check_assigned,
-    check_key_values,
-    check_names,
-    check_scalars,
-    check_size,
-    key_of_item,
-    key_of_request,
-)
+from keyplan.store.tables import item_keys
 from keyplan.store.tables.table import Table
 
 _OLD = frozenset({"Expected", "AttributeUpdates", "ConditionalOperator"})
@@ -52,7 +43,7 @@ def check_form(request: Request) -> None:
     """Validate the parts of a transaction's action that are checked before values: names and expression syntax. Raises
     RequestFault or ExpressionFault if there is such an error.
     """
-    check_names(request.get("Item") or {})
+    item_keys.check_names(request.get("Item") or {})
     for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
         if request.get(member) == {}:
             raise ExpressionFault(f"{member} must not be empty")
@@ -91,32 +82,32 @@ def _returns_item(request: Request) -> bool:
 def put(database: Database, request: Request) -> Write:
     check_needed(request, CONDITION)
     item = check_item(request["Item"])
-    check_names(item)
+    item_keys.check_names(item)
     wants_old = old_or_none(request)
     size_bytes = checked_size(item)
     condition = _condition(request)
     table = database.table(request["TableName"])
-    key = key_of_item(table, item)
+    key = item_keys.key_of_item(table, item)
     made = prepare_put(table, item, size_bytes)
     return Write(table, key, condition, put=made, wants_old=wants_old, returns_item=_returns_item(request))
 
 
 def delete(database: Database, request: Request) -> Write:
     check_needed(request, CONDITION)
-    check_key_values(request["Key"])
+    item_keys.check_key_values(request["Key"])
     wants_old = old_or_none(request)
     condition = _condition(request)
     table = database.table(request["TableName"])
-    key = key_of_request(table, request["Key"])
+    key = item_keys.key_of_request(table, request["Key"])
     return Write(table, key, condition, removes=True, wants_old=wants_old, returns_item=_returns_item(request))
 
 
 def condition_check(database: Database, request: Request) -> Write:
     """The write of a ConditionCheck, which writes nothing."""
-    check_key_values(request["Key"])
+    item_keys.check_key_values(request["Key"])
     condition = _condition(request)
     table = database.table(request["TableName"])
-    return Write(table, key_of_request(table, request["Key"]), condition, returns_item=_returns_item(request))
+    return Write(table, item_keys.key_of_request(table, request["Key"]), condition, returns_item=_returns_item(request))
 
 
 def update(database: Database, request: Request, *, counts_statement: bool = False) -> tuple[Write, BoundUpdate | None]:
@@ -125,7 +116,7 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
     ``counts_statement``: whether to limit the size of the statement's values separately, which only UpdateItem does.
     """
     check_needed(request, UPDATE)
-    check_key_values(request["Key"])
+    item_keys.check_key_values(request["Key"])
     given = placeholders(request, UPDATE)
     bound: BoundUpdate | None = None
     condition: BoundCondition | None = None
@@ -139,7 +130,7 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
         condition = condition_of(request, given, "ConditionExpression")
         given.check_unused()
     table = database.table(request["TableName"])
-    key = key_of_request(table, request["Key"])
+    key = item_keys.key_of_request(table, request["Key"])
     old_words = given is None
     change = change_of(table, bound, check_item(request["Key"]), old_words=old_words)
     if counts_statement and bound is not None and given is not None:
@@ -151,7 +142,7 @@ def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None
     """Reject a statement over 400 KB, which UpdateItem checks before it reads the item."""
     # A placeholder has at least two characters, so most statements needn't be measured.
     if len(text) // 2 * (given.largest_bytes + _OPERAND_BYTES_MAX) > ITEM_BYTES_MAX:
-        check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
+        item_keys.check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
 
 
 def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_words: bool = False) -> Change:
@@ -161,14 +152,14 @@ def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_wo
     """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:
-        raise SchemaFault(
+        raise item_keys.SchemaFault(
             "One or more parameter values were invalid: "
             f"Cannot update attribute {updated}. This attribute is part of the key"
         )
     if bound is not None:
         if table.indexes:
-            check_assigned(table, bound.assigned())
-        check_scalars(table, bound.nested)
+            item_keys.check_assigned(table, bound.assigned())
+        item_keys.check_scalars(table, bound.nested)
 
     def apply(old: Item | None) -> Item:
         base = old if old is not None else dict(key_item)

@@ -9,17 +9,10 @@ from typing import Any
 
 import orjson
 
+from keyplan.dynamodb import service_errors
 from keyplan.dynamodb.capacity import ConsumedByTable, read_units
 from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.dynamodb.limits import TOKEN_LIFETIME_S, TRANSACT_BYTES_MAX
-from keyplan.dynamodb.service_errors import (
-    THROTTLING,
-    ConditionalCheckFailedException,
-    DuplicateItemException,
-    IdempotentParameterMismatchException,
-    TransactionCanceledException,
-    ValidationException,
-)
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import Charge, Outcome, add_units, perform
 from keyplan.store.items.write_outcome import Write
@@ -39,10 +32,12 @@ class _Cancelled(Exception):
 
 def check_together(writes: Sequence[Write]) -> None:
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
-        raise ValidationException("Transaction request cannot include multiple operations on one item")
+        raise service_errors.ValidationException("Transaction request cannot include multiple operations on one item")
     size_bytes = sum([write.put.size for write in writes if write.put is not None])
     if size_bytes > TRANSACT_BYTES_MAX:
-        raise ValidationException(f"Transaction payload size cannot exceed 4MB. Payload Size: {size_bytes}")
+        raise service_errors.ValidationException(
+            f"Transaction payload size cannot exceed 4MB. Payload Size: {size_bytes}"
+        )
 
 
 def write_together(
@@ -74,7 +69,7 @@ def write_together(
     try:
         return database.write(work)
     except _Cancelled as cancelled:
-        raise TransactionCanceledException(cancelled.reasons) from None
+        raise service_errors.TransactionCanceledException(cancelled.reasons) from None
 
 
 def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None) -> list[Outcome]:
@@ -86,13 +81,13 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
         try:
             outcomes.append(perform(writer, write, charge))
             reasons.append(NO_REASON)
-        except ConditionalCheckFailedException as failed:
+        except service_errors.ConditionalCheckFailedException as failed:
             reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
-        except DuplicateItemException as duplicate:
+        except service_errors.DuplicateItemException as duplicate:
             reasons.append({"Code": "DuplicateItem", "Message": duplicate.message})
-        except THROTTLING as error:
+        except service_errors.THROTTLING as error:
             reasons.append(cancellation_of(error))
-        except (ValidationException, ExpressionFault) as fault:
+        except (service_errors.ValidationException, ExpressionFault) as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
     if len(outcomes) < len(writes):
         raise _Cancelled(reasons)
@@ -101,7 +96,7 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
 
 def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Answer:
     if kept[0] != digest:
-        raise IdempotentParameterMismatchException(
+        raise service_errors.IdempotentParameterMismatchException(
             "Request parameters do not match the previous request with the same idempotency token"
         )
     units = ConsumedByTable("Read")
