@@ -1,10 +1,10 @@
 """Sequential reads in a loop.
 
 A read in a loop is one request per iteration, one after the other. Reading the products of 20 order lines is 20 round
-trips, and the values that were read first get older before the write uses them.
+trips, and the values that were read first can be stale when the write uses them.
 
-Declare a read with ``Each[...]``: it is one BatchGetItem for 100 keys, or parallel queries. A list or a collection is
-one Query.
+Declare a read with ``Each[...]``: it is one BatchGetItem for up to 100 keys, or parallel queries. A list or a
+collection is one Query.
 
 Source: BatchGetItem in the API Reference.
 """
