@@ -182,7 +182,7 @@ def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
     out.print(grid)
     rest = len(estimate.requests) - REQUESTS_MAX
     if rest > 0:
-        out.print(Text(f"and {rest} request{'' if rest == 1 else 's'} more (--json shows all)", style="dim"))
+        out.print(Text(f"and {rest} more request{'' if rest == 1 else 's'} (--json shows all)", style="dim"))
     out.print()
     out.print(
         f"Per call: {number(estimate.read_units)} read and {number(estimate.write_units)} write units{spread(estimate)}"

@@ -193,7 +193,7 @@ def _worse(weight: Weight, than: Weight) -> Iterator[str]:
     if weight.filtered > than.filtered:
         yield f"{_counted(weight.filtered - than.filtered, 'read')} more that filters what it has read"
     if weight.copies > than.copies:
-        yield f"{_counted(weight.copies - than.copies, 'claim')} more, whose values become unique"
+        yield f"{_counted(weight.copies - than.copies, 'claim')} more, which makes values unique"
     if weight.reworded > than.reworded:
         yield f"{_counted(weight.reworded - than.reworded, 'access pattern')} declared with key= or where="
     yield from _differences(weight, than, "more", "hotter")
@@ -293,8 +293,8 @@ class Plan:
     reached, so that fewer indexes may be possible. ``best``: whether no other plan is as good in indexes, USD and the
     hottest key, and better in one. ``why``: why it isn't the first; empty for the first. ``named``: the key that a
     pattern's decorator must name, and ``filters``: the text for its ``where=``, by the pattern's place. ``stopped``:
-    whether Ctrl-C ended the search. ``verified``: on what its results were compared with brute force; None if they
-    weren't.
+    whether Ctrl-C ended the search. ``verified``: the generated data on which its results were compared with
+    brute force; None if they weren't.
     """
 
     design: type[Any]

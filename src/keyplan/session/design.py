@@ -1,6 +1,7 @@
 """Design: the base class of designs, and the methods of an opened design.
 
-A compiled design (``keyplan.model``) meets a store (``stores``); plans run in ``keyplan.client``.
+An opened design combines a compiled design (``keyplan.model``) with a store (``stores``); ``keyplan.client`` runs its
+calls.
 """
 
 from __future__ import annotations

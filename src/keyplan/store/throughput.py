@@ -37,7 +37,7 @@ def warm_units(settings: Settings, mode: str) -> dict[str, int]:
 
 
 def check_warm(wanted: Mapping[str, int], mode: str, provisioned: Mapping[str, int] | None, place: str) -> None:
-    """Reject warm throughput of a new table or index below its default. ``place`` ends the message."""
+    """Reject warm throughput of a new table or index below its default. ``place`` is the last part of the message."""
     for name, member in _PROVISIONED.items():
         units = wanted.get(name)
         if units is None:

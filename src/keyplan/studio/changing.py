@@ -86,7 +86,7 @@ def write_module(source: Source, text: str, version: str) -> None:
 
 
 def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
-    """The effects of a text, compared with ``opened``. Executes both."""
+    """The effects of a module's text, compared with ``opened``. Executes both modules."""
     made = loaded(source, text)
     if not isinstance(made, type):
         return {"error": made}

@@ -58,7 +58,7 @@ def verify(
 
     Returns a report with the calls of each access pattern. Raises AssertionError with a minimal failing example (the
     steps, the call, the expected and actual results, the requests), and for reads without any result and writes that
-    never succeeded: nothing is proved of them. For the latter, up to 100 more stores are generated. Example:
+    never succeeded, because they weren't verified. For such writes, up to 100 more stores are generated. Example:
     ``verify(Cms, stores=20, strategies={"email": st.emails()})``.
     """
     _check_writes(design)

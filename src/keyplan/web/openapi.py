@@ -115,10 +115,10 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
         ]
     result: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
     words = {
-        ParameterKind.PREFIX: "The beginning of the text.",
+        ParameterKind.PREFIX: "The beginning of the string.",
         ParameterKind.DIRECTION: "Whether the order is descending: the newest first.",
         ParameterKind.LIMIT: "Maximum number of items.",
-        ParameterKind.CURSOR: "The cursor of the page before, for the same other parameters.",
+        ParameterKind.CURSOR: "The cursor from the previous page. All other parameters must be unchanged.",
     }
     if parameter.kind in words:
         result["description"] = words[parameter.kind]

@@ -117,8 +117,8 @@ _ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 def is_foreign(method: str, headers: Mapping[str, str], public: str | None) -> bool:
     """Whether a page of another site sends the request, by the browser's headers ``Origin`` and ``Sec-Fetch-Site``.
-    Following a link is allowed, sending a form isn't. Other programs send neither header. ``headers`` have names in
-    lower case; ``public`` is the server's public address, if it isn't the requests' host.
+    Such a page may link to this site, but not submit a form to it. Other programs send neither header. ``headers`` have
+    names in lower case; ``public`` is the server's public address, if it isn't the requests' host.
     """
     origin = headers.get("origin")
     own = {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {""}

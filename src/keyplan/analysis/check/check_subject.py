@@ -117,7 +117,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class BusiestPartition:
-    """The load of all patterns on the busiest partition of one place. ``kind``: of unit."""
+    """The load of all patterns on the busiest partition of one place. ``kind``: the kind of unit, read or write."""
 
     place: str
     templates: tuple[str, ...]

@@ -145,10 +145,10 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
 
 def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     yield _Line("count", "1000", "items stored")
-    yield _Line("kept_days", "30.0", "days that an item stays; without count, what is created in that time is stored")
+    yield _Line("kept_days", "30.0", "days that an item is stored; without count, determines the number of items")
     yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "of one, names included; as counted below")
     yield _Line("per_partition", "10", "items in one item collection")
-    yield _Line("per_partition_max", "1000", "items in the largest one")
+    yield _Line("per_partition_max", "1000", "items in the largest item collection")
     shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
     if shared:
         pairs = ", ".join(f"{name} = 0.5" for name in shared)

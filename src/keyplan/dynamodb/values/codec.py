@@ -62,7 +62,7 @@ def _encode_set(content: Set[Any]) -> AttributeValue:
     members = [encode(member) for member in content]
     tags = {tag for member in members for tag in member}
     if len(tags) != 1 or not tags <= {"S", "N", "B"}:
-        raise TypeError(f"a set holds one kind out of strings, numbers and bytes, and isn't empty: {content!r}")
+        raise TypeError(f"a set must contain one or more strings, numbers or bytes, all of one type: {content!r}")
     (tag,) = tags
     return {f"{tag}S": sort_members(f"{tag}S", {member[tag] for member in members})}
 

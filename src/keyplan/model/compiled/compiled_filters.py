@@ -1,7 +1,7 @@
 """Filters of reads and equalities of writes, compiled to DynamoDB's expressions.
 
-``where=`` is a mapping (field → value, joined by AND; several values: any of them) or a text, which ``conditions``
-translates. Parameters that a key doesn't answer completely are filtered, too.
+``where=`` is a mapping (field → value, joined by AND; several values: any of them) or a string, which ``conditions``
+translates. Parameters that the key condition doesn't cover completely are filtered, too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def filter_of(
     text: str | None,
     held: frozenset[str] | None,
 ) -> Filter:
-    """The filter for conditions that the key doesn't answer: constants of ``where=``, the parameters ``asked``, a text.
+    """The filter for conditions outside the key: constants of ``where=``, the parameters ``asked``, and an expression.
     ``held``: the attributes in the index; None: all. Raises Problem.
     """
     clauses: list[str] = []

@@ -1,4 +1,4 @@
-"""Errors of declarations, before their place is known, and pydantic's messages as parts of them."""
+"""Errors of declarations whose location isn't known yet, and pydantic's messages within them."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Range(Generic[T]):
 
 @dataclass(frozen=True, init=False)
 class Through:
-    """A junction entity between the parameters and the result, with the names of its fields for the end's:
+    """A junction entity between the parameters and the result, with a mapping from its fields to those of the result:
     ``Through(Follow, user_id="followed_id")``.
 
     Fields with equal names need no mapping.

@@ -92,7 +92,7 @@ class Archives(Part):
         )
 
     def trim_history(self, table_id: int, before_us: int, limit: int) -> int:
-        """Remove up to ``limit`` writes before a moment, oldest first; returns their number."""
+        """Remove up to ``limit`` writes before a timestamp, oldest first; returns their number."""
         name = history_name(table_id)
         first = f"SELECT id FROM {name} WHERE id < ? ORDER BY id LIMIT ?"  # noqa: S608
         cursor = self._run(

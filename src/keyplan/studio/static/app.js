@@ -97,7 +97,7 @@ function Gate() {
     open();
   };
   return html`<main class="gate"><h1>Studio</h1>
-    <p>${tried.value || start.value ? "This token is wrong, or from an earlier start of the server. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
+    <p>${tried.value || start.value ? "This token is wrong, or the server has restarted since it was issued. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
     <form onSubmit=${enter}><label for="token">Token</label><input id="token" name="token" autocomplete="off" required /><button class="main">Open</button></form></main>`;
 }
 
