@@ -138,7 +138,7 @@ class _Loading:
             return
         self._product_rows(table.rows())
         if "related" in table.columns:
-            # After all products, as a row may name one of a later row. Faults were reported in the first pass.
+            # After all products, because a row can name a product of a later row. The first pass reported all errors.
             again = Table(self.path, lambda *_: None)
             again.rename({_column(name): field for field, name in self.columns.items()})
             for row in again.rows():
@@ -260,7 +260,7 @@ class _Loading:
                 lines.append(self._line(row, number, head))
         if len(lines) < len(group):
             if len(group) > 1:
-                self.tell(head.line, f"order {order_id!r} is left out: a line of it can't be loaded")
+                self.tell(head.line, f"order {order_id!r} is omitted: one of its lines can't be loaded")
             return
         with self._telling(head.line):
             self._order(head, lines)

@@ -182,7 +182,7 @@ def add_follows(design: Social, links: Iterable[Following]) -> None:
     if missing:
         raise ItemNotFound(f"there is no user {missing[0]!r}", place="add_follows", hint="sign users up first")
     if wanted and design.follows(wanted[0].user_id, wanted[0].followed_id) is not None:
-        wanted = _new_links(design, wanted)  # they have been written before, it seems
+        wanted = _new_links(design, wanted)  # probably a repeated load
     follows = _Follows(design, users)
     for link in wanted:
         follows.add(link)
@@ -195,7 +195,7 @@ def _new_links(design: Social, links: Sequence[Following]) -> list[Following]:
     return [link for link, result in zip(links, there, strict=True) if result is None]
 
 
-# Posts, and what is said of them
+# Posts, comments and likes
 
 
 def add_posts(design: Social, posts: Iterable[Post]) -> None:

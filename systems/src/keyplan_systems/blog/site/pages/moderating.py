@@ -75,7 +75,7 @@ def change_user(turn: Turn) -> Response:
 
 def _assign(turn: Turn, user: User, email: str) -> Response:
     if not accounts.is_unclaimed(turn.blog, user.user_id):
-        raise Problem(409, "Not an imported author", "This account has an owner.", (("Moderation", "/moderation"),))
+        raise Problem(409, "Not an imported author", "A user owns this account.", (("Moderation", "/moderation"),))
     if not EMAIL.fullmatch(email):
         raise Problem(422, "Invalid email address", f"{email} isn't an email address.", (("Back", "/moderation"),))
     if turn.blog.user_by_email(email) is not None:
