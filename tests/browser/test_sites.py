@@ -133,10 +133,10 @@ def test_a_customer_buys_and_the_merchant_ships(shop: Place) -> None:
     page.get_by_text("Tracking number KP 1").wait_for()
     page.goto("/selling")
     page.get_by_role("heading", name="Page not found").wait_for()
-    an_order_that_nobody_pays_is_released(shop, page)
+    an_unpaid_order_is_released(shop, page)
 
 
-def an_order_that_nobody_pays_is_released(shop: Place, page: Page) -> None:
+def an_unpaid_order_is_released(shop: Place, page: Page) -> None:
     """After a day its stock is available again, and the customer sees the reason."""
     before = shop.design.product("green-tea").stock
     page.goto("/products/green-tea")

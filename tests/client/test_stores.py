@@ -41,7 +41,7 @@ def listens(one: Store) -> bool:
     return one.watched
 
 
-def test_store_identity(tmp_path: Path) -> None:
+def test_urls_of_one_store_are_recognized(tmp_path: Path) -> None:
     (tmp_path / "a.db").touch()
     (tmp_path / "linked.db").symlink_to(tmp_path / "a.db")
     urls = [

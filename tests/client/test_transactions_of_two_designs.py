@@ -77,7 +77,7 @@ def test_invalid_calls_send_nothing(both: tuple[Shop, Ledger], carry_out: Carry)
 
 
 def test_the_highest_attempts_applies(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five attempts, as one of them allows; each reads again."""
+    """One of the writes allows five attempts, so the transaction has five; each one reads again."""
     shop, ledger = both
     pauses: list[float] = []
     monkeypatch.setattr("keyplan.client.conversations.time.sleep", pauses.append)

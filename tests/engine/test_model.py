@@ -1,4 +1,4 @@
-"""Random operations leave the items of a plain dict, and each index contains exactly its items."""
+"""Random operations leave the same items as in a plain dict, and each index contains exactly its items."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _keys(index: dict[str, Any], partition_of: dict[str, Any]) -> list[tuple[str
     return [(partition_of["hash_key"], "HASH"), *sort]
 
 
-def test_options_are_arguments() -> None:
+def test_options_become_terraform_arguments() -> None:
     _, body = from_json("Odd", WHOLE)
     assert (body["read_capacity"], body["write_capacity"], body["billing_mode"]) == (5, 7, "PROVISIONED")
     assert [value["read_capacity"] for value in body["global_secondary_index"]] == [5, 5]

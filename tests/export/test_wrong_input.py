@@ -1,4 +1,4 @@
-"""Errors for wrong input, and strings in rare places."""
+"""Errors for invalid input, and unusual strings in every part of an export."""
 
 from __future__ import annotations
 

@@ -130,7 +130,8 @@ def test_access_patterns_only_scan_if_declared(magazine: Magazine) -> None:
 
 
 def test_misspelled_names_and_wrong_types_are_rejected(magazine: Magazine) -> None:
-    """pydynantic and pydynox accept misspelled patterns and parameters, and wrong types; so do their types.
+    """pydynantic and pydynox accept misspelled patterns and parameters, and wrong types, also
+    under type checkers.
 
     tests/typing checks that type checkers reject such calls.
     """

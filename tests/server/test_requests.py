@@ -81,7 +81,7 @@ class KeptWrites(Inline):
 
 
 class KeptWork(AtOnce):
-    """Accepts work and completes it when the test does."""
+    """Accepts work, and keeps it until the test completes it."""
 
     def __init__(self) -> None:
         self.done: list[Any] = []

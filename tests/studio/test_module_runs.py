@@ -55,7 +55,7 @@ def test_change_reports_its_effects_and_the_patch(studio: Studio, school: School
 
 
 @pytest.mark.parametrize("task", ["change", "plan"])
-def test_text_runs_only_on_demand(studio: Studio, tmp_path: Path, task: str) -> None:
+def test_edited_module_runs_only_on_request(studio: Studio, tmp_path: Path, task: str) -> None:
     mark = tmp_path / "ran"
     text = f"open({str(mark)!r}, 'w').close()\n"
     for _ in range(3):
@@ -67,7 +67,7 @@ def test_text_runs_only_on_demand(studio: Studio, tmp_path: Path, task: str) -> 
 
 
 @pytest.mark.parametrize("task", ["change", "plan"])
-def test_read_only_studio_never_runs_text(school: School, tmp_path: Path, task: str) -> None:
+def test_read_only_studio_never_runs_an_edited_module(school: School, tmp_path: Path, task: str) -> None:
     mark = tmp_path / "ran"
     studio = Studio(of_design(school, writable=False), executes=False)
     assert not {"change", "plan"} & {*run(studio, "start", {})["views"]}

@@ -11,13 +11,13 @@ from keyplan_systems.frontmatter import FrontMatterError, plain_text, read_front
 YAML = "---\ntitle: A\ntags: [x, y]\n---\n\nText\n"
 
 
-def test_yaml_front_matter() -> None:
+def test_yaml_front_matter_is_parsed() -> None:
     matter = read_front_matter(YAML)
     assert matter.fields == {"title": "A", "tags": ["x", "y"]}
     assert matter.body == "Text\n"
 
 
-def test_toml_front_matter() -> None:
+def test_toml_front_matter_is_parsed() -> None:
     matter = read_front_matter('+++\ntitle = "A"\n\ndate = 2020-01-02\n[author]\nname = "B"\n+++\nText\n')
     assert matter.fields == {"title": "A", "date": dt.date(2020, 1, 2), "author": {"name": "B"}}
     assert matter.body == "Text\n"

@@ -10,7 +10,7 @@ from tests.systems.blog_site.support import Visit, text_of
 
 
 def write(author: Visit, action: str = "save", **fields: str) -> str:
-    """Write a new post; the URL after its form."""
+    """Write a new post, and return the URL of the redirect."""
     answer = author.send("/write", action=action, **{"title": "A title", "content": "A text.", **fields})
     assert answer.status_code == 303, text_of(answer)
     return str(answer.headers["location"])

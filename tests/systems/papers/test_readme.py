@@ -177,6 +177,6 @@ def test_commands_of_the_open_problems_run(command: str, monkeypatch: pytest.Mon
         assert " ".join(line.split()) in said, line
 
 
-def test_the_open_problems_have_commands() -> None:
+def test_open_problems_are_shown_with_commands() -> None:
     assert len(re.findall(r"^keyplan (?:cost|check) ", QUESTIONS, re.MULTILINE)) >= 4
     assert (Path(keyplan_systems.papers.__file__).parent / "traffic.toml").is_file()
