@@ -260,7 +260,7 @@ class _Loading:
                 lines.append(self._line(row, number, head))
         if len(lines) < len(group):
             if len(group) > 1:
-                self.tell(head.line, f"order {order_id!r} is omitted: one of its lines can't be loaded")
+                self.tell(head.line, f"order {order_id!r} is skipped: one of its lines can't be loaded")
             return
         with self._telling(head.line):
             self._order(head, lines)

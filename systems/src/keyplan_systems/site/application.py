@@ -110,7 +110,7 @@ class _Guard:
         length = headers.get(b"content-length", b"0")
         most = self.larger.get(scope["path"], BODY_BYTES_MAX)
         if length.isdigit() and int(length[:20]) > most:
-            return PlainTextResponse(f"A request has at most {most:,} bytes.\n", status_code=413)
+            return PlainTextResponse(f"A request can have at most {most:,} bytes.\n", status_code=413)
         return None
 
 
