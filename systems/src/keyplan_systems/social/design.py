@@ -216,7 +216,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield from self._heard(post, made, heard=True)
         return made
 
-    @write("W19", attempts=10)
+    @write("W19", attempts=10, example=Example().found(Post, shards=0))
     def delete_comment(self, post_id: str, created_at: datetime, comment_id: str) -> Writes:
         """Delete a comment. Raises ItemNotFound."""
         post = yield from self._post(post_id)
@@ -241,7 +241,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield from self._heard(post, made, heard=True)
         return made
 
-    @write("W6", attempts=10)
+    @write("W6", attempts=10, example=Example().found(Post, shards=0))
     def unlike(self, post_id: str, user_id: str) -> Writes:
         """Remove a like. Raises Refused if there is none, ItemNotFound."""
         post = yield from self._post(post_id)
