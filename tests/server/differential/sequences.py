@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ from tests.engine.scenarios import attributes, index, schema
 from tests.server.differential.values import Chance, Placeholders, b, n, s
 
 STEPS = 50
+_RUN = secrets.token_hex(4)
+"""Part of each idempotency token, because DynamoDB Local remembers those of earlier runs."""
 Request = tuple[str, dict[str, Any]]
 
 
@@ -357,7 +360,7 @@ class Sequence:
         token = {}
         if self.chance.one_in(4):
             self._tokens += not self.chance.one_in(3)
-            token = {"ClientRequestToken": f"{self._seed}-{self._tokens}"}
+            token = {"ClientRequestToken": f"{_RUN}-{self._seed}-{self._tokens}"}
         return "TransactWriteItems", {"TransactItems": actions, **token, **self.capacity(), **self.metrics()}
 
     def transact_get(self) -> Request:
