@@ -8,30 +8,18 @@ from __future__ import annotations
 import base64
 import enum
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from uuid import UUID
 
 from keyplan.dynamodb.values import NumberError, canonical
 from keyplan.errors import KeyFieldError
 from keyplan.model.declared.declaration_errors import Problem
-
-__all__ = [
-    "LETTERS",
-    "Format",
-    "NumberFormat",
-    "StoredFormat",
-    "day_layout",
-    "epoch_format",
-    "format_for",
-    "layout_of",
-    "letters_of",
-    "pattern_of",
-]
 
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 _DAY = "%Y-%m-%d"
@@ -39,50 +27,52 @@ _NINES = str.maketrans("0123456789", "9876543210")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Format(Protocol):
+@dataclass(frozen=True)
+class Format(ABC):
     """How a field's values are written into a key."""
+
+    descending: bool = field(default=False, kw_only=True)
+    """Whether the texts sort in reverse order of the values."""
 
     @property
     def raw(self) -> bool:
         """Whether the text still needs escaping."""
-        ...
+        return False
 
     @property
-    def exact(self) -> bool: ...
+    def exact(self) -> bool:
+        """Whether a text determines its value completely."""
+        return True
 
     @property
     def whole(self) -> bool:
         """Whether different values always have different texts."""
-        ...
+        return True
 
     @property
-    def descending(self) -> bool:
-        """Whether the texts sort in reverse order of the values."""
-        ...
-
-    def write(self, value: Any) -> str:
-        """The value's text. Raises KeyFieldError for a value outside the format's range."""
-        ...
-
-    def read(self, text: str) -> Any:
-        """The value of a text from ``write``. Raises ValueError for another text."""
-        ...
-
-    @property
+    @abstractmethod
     def pattern(self) -> str:
         """A regular expression for the texts (before escaping)."""
-        ...
+
+    @abstractmethod
+    def write(self, value: Any) -> str:
+        """The value's text. Raises KeyFieldError for a value outside the format's range."""
+
+    @abstractmethod
+    def read(self, text: str) -> Any:
+        """The value of a text from ``write``. Raises ValueError for another text."""
+
+    def _turned(self, text: str) -> str:
+        """The text with its digits reversed if the format is descending; its own inverse."""
+        return text.translate(_NINES) if self.descending else text
 
 
 @dataclass(frozen=True)
-class TextFormat:
+class TextFormat(Format):
     """Texts, and types whose values have unique texts: str, Literal, Enum, UUID."""
 
     to_text: Callable[[Any], str]
     raw: bool = True
-    exact: bool = True
-    whole: bool = True
-    descending: bool = False
     pattern: str = ".+"
 
     def write(self, value: Any) -> str:
@@ -93,13 +83,10 @@ class TextFormat:
 
 
 @dataclass(frozen=True)
-class PartsFormat:
+class PartsFormat(Format):
     """A tuple of texts, joined by delimiters. It must be the last part of its template."""
 
     raw: bool = True
-    exact: bool = True
-    whole: bool = True
-    descending: bool = False
     pattern: str = ".+"
 
     def write(self, value: Any) -> str:  # pragma: no cover - templates join the parts themselves
@@ -110,14 +97,10 @@ class PartsFormat:
 
 
 @dataclass(frozen=True)
-class IntegerFormat:
+class IntegerFormat(Format):
     """An integer: plain (unsortable, for equality only), or padded to ``width`` digits, optionally reversed."""
 
     width: int | None = None
-    descending: bool = False
-    raw: bool = False
-    exact: bool = True
-    whole: bool = True
 
     @property
     def sorts(self) -> bool:
@@ -136,12 +119,12 @@ class IntegerFormat:
         text = f"{value:0{self.width}d}"
         if len(text) > self.width:
             raise KeyFieldError(f"{value} has more than the {self.width} digits of its key's format")
-        return text.translate(_NINES) if self.descending else text
+        return self._turned(text)
 
     def read(self, text: str) -> int:
         if self.width is not None and len(text) != self.width:
             raise ValueError(text)
-        value = int(text.translate(_NINES) if self.descending else text)
+        value = int(self._turned(text))
         if self.width is None and str(value) != text:
             raise ValueError(text)
         return value
@@ -167,12 +150,10 @@ def iso_text(value: datetime) -> str:
 
 
 @dataclass(frozen=True)
-class _CalendarFormat:
+class _CalendarFormat(Format):
     """A time or date in fixed width, by strftime fields."""
 
     layout: str
-    descending: bool = False
-    raw: bool = False
     needed: ClassVar[frozenset[str]]
     """The fields that determine the value completely."""
 
@@ -194,10 +175,10 @@ class _CalendarFormat:
 
     def _write(self, value: date) -> str:
         text = value.strftime(self.layout.replace("%Y", f"{value.year:04d}"))  # strftime doesn't pad earlier years
-        return text.translate(_NINES) if self.descending else text
+        return self._turned(text)
 
     def _read(self, text: str) -> datetime:
-        plain = text.translate(_NINES) if self.descending else text
+        plain = self._turned(text)
         result = datetime.strptime(plain, self.layout).replace(tzinfo=UTC)
         if self._write(result) != text:
             raise ValueError(text)
@@ -215,7 +196,7 @@ class TimeFormat(_CalendarFormat):
         if self.layout is not ISO:
             return self._write(as_utc(value))
         text = iso_text(value)
-        return text.translate(_NINES) if self.descending else text
+        return self._turned(text)
 
     def read(self, text: str) -> Any:
         return self._read(text)
@@ -236,14 +217,10 @@ class DateFormat(_CalendarFormat):
 
 
 @dataclass(frozen=True)
-class RankFormat:
+class RankFormat(Format):
     """One of a few values, as its rank in declaration order."""
 
     ranks: tuple[Any, ...]
-    descending: bool = False
-    raw: bool = False
-    exact: bool = True
-    whole: bool = True
 
     @property
     def _width(self) -> int:
@@ -260,23 +237,19 @@ class RankFormat:
         if value not in self.ranks:
             raise KeyFieldError(f"{value!r} isn't one of {', '.join(map(repr, self.ranks))}")
         text = f"{self.rank(value):0{self._width}d}"
-        return text.translate(_NINES) if self.descending else text
+        return self._turned(text)
 
     def read(self, text: str) -> Any:
-        number = int(text.translate(_NINES) if self.descending else text)
+        number = int(self._turned(text))
         if number >= len(self.ranks):
             raise ValueError(text)
         return self.ranks[number]
 
 
 @dataclass(frozen=True)
-class DayTimeFormat:
+class DayTimeFormat(Format):
     """A time of day without a time zone, with microseconds: ``09:42:00.000000``."""
 
-    descending: bool = False
-    raw: bool = False
-    exact: bool = True
-    whole: bool = True
     pattern: str = r"[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}"
 
     def write(self, value: Any) -> str:
@@ -286,40 +259,33 @@ class DayTimeFormat:
                 hint="pass a time without a time zone, or a datetime",
             )
         text = str(value.isoformat(timespec="microseconds"))
-        return text.translate(_NINES) if self.descending else text
+        return self._turned(text)
 
     def read(self, text: str) -> time:
-        return time.fromisoformat(text.translate(_NINES) if self.descending else text)
+        return time.fromisoformat(self._turned(text))
 
 
 @dataclass(frozen=True)
-class DurationFormat:
+class DurationFormat(Format):
     """A nonnegative duration, as microseconds in fixed width."""
 
-    descending: bool = False
-    raw: bool = False
-    exact: bool = True
-    whole: bool = True
     pattern: str = r"[0-9]{20}"
 
     def write(self, value: Any) -> str:
         if value < timedelta():
             raise KeyFieldError(f"{value} is negative, which a padded duration doesn't support")
         text = f"{value // timedelta(microseconds=1):020d}"
-        return text.translate(_NINES) if self.descending else text
+        return self._turned(text)
 
     def read(self, text: str) -> timedelta:
-        return timedelta(microseconds=int(text.translate(_NINES) if self.descending else text))
+        return timedelta(microseconds=int(self._turned(text)))
 
 
 @dataclass(frozen=True)
-class SecondsFormat:
+class SecondsFormat(Format):
     """A native Number attribute with a duration: seconds, whole milliseconds, or whole seconds."""
 
     unit: str | None = None
-    raw: bool = False
-    exact: bool = True
-    descending: bool = False
     pattern: str = r"-?[0-9.Ee+-]+"
 
     @property
@@ -338,13 +304,10 @@ class SecondsFormat:
 
 
 @dataclass(frozen=True)
-class NumberFormat:
+class NumberFormat(Format):
     """A native Number attribute: a number, or a datetime as milliseconds or seconds since 1970."""
 
     unit: str | None = None
-    raw: bool = False
-    exact: bool = True
-    descending: bool = False
     pattern: str = r"-?[0-9.Ee+]+"
 
     @property
@@ -368,7 +331,7 @@ class NumberFormat:
 
 
 @dataclass(frozen=True)
-class StoredFormat:
+class StoredFormat(Format):
     """A value in a text key in the form of its attribute (``StoredAs``), or of another program.
 
     ``unit``: the precision to which datetimes are truncated. ``whole``: the field has only that precision, so that a
@@ -377,12 +340,10 @@ class StoredFormat:
 
     to_text: Callable[[Any], str]
     from_text: Callable[[str], Any]
-    pattern: str
+    pattern: str = ".+"
     unit: timedelta | None = None
     sorts: bool = True
     whole: bool = True
-    raw: bool = False
-    descending: bool = False
     least: datetime | None = None
     """The minimum."""
     most: datetime | None = None
@@ -442,13 +403,9 @@ def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
 
 
 @dataclass(frozen=True)
-class BinaryFormat:
+class BinaryFormat(Format):
     """A native Binary attribute; its text is base64, as in DynamoDB JSON."""
 
-    raw: bool = False
-    exact: bool = True
-    whole: bool = True
-    descending: bool = False
     pattern: str = r"[A-Za-z0-9+/=]+"
 
     def write(self, value: Any) -> str:
@@ -484,7 +441,7 @@ def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks:
 def _rank_format(ranks: tuple[Any, ...], *, descending: bool) -> Format:
     if len(ranks) < 2:
         raise Problem("only a type with few values has ranks", "use an Enum or a Literal with several values")
-    return RankFormat(ranks, descending)
+    return RankFormat(ranks, descending=descending)
 
 
 def _number_format(kind: Any, spec: str) -> Format:
@@ -518,7 +475,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         return _integer_format(spec, descending=descending, sorts=sorts)
     if kind in {time, timedelta}:
         _no_spec(spec)
-        return DayTimeFormat(descending) if kind is time else DurationFormat(descending)
+        return DayTimeFormat(descending=descending) if kind is time else DurationFormat(descending=descending)
     if descending:
         raise Problem("only numbers and times can be reversed with :desc")
     _no_spec(spec)
@@ -557,7 +514,7 @@ def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
         match = re.fullmatch(r"0?([1-9][0-9]?)d", spec)
         if not match:
             raise Problem(f"{spec!r} isn't a number format", "write the number of digits, as in {version:08d}")
-        return IntegerFormat(int(match.group(1)), descending)
+        return IntegerFormat(int(match.group(1)), descending=descending)
     if sorts or descending:
         raise Problem(
             "an unpadded number doesn't sort as a string: 10 comes before 2",
