@@ -18,12 +18,7 @@ from typing import Any, Literal
 
 import orjson
 
-from keyplan.dynamodb.service_errors import (
-    ExpiredIteratorException,
-    ResourceNotFoundException,
-    TrimmedDataAccessException,
-    ValidationException,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.arns import TABLE_ARN, stream_arn
 from keyplan.store.storage.key_layouts import KeyText, Row, raw_of
 from keyplan.store.storage.storage_transactions import Reader, Writer
@@ -296,14 +291,14 @@ def decode_iterator(text: str, now_s: float) -> Iterator:
     try:
         shard, after, given_s = orjson.loads(urlsafe_b64decode(rest))
     except (ValueError, TypeError):
-        raise ValidationException(_INVALID) from None
+        raise service_errors.ValidationException(_INVALID) from None
     if named is None or type(shard) is not int or type(after) is not int or type(given_s) not in {int, float}:
-        raise ValidationException(_INVALID)
+        raise service_errors.ValidationException(_INVALID)
     place = Iterator(named["region"], named["table"], named["label"], shard, after, given_s)
     if not (0 <= shard < _NUMBERS_END and 0 <= after < _NUMBERS_END) or place.encode() != text:
-        raise ValidationException(_INVALID)
+        raise service_errors.ValidationException(_INVALID)
     if not -ITERATOR_S <= now_s - given_s <= ITERATOR_S:
-        raise ExpiredIteratorException("The provided iterator exceeds the maximum age allowed.")
+        raise service_errors.ExpiredIteratorException("The provided iterator exceeds the maximum age allowed.")
     return place
 
 
@@ -313,14 +308,14 @@ def find_stream(changes: Changes, arn: str, now_s: float) -> StoredStream:
     for stream in changes.streams():
         if (stream.table, stream.label) == named and not is_over(stream, now_s):
             return stream
-    raise ResourceNotFoundException(f"Requested resource not found: Stream: {arn} not found")
+    raise service_errors.ResourceNotFoundException(f"Requested resource not found: Stream: {arn} not found")
 
 
 def check_arn(arn: str) -> tuple[str, str]:
     """The table and the label in the ARN of a stream. Raises ValidationException."""
     named = _ARN.fullmatch(arn)
     if named is None:
-        raise ValidationException("Invalid StreamArn")
+        raise service_errors.ValidationException("Invalid StreamArn")
     return named["table"], named["label"]
 
 
@@ -338,8 +333,8 @@ def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) 
     raise no_shard()
 
 
-def no_shard() -> ResourceNotFoundException:
-    return ResourceNotFoundException("Requested resource not found: Shard does not exist")
+def no_shard() -> service_errors.ResourceNotFoundException:
+    return service_errors.ResourceNotFoundException("Requested resource not found: Shard does not exist")
 
 
 def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now_s: float) -> int:
@@ -351,12 +346,12 @@ def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now
     return max(shard.opened_after, shard.trimmed, old or 0)
 
 
-def trimmed() -> TrimmedDataAccessException:
-    return TrimmedDataAccessException("The data you are trying to access has been trimmed")
+def trimmed() -> service_errors.TrimmedDataAccessException:
+    return service_errors.TrimmedDataAccessException("The data you are trying to access has been trimmed")
 
 
 def sequence_place(sequence: Any) -> str:
     """A sequence number in a request. Raises ValidationException."""
     if not (isinstance(sequence, str) and sequence.isascii() and sequence.isdecimal()):
-        raise ValidationException("Invalid SequenceNumber")
+        raise service_errors.ValidationException("Invalid SequenceNumber")
     return sequence

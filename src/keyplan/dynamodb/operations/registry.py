@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from keyplan.dynamodb import limits
+from keyplan.dynamodb import limits, service_errors
 from keyplan.dynamodb.operations import administration_requests as administration
 from keyplan.dynamodb.operations.members import (
     ARN,
@@ -64,13 +64,6 @@ from keyplan.dynamodb.operations.shapes import (
     in_order,
     named,
     structure,
-)
-from keyplan.dynamodb.service_errors import (
-    CountFault,
-    RequestFault,
-    UnknownOperationException,
-    ValidationException,
-    one_or_more,
 )
 
 STREAM_ARN = Text(37, 1024)
@@ -193,13 +186,15 @@ class Operation:
         """
         if not self.check(params):
             if self.table_first and isinstance(params, dict) and params.get("TableName") is None:
-                raise ValidationException("The parameter 'TableName' is required but was not present in the request")
+                raise service_errors.ValidationException(
+                    "The parameter 'TableName' is required but was not present in the request"
+                )
             if self.reads_strictly:
                 refuse_unreadable(self.request, params)
             explain(self.request, params, self.wording)
         for name in self.not_there:
             if params.get(name):
-                raise one_or_more(f"{name} is not supported here")
+                raise service_errors.one_or_more(f"{name} is not supported here")
 
     def check_types(self, params: Any) -> None:
         """Reject members of the wrong JSON type, including those in attribute values, which ``validate`` doesn't
@@ -217,7 +212,7 @@ class Operation:
                 continue
             count = sum(1 + len(member.get("AttributeValueList") or ()) for member in members.values())
             if count > limits.OLD_MEMBERS_MAX:
-                raise CountFault(
+                raise service_errors.CountFault(
                     f"1 validation error detected: Value at '{name}' failed to satisfy constraint: "
                     f"Member must have length less than or equal to {limits.OLD_MEMBERS_MAX}"
                 )
@@ -235,9 +230,9 @@ class Operation:
             raise mixture(used, expressions)
 
 
-def mixture(legacy: Sequence[str], expressions: Sequence[str]) -> RequestFault:
+def mixture(legacy: Sequence[str], expressions: Sequence[str]) -> service_errors.RequestFault:
     """The error for legacy parameters combined with expressions."""
-    return RequestFault(
+    return service_errors.RequestFault(
         "Can not use both expression and non-expression parameters in the same request: "
         f"Non-expression parameters: {{{', '.join(legacy)}}} Expression parameters: {{{', '.join(expressions)}}}"
     )
@@ -540,8 +535,8 @@ def operation_in(region: str, name: str) -> Operation | None:
     return _CURRENT_SCAN if name == "Scan" and region in CURRENT_SCAN_REGIONS else OPERATIONS.get(name)
 
 
-def unknown_operation(name: str) -> UnknownOperationException:
+def unknown_operation(name: str) -> service_errors.UnknownOperationException:
     """The error for an operation that isn't in ``OPERATIONS``, as the service words it in a region without the
     operation.
     """
-    return UnknownOperationException(f"Operation {name} is not supported")
+    return service_errors.UnknownOperationException(f"Operation {name} is not supported")

@@ -17,12 +17,7 @@ from typing import Any, Literal
 
 import orjson
 
-from keyplan.dynamodb.service_errors import (
-    BackupInUseException,
-    BackupNotFoundException,
-    TableNotFoundException,
-    ValidationException,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.arns import TABLE_ARN
 from keyplan.store.background_work import begin_work, is_given_up
 from keyplan.store.backups.table_copies import INDEX_OVERRIDES, KEPT_BY_INDEX
@@ -94,7 +89,7 @@ def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup |
     table, note = _note_of(database, writer, copying)
     body = writer.archives.record(_KIND, copying.number)
     if table is None or note is None or note["Worker"] != copying.worker or body is None:
-        raise TableNotFoundException(f"Table not found: {copying.table}")
+        raise service_errors.TableNotFoundException(f"Table not found: {copying.table}")
     backup: Backup = orjson.loads(body)
     copied = writer.archives.back_up(name, table.stored, backup["CopiedUpTo"], note["Last"])
     backup["CopiedUpTo"] = copied.until
@@ -220,13 +215,13 @@ def find_backup(reader: Reader, arn: str) -> Backup:
     """A backup by its ARN, in any region. Raises ValidationException or BackupNotFoundException."""
     match = _ARN.fullmatch(arn)
     if match is None:
-        raise ValidationException("Invalid Backup ARN")
+        raise service_errors.ValidationException("Invalid Backup ARN")
     body = reader.archives.record(_KIND, match["number"])
     if body is None:
-        raise BackupNotFoundException(f"Backup not found: {arn}")
+        raise service_errors.BackupNotFoundException(f"Backup not found: {arn}")
     backup: Backup = orjson.loads(body)
     if backup["Source"]["TableName"] != match["table"]:
-        raise BackupNotFoundException(f"Backup not found: {arn}")
+        raise service_errors.BackupNotFoundException(f"Backup not found: {arn}")
     return backup
 
 
@@ -248,7 +243,7 @@ def latest_backups(database: Database) -> list[Backup]:
 def check_made(backup: Backup) -> None:
     """Reject a backup that is being created. Raises BackupInUseException."""
     if backup["Details"]["BackupStatus"] == "CREATING":
-        raise BackupInUseException(f"Backup is being created: {backup['Details']['BackupArn']}")
+        raise service_errors.BackupInUseException(f"Backup is being created: {backup['Details']['BackupArn']}")
 
 
 def number_of(backup: Backup) -> str:

@@ -10,12 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keyplan.dynamodb.service_errors import (
-    BackupInUseException,
-    TableAlreadyExistsException,
-    TableInUseException,
-    ValidationException,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.control_plane.schema import Definition, new_definition
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Request
@@ -82,8 +77,8 @@ def _unfit(request: Request) -> str:
     return "unless BillingMode is PROVISIONED"
 
 
-def _refused(message: str) -> ValidationException:
-    return ValidationException(f"Invalid Request: {message}")
+def _refused(message: str) -> service_errors.ValidationException:
+    return service_errors.ValidationException(f"Invalid Request: {message}")
 
 
 def _indexes(
@@ -135,10 +130,10 @@ def check_free(database: Database, writer: Writer, name: str) -> None:
         return
     summary = restore_of(table.definition, database.clock())
     if summary is None:
-        raise TableAlreadyExistsException(f"Table already exists: {name}")
+        raise service_errors.TableAlreadyExistsException(f"Table already exists: {name}")
     backup = summary.get("SourceBackupArn")
     source = f" from backup: {backup}" if backup else ""
-    raise TableInUseException(f"Table: {name} is already being restored{source}")
+    raise service_errors.TableInUseException(f"Table: {name} is already being restored{source}")
 
 
 def check_unused(database: Database, writer: Writer, backup_arn: str, use: str) -> None:
@@ -147,4 +142,4 @@ def check_unused(database: Database, writer: Writer, backup_arn: str, use: str) 
     for table in database.fresh(writer).values():
         summary = restore_of(table.definition, now_s)
         if summary is not None and summary.get("SourceBackupArn") == backup_arn:
-            raise BackupInUseException(f"Backup is being used to restore {use}: {backup_arn}")
+            raise service_errors.BackupInUseException(f"Backup is being used to restore {use}: {backup_arn}")

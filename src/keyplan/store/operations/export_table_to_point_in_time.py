@@ -7,14 +7,8 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
+from keyplan.dynamodb import service_errors
 from keyplan.dynamodb.expressions import BoundCondition, BoundProjection, bind_condition, bind_key_condition
-from keyplan.dynamodb.service_errors import (
-    ExportConflictException,
-    InvalidExportTimeException,
-    TableNotFoundException,
-    ValidationException,
-    one_or_more,
-)
 from keyplan.store.backups.point_in_time import latest_time, no_history, shown_moment, window
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request, condition_of, placeholders, projection_of
@@ -39,12 +33,12 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
     number = new_number(database.clock())
 
     def work(writer: Writer) -> tuple[Answer, Callable[[], None] | None]:
-        known = repeated(writer, database, KIND, request, ExportConflictException(_CONFLICT))
+        known = repeated(writer, database, KIND, request, service_errors.ExportConflictException(_CONFLICT))
         if known is not None:
             return known, None
         table = database.fresh(writer).get(name)
         if table is None:
-            raise TableNotFoundException(f"Table not found: {arn}")
+            raise service_errors.TableNotFoundException(f"Table not found: {arn}")
         now_s = latest_time(writer, table, database.clock())
         description, span = _accepted(table, request, number, now_s)
         job: Job = {"Description": description, "Digest": digest_of(request), "TableNumber": table.stored.layout.id}
@@ -60,20 +54,20 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
 
 def _table_of(arn: str) -> str:
     if not arn:
-        raise ValidationException("Invalid TableArn: Invalid Table ARN")
+        raise service_errors.ValidationException("Invalid TableArn: Invalid Table ARN")
     if not arn.startswith("arn:"):
-        raise one_or_more("tableArn is not a valid ARN")
+        raise service_errors.one_or_more("tableArn is not a valid ARN")
     try:
         resource = resource_of(arn)
-    except ValidationException:
+    except service_errors.ValidationException:
         raise _refused("Table ARN is invalid.") from None
     if resource.stream is not None:
         raise _refused("Table ARN is invalid.")
     return resource.table
 
 
-def _refused(message: str) -> ValidationException:
-    return ValidationException(f"Invalid Request: {message}")
+def _refused(message: str) -> service_errors.ValidationException:
+    return service_errors.ValidationException(f"Invalid Request: {message}")
 
 
 def _check_specification(request: Request) -> None:
@@ -120,7 +114,7 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
     if request.get("ExportType") != INCREMENTAL:
         wanted_s = request.get("ExportTime")
         if wanted_s is not None and not table.definition["CreationDateTime"] <= wanted_s <= now_s:
-            raise InvalidExportTimeException("Export Time is invalid")
+            raise service_errors.InvalidExportTimeException("Export Time is invalid")
         moment_s = _within(request.get("ExportTime"), reach, reach[1])
         description["ExportTime"] = round(moment_s, 3)
         return description, Span(int(moment_s * 1_000_000), None, with_old=False)
@@ -128,9 +122,9 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
     from_s = _within(specification["ExportFromTime"], reach, reach[0])
     to_s = _within(specification.get("ExportToTime"), reach, reach[1])
     if from_s >= to_s:
-        raise InvalidExportTimeException("ExportFromTime must be before ExportToTime")
+        raise service_errors.InvalidExportTimeException("ExportFromTime must be before ExportToTime")
     if to_s - from_s > DAY_S:
-        raise InvalidExportTimeException("An incremental export covers 24 hours at most")
+        raise service_errors.InvalidExportTimeException("An incremental export covers 24 hours at most")
     view = specification.get("ExportViewType") or "NEW_AND_OLD_IMAGES"
     description["IncrementalExportSpecification"] = {
         "ExportFromTime": round(from_s, 3),
@@ -150,18 +144,20 @@ def _check_period(table: Table, request: Request, now_s: float) -> None:
     if (specification.get("ExportToTime") or now_s) > now_s:
         raise _outside("to time cannot be greater than the current time", specification["ExportToTime"])
     if request.get("ExportTime") is not None:
-        raise ValidationException("ExportTime can't be specified for an incremental export")
+        raise service_errors.ValidationException("ExportTime can't be specified for an incremental export")
 
 
-def _outside(rule: str, moment_s: float) -> InvalidExportTimeException:
-    return InvalidExportTimeException(f"Incremental export period {rule} : {shown_moment(moment_s)}")
+def _outside(rule: str, moment_s: float) -> service_errors.InvalidExportTimeException:
+    return service_errors.InvalidExportTimeException(f"Incremental export period {rule} : {shown_moment(moment_s)}")
 
 
 def _within(wanted_s: float | None, reach: tuple[float, float], default_s: float) -> float:
     if wanted_s is None:
         return default_s
     if not reach[0] <= wanted_s <= reach[1]:
-        raise InvalidExportTimeException("Point in Time Recovery is not available for specified export time")
+        raise service_errors.InvalidExportTimeException(
+            "Point in Time Recovery is not available for specified export time"
+        )
     return wanted_s
 
 
@@ -185,7 +181,7 @@ def _shown(table: Table, request: Request) -> Shown:
     if filter_ is not None:
         keys = sorted(filter_.attributes & table.key_names)
         if text is not None and keys:
-            raise ValidationException(
+            raise service_errors.ValidationException(
                 f"Filter Expression can only contain non-primary key attributes: Primary key attribute: {keys[0]}"
             )
         conditions.append(filter_)

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from keyplan.dynamodb import service_errors
 from keyplan.dynamodb.expressions import ExpressionFault
-from keyplan.dynamodb.service_errors import (
-    RequestFault,
-    ResourceNotFoundException,
-    TransactionCanceledException,
-    ValidationException,
-)
 from keyplan.dynamodb.values import ValueFault, key_value
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import Outcome
@@ -47,11 +42,11 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
     TransactionCanceledException if an action doesn't match its table's schema.
     """
     steps: list[Write | Reason] = []
-    missing: ResourceNotFoundException | None = None
+    missing: service_errors.ResourceNotFoundException | None = None
     for kind, action in actions:
         try:
             steps.append(_step(database, kind, action))
-        except ResourceNotFoundException as error:
+        except service_errors.ResourceNotFoundException as error:
             missing = missing or error
     if missing is not None:
         raise missing
@@ -60,7 +55,7 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
         if not isinstance(step, Write):
             # The service stops at the first one and checks none of the others.
             rest = len(steps) - number - 1
-            raise TransactionCanceledException([*[NO_REASON] * number, step, *[NO_REASON] * rest])
+            raise service_errors.TransactionCanceledException([*[NO_REASON] * number, step, *[NO_REASON] * rest])
         writes.append(step)
     return writes
 
@@ -68,7 +63,7 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
 def _step(database: Database, kind: str, action: Request) -> Write | Reason:
     try:
         return _PREPARE[kind](database, action)
-    except RequestFault:
+    except service_errors.RequestFault:
         rest = prepare.without_idle(action)
         if rest is action:
             raise
@@ -83,7 +78,7 @@ def _step(database: Database, kind: str, action: Request) -> Write | Reason:
 def _one_action(action: dict[str, Any]) -> tuple[str, Request]:
     given = [(kind, member) for kind, member in action.items() if kind in _PREPARE and member is not None]
     if len(given) != 1:
-        raise ValidationException(
+        raise service_errors.ValidationException(
             "TransactItems can only contain one of Check, Put, Update or Delete"
             if given
             else "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
