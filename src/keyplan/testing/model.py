@@ -11,18 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from keyplan import errors
 from keyplan.client.conversations import Conversation, Request, converse, relay
 from keyplan.dynamodb.values import Item
-from keyplan.errors import (
-    ConditionFailed,
-    DynamoDBError,
-    ItemExists,
-    KeyplanError,
-    RequestError,
-    StoreError,
-    TransactionFailed,
-    UniqueValueTaken,
-)
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.actions import Add, Append, SetAdd, SetRemove
 from keyplan.model.declared.entity import Entity
@@ -119,9 +110,9 @@ class Model:
                 raise AssertionError(f"{instance!r} was written, and {written!r} returned")
             self._keep(identity, written)
             return
-        if isinstance(error, ItemExists) and create and there is not None:
+        if isinstance(error, errors.ItemExists) and create and there is not None:
             return
-        if isinstance(error, ConditionFailed) and not create and entity.version is not None:
+        if isinstance(error, errors.ConditionFailed) and not create and entity.version is not None:
             held = 0 if there is None else getattr(there, entity.version.name)
             if held != getattr(instance, entity.version.name) or (there is not None and not held):
                 return  # an instance that wasn't read, for an item that may have no version yet
@@ -157,7 +148,7 @@ class Model:
             if there is not None:
                 self.before.append(self.items.pop(identity))
             return
-        if not isinstance(error, ConditionFailed) or there == target:
+        if not isinstance(error, errors.ConditionFailed) or there == target:
             raise AssertionError(f"delete failed: {error}") from error
 
     def _age(self, entity: CompiledEntity, target: Entity, fields: int) -> None:
@@ -236,14 +227,14 @@ class Model:
                 self._write(copied, create=bool(entity.claims))
         return len(self.items) > known
 
-    def _try(self, text: str, call: Any) -> tuple[KeyplanError | None, Any]:
+    def _try(self, text: str, call: Any) -> tuple[errors.KeyplanError | None, Any]:
         """The expected error of a call, if any, and its result."""
         try:
             result = call()
-        except (DynamoDBError, StoreError) as error:
+        except (errors.DynamoDBError, errors.StoreError) as error:
             self.log.append(f"{text}\n    → {type(error).__name__}: {error}")
             raise AssertionError(f"{text} failed with an error of the store: {error}") from error
-        except KeyplanError as error:
+        except errors.KeyplanError as error:
             self.log.append(f"{text}\n    → {type(error).__name__}: {error.message}")
             return error, None
         except Exception as error:
@@ -255,17 +246,23 @@ class Model:
     # Checks of outcomes
 
     def _check_refusal(
-        self, entity: CompiledEntity, identity: Identity, instance: Entity, error: KeyplanError, *, stale: bool = False
+        self,
+        entity: CompiledEntity,
+        identity: Identity,
+        instance: Entity,
+        error: errors.KeyplanError,
+        *,
+        stale: bool = False,
     ) -> None:
         """Raises AssertionError unless the rejection is justified."""
-        if isinstance(error, RequestError) or (stale and isinstance(error, ConditionFailed)):
+        if isinstance(error, errors.RequestError) or (stale and isinstance(error, errors.ConditionFailed)):
             return
-        if isinstance(error, UniqueValueTaken) and self._taken(entity, identity, instance):
+        if isinstance(error, errors.UniqueValueTaken) and self._taken(entity, identity, instance):
             return
-        if isinstance(error, TransactionFailed) and any(error.reasons):
-            changed = stale and any(isinstance(reason, ConditionFailed) for reason in error.reasons)
+        if isinstance(error, errors.TransactionFailed) and any(error.reasons):
+            changed = stale and any(isinstance(reason, errors.ConditionFailed) for reason in error.reasons)
             for reason in filter(None, error.reasons):
-                if changed and isinstance(reason, UniqueValueTaken):
+                if changed and isinstance(reason, errors.UniqueValueTaken):
                     continue  # the item itself may have taken it since
                 self._check_refusal(entity, identity, instance, reason, stale=stale)
             return

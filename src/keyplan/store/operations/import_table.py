@@ -15,18 +15,10 @@ from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.state_delays import begin_import
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.table_description import table_id
+from keyplan.store.transfer import transfer_jobs
 from keyplan.store.transfer.bucket_folder import Bucket, S3Error
 from keyplan.store.transfer.item_formats import Csv
 from keyplan.store.transfer.table_imports import KIND, fail_import, import_objects, table_exists
-from keyplan.store.transfer.transfer_jobs import (
-    TOKEN_LIFETIME_S,
-    Job,
-    all_jobs,
-    digest_of,
-    keep_job,
-    new_number,
-    run_job,
-)
 
 
 def import_table(database: Database, request: Request) -> Answer:
@@ -34,7 +26,7 @@ def import_table(database: Database, request: Request) -> Answer:
     options = _options(request)
     definition = new_definition(parameters, database.clock())
     name: str = parameters["TableName"]
-    number = new_number(database.clock())
+    number = transfer_jobs.new_number(database.clock())
 
     def work(writer: Writer) -> tuple[Answer, Callable[[], None] | None]:
         known = _repeated(writer, database, request, name)
@@ -54,14 +46,16 @@ def import_table(database: Database, request: Request) -> Answer:
             with_arn = {**request, "_ImportArn": description["ImportArn"]}
             how = Csv(_types(definition), **options)
             begin = partial(import_objects, database, number, with_arn, bucket, name, how)
-        job: Job = {"Description": description, "Digest": digest_of(request)}
-        keep_job(writer, KIND, number, job)
+        job: transfer_jobs.Job = {"Description": description, "Digest": transfer_jobs.digest_of(request)}
+        transfer_jobs.keep_job(writer, KIND, number, job)
         return description, begin
 
     description, begin = database.write(work)
     database.refresh()
     if begin is not None:
-        run_job(database, begin, lambda error: fail_import(database, number, "InternalServerError", str(error)))
+        transfer_jobs.run_job(
+            database, begin, lambda error: fail_import(database, number, "InternalServerError", str(error))
+        )
     return {"ImportTableDescription": description}
 
 
@@ -88,9 +82,12 @@ def _types(definition: Definition) -> dict[str, str]:
 def _repeated(writer: Writer, database: Database, request: Request, name: str) -> Answer | None:
     """The import that the same ClientToken started before: while it runs, or after its table was deleted."""
     token: str = request["ClientToken"]
-    for job in all_jobs(writer, KIND):
+    for job in transfer_jobs.all_jobs(writer, KIND):
         description: Answer = job["Description"]
-        if description["ClientToken"] != token or database.clock() - description["StartTime"] >= TOKEN_LIFETIME_S:
+        if (
+            description["ClientToken"] != token
+            or database.clock() - description["StartTime"] >= transfer_jobs.TOKEN_LIFETIME_S
+        ):
             continue
         if description["TableCreationParameters"]["TableName"] != name:
             raise ImportConflictException("Import conflict: Duplicate request detected with conflicting parameters")

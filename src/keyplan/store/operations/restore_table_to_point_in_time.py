@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.dynamodb.service_errors import (
-    InvalidRestoreTimeException,
-    TableNotFoundException,
-    ValidationException,
-    one_or_more,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.arns import arn_of
 from keyplan.store.backups.point_in_time import latest_time, no_history, shown_moment, window
 from keyplan.store.backups.restoring import begin_restored, of_history, restored
@@ -30,7 +25,7 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
     def work(writer: Writer) -> tuple[Answer, TableWork | None]:
         source = database.fresh(writer).get(source_name)
         if source is None:
-            raise TableNotFoundException(f"Table not found: {source_name}")
+            raise service_errors.TableNotFoundException(f"Table not found: {source_name}")
         now_s = database.clock()
         moment_s = _moment(source, wanted_s, latest_time(writer, source, now_s))
         definition = copied_definition(source.definition, request, now_s)
@@ -48,24 +43,26 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
 def _source(request: Request) -> str:
     arn, name = request.get("SourceTableArn"), request.get("SourceTableName")
     if arn is not None and name is not None:
-        raise ValidationException("Must provide exactly one of: sourceTableArn, sourceTableName")
+        raise service_errors.ValidationException("Must provide exactly one of: sourceTableArn, sourceTableName")
     if name is not None:
         return str(name)
     if arn is None:
-        raise ValidationException("The parameter 'TableName' is required but was not present in the request")
+        raise service_errors.ValidationException(
+            "The parameter 'TableName' is required but was not present in the request"
+        )
     if not arn.startswith("arn:"):
-        raise one_or_more("sourceTableArn is not a valid ARN")
+        raise service_errors.one_or_more("sourceTableArn is not a valid ARN")
     return resource_of(arn).table
 
 
 def _check_moment(wanted_s: float | None, *, latest: bool) -> None:
     if wanted_s is not None and latest:
-        raise ValidationException(
+        raise service_errors.ValidationException(
             "Invalid Request: Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time restore "
             "request. Please provide only one of them"
         )
     if wanted_s is None and not latest:
-        raise ValidationException(
+        raise service_errors.ValidationException(
             "Invalid Request: Either one of RestoreDateTime or UseLatestRestorableTime must be specified, but not both"
         )
 
@@ -79,7 +76,7 @@ def _moment(source: Table, wanted_s: float | None, now_s: float) -> float:
         return reach[1]
     if not reach[0] <= wanted_s <= reach[1]:
         earliest, latest = map(shown_moment, reach)
-        raise InvalidRestoreTimeException(
+        raise service_errors.InvalidRestoreTimeException(
             f"RestoreDateTime '{shown_moment(wanted_s)}' must be within EarliestRestorableDateTime '{earliest}' "
             f"and LatestRestorableDateTime '{latest}'"
         )

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from keyplan.dynamodb.service_errors import (
-    IdempotentParameterMismatchException,
-    ResourceInUseException,
-    ValidationException,
-    table_not_found,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.background_work import has_ended
 from keyplan.store.database import Database, plain_name
 from keyplan.store.requests.request_expressions import Answer, Request
@@ -26,22 +21,24 @@ _GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))
 
 def start_bulk_put_items(database: Database, request: Request) -> Answer:
     if not request["OutputS3Configuration"]["OutputType"]:
-        raise ValidationException("OutputType must have one value at least")
+        raise service_errors.ValidationException("OutputType must have one value at least")
     name = plain_name(request["TableName"])
     number = new_number(database.clock())
 
     def work(writer: Writer) -> tuple[Answer, Callable[[], None] | None]:
-        known = repeated(writer, database, KIND, request, IdempotentParameterMismatchException(_CONFLICT))
+        known = repeated(
+            writer, database, KIND, request, service_errors.IdempotentParameterMismatchException(_CONFLICT)
+        )
         if known is not None:
             return known, None
         table = database.fresh(writer).get(name)
         if table is None:
-            raise table_not_found(name)
+            raise service_errors.table_not_found(name)
         for job in all_jobs(writer, KIND):
             other = job["Description"]
             is_same = other["TableDetails"][0]["TableName"] == name
             if is_same and other["BulkOperationStatus"] in _GOES_ON and not has_ended(job):
-                raise ResourceInUseException(f"A bulk operation is in progress on the table: {name}")
+                raise service_errors.ResourceInUseException(f"A bulk operation is in progress on the table: {name}")
         description = _description(database, request, table, number)
         job = Job(Description=description, Digest=digest_of(request))
         keep_job(writer, KIND, number, job)

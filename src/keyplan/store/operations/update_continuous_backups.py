@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.dynamodb.service_errors import (
-    ContinuousBackupsUnavailableException,
-    TableNotFoundException,
-    ValidationException,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.backups.point_in_time import PERIOD_DAYS_MAX, describe_history, is_restored, switch_history
 from keyplan.store.database import Database, plain_name
 from keyplan.store.requests.request_expressions import Answer, Request
@@ -20,7 +16,7 @@ def update_continuous_backups(database: Database, request: Request) -> Answer:
     days: int | None = wanted.get("RecoveryPeriodInDays")
     if not wanted["PointInTimeRecoveryEnabled"]:
         if days is not None:
-            raise ValidationException(
+            raise service_errors.ValidationException(
                 "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
             )
     elif days is None:
@@ -30,10 +26,10 @@ def update_continuous_backups(database: Database, request: Request) -> Answer:
         tables = database.fresh(writer)
         table = tables.get(name)
         if table is None:
-            raise TableNotFoundException(f"Table not found: {name}")
+            raise service_errors.TableNotFoundException(f"Table not found: {name}")
         check_backups(name, states_of(table.definition, database.clock()))
         if days is None and is_restored(table, tables.values()):
-            raise ContinuousBackupsUnavailableException(
+            raise service_errors.ContinuousBackupsUnavailableException(
                 f"Another table is being restored from the table: {name}. Please retry later"
             )
         switch_history(writer, table, days, database.clock())

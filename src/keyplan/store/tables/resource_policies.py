@@ -12,13 +12,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from keyplan.dynamodb import service_errors
 from keyplan.dynamodb.limits import POLICY_BYTES_MAX
-from keyplan.dynamodb.service_errors import (
-    AccessDeniedException,
-    PolicyNotFoundException,
-    ValidationException,
-    one_or_more,
-)
 
 NO_POLICY = "NO_POLICY"
 """The expected revision of a resource without a policy."""
@@ -34,7 +29,7 @@ _STREAM_ACTIONS = frozenset(
 
 def canonical_policy(text: str, *, of_stream: bool = False) -> str:
     if len(text.encode()) > POLICY_BYTES_MAX:
-        raise one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
+        raise service_errors.one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -63,7 +58,7 @@ def canonical_policy(text: str, *, of_stream: bool = False) -> str:
         names = ", ".join(f'"{each}"' for each in foreign)
         raise _invalid(f"The following action names are invalid: {names}")
     if any(statement.get("Effect") == "Allow" and _is_of_everybody(statement) for statement in made):
-        raise ValidationException(
+        raise service_errors.ValidationException(
             "Resource-based policy grants unbounded access in one or more elements. Please revise the policy to "
             "ensure least-privilege form of access"
         )
@@ -82,7 +77,7 @@ def check_lockout(policy: str) -> None:
             and _is_of_everybody(statement)
             and any(fnmatchcase("dynamodb:putresourcepolicy", action.replace("[", "[[]")) for action in actions)
         ):
-            raise AccessDeniedException(
+            raise service_errors.AccessDeniedException(
                 "The new resource policy will not allow you to update the resource policy in the future."
             )
 
@@ -158,8 +153,8 @@ def _condition(value: Any) -> Any:
     }
 
 
-def _invalid(reason: str) -> ValidationException:
-    return one_or_more(f"Invalid policy document: {reason}")
+def _invalid(reason: str) -> service_errors.ValidationException:
+    return service_errors.one_or_more(f"Invalid policy document: {reason}")
 
 
 def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: str) -> None:
@@ -184,8 +179,10 @@ def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: 
         )
 
 
-def policy_not_found(detail: str) -> PolicyNotFoundException:
-    return PolicyNotFoundException(f"Resource-based policy not found for the provided ResourceArn: {detail}")
+def policy_not_found(detail: str) -> service_errors.PolicyNotFoundException:
+    return service_errors.PolicyNotFoundException(
+        f"Resource-based policy not found for the provided ResourceArn: {detail}"
+    )
 
 
 def new_revision(kept: Mapping[str, str] | None, now_s: float) -> str:

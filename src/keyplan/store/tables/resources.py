@@ -11,12 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from keyplan.dynamodb.service_errors import (
-    GlobalTableNotFoundException,
-    ResourceNotFoundException,
-    ValidationException,
-    one_or_more,
-)
+from keyplan.dynamodb import service_errors
 from keyplan.store.arns import TABLE_ARN
 from keyplan.store.state_delays import without_note
 from keyplan.store.storage.sqlite import Storage
@@ -39,14 +34,14 @@ class Resource(NamedTuple):
 def resource_of(arn: str) -> Resource:
     """The table or stream of an ARN, in any region and account. Raises ValidationException for another ARN."""
     if not arn.startswith("arn:"):
-        raise one_or_more(f"ARNs must start with 'arn:': {arn}")
+        raise service_errors.one_or_more(f"ARNs must start with 'arn:': {arn}")
     match = _RESOURCE.fullmatch(arn)
     if match is None and _INDEX.match(arn):
-        raise one_or_more(
+        raise service_errors.one_or_more(
             f"Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {arn}"
         )
     if match is None:
-        raise one_or_more(f"Provided Arn is not a DynamoDB resource arn: {arn}")
+        raise service_errors.one_or_more(f"Provided Arn is not a DynamoDB resource arn: {arn}")
     return Resource(match["table"], match["stream"])
 
 
@@ -54,14 +49,14 @@ def check_job_arn(arn: str, kind: str, title: str) -> None:
     """Reject an ARN that isn't that of a backup, an export or an import. Raises ValidationException."""
     match = _JOB.fullmatch(arn)
     if match is None or match["kind"] != kind:
-        raise ValidationException(f"Invalid {title} ARN")
+        raise service_errors.ValidationException(f"Invalid {title} ARN")
 
 
 def check_stream(table: Table, resource: Resource) -> None:
     """Reject a stream that the table doesn't have. Raises ResourceNotFoundException."""
     latest = table.definition.get(STREAM) or {}
     if resource.stream is not None and resource.stream != latest.get("Label"):
-        raise ResourceNotFoundException(
+        raise service_errors.ResourceNotFoundException(
             f"Requested resource not found: Stream: {resource.stream} not found for Table: {resource.table}"
         )
 
@@ -133,13 +128,15 @@ def replication_of(table: Table) -> Replication | None:
     return replication
 
 
-def global_table_not_found(name: str) -> GlobalTableNotFoundException:
-    return GlobalTableNotFoundException(f"Global table not found: Global table with name: '{name}' does not exist.")
+def global_table_not_found(name: str) -> service_errors.GlobalTableNotFoundException:
+    return service_errors.GlobalTableNotFoundException(
+        f"Global table not found: Global table with name: '{name}' does not exist."
+    )
 
 
-def settings_not_found(name: str) -> GlobalTableNotFoundException:
-    return GlobalTableNotFoundException(f"Global table with name: '{name}' does not exist.")
+def settings_not_found(name: str) -> service_errors.GlobalTableNotFoundException:
+    return service_errors.GlobalTableNotFoundException(f"Global table with name: '{name}' does not exist.")
 
 
-def no_replicas(name: str) -> ResourceNotFoundException:
-    return ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
+def no_replicas(name: str) -> service_errors.ResourceNotFoundException:
+    return service_errors.ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
