@@ -199,6 +199,6 @@ def _add_pattern(source: module.ModuleText, design: str, form: _Form, known: Map
 
 
 def _next_id(design: ast.ClassDef) -> str:
-    ids = re.findall(r"""read\(["'](\D*)(\d+)["']""", ast.unparse(design))
+    ids = re.findall(r"""read\(["']([^\d"']*)(\d+)["']""", ast.unparse(design))
     prefix = ids[-1][0] if ids else "AP"
     return f"{prefix}{max((int(number) for start, number in ids if start == prefix), default=0) + 1}"
