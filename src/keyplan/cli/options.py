@@ -122,7 +122,6 @@ class Collector:
             return None
 
     def raise_all(self) -> None:
-        """Raise the error if there is one, or one error with all of them."""
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:

@@ -43,13 +43,11 @@ class Interval:
 
     @property
     def empty(self) -> bool:
-        """Whether no key can be in it."""
         if self.low is None or self.high is None:
             return False
         return bool(order_of(self.low, self.kind) > order_of(self.high, self.kind))
 
     def holds(self, text: str) -> bool:
-        """Whether a key attribute's text is in it."""
         if self.prefix is not None:
             is_within = not self.ends or (text + self.ends).find(self.ends, self.value_at) >= len(self.prefix)
             return text.startswith(self.prefix) and is_within
@@ -183,7 +181,6 @@ def _text(variable: Variable, value: Any) -> str | None:
 
 
 def hull(intervals: Sequence[Interval]) -> Interval:
-    """The smallest interval that contains all of them."""
     first = intervals[0]
     if all(interval == first for interval in intervals):
         return first

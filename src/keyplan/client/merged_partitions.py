@@ -398,7 +398,6 @@ class CompletingReader:
         return (yield from gather_entries(part, size, position, self._entries.position))
 
     def position(self, item: Item) -> Position:
-        """The position of an entry in index order."""
         return self._entries.position(item)
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:

@@ -426,7 +426,6 @@ class ScanReader:
         return [item[key.name][key.type] for key in self._keys]
 
     def key_of(self, item: Item) -> Item:
-        """The key after which a scan resumes."""
         return {key.name: item[key.name] for key in self._keys}
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:

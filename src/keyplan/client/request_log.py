@@ -19,7 +19,6 @@ _NOT_NAMES = frozenset({"AND", "BETWEEN", "begins_with"})
 
 
 def is_logged() -> bool:
-    """Whether the logger is enabled."""
     return _LOG.isEnabledFor(logging.DEBUG)
 
 

@@ -319,7 +319,6 @@ class Pending:
 
     @property
     def touched(self) -> bool:
-        """Whether the generator used it."""
         return bool(self._touches)
 
     @property
@@ -351,7 +350,6 @@ class Findings:
         """The queried partitions: the index, and the values of the key attributes; none for a scan."""
 
     def watch(self, conversation: Conversation[Any]) -> Conversation[Any]:
-        """The conversation of a read, with its results recorded."""
         return relay(conversation, self._observe)
 
     def _observe(self, step: Request | list[Request], answer: Any, error: Exception | None) -> None:

@@ -76,7 +76,6 @@ class DesignFacts:
 
     @cached_property
     def classes(self) -> list[type[Entity]]:
-        """Every entity of the design, in order of use."""
         result = dict.fromkeys(self.cls.table.entities)
         for name, signature in self.signatures.items():
             named = [cls for parameter in signature.parameters for cls in entities_in(parameter.annotation)]
@@ -120,7 +119,6 @@ class DesignFacts:
         return tuple(name for name in kinds if name in chosen)
 
     def _single_reads(self, cls: type[Entity]) -> Iterator[frozenset[str]]:
-        """The parameters of each read of one item of an entity."""
         for name, signature in self.signatures.items():
             pattern = self.patterns[name]
             if not isinstance(pattern, ReadMethod) or pattern.options.through is not None or pattern.options.where:

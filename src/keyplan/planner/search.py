@@ -73,7 +73,6 @@ class EntityChoice:
 
     @property
     def indexed(self) -> list[tuple[Candidate, int]]:
-        """Each index key with the number of its index."""
         return [(key, slot) for bundle, slot in zip(self.bundles, self.slots, strict=True) for key in bundle]
 
     @cached_property

@@ -145,7 +145,6 @@ def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piec
 
 
 def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]:
-    """A template's pieces, with fields in braces."""
     result = [
         Piece(part.text) if isinstance(part, Literal_) else Piece(f"{{{part.field}}}", part.field)
         for part in template.parts

@@ -315,7 +315,6 @@ def _number(common: str, parameter: Parameter, schema: Schema, *, read: bool) ->
 
 
 def _plain(schema: Schema, schemas: Schemas) -> Schema:
-    """The schema without reference and null."""
     result = schemas.without_null(schemas.resolved(schema))
     kinds = [value for value in result.get("anyOf", []) if value != {"type": "null"}]
     if kinds and all(kind.get("type") in {"string", *_NUMBERS} for kind in kinds):

@@ -53,7 +53,6 @@ class Bill:
 
     @property
     def known_usd(self) -> float:
-        """The sum of what has a price."""
         return math.fsum(charge.usd for charge in self.charges if charge.usd is not None)
 
     @property

@@ -114,7 +114,6 @@ def _bill_json(bill: Bill) -> dict[str, Any]:
 
 
 def report_markdown(payer: Payer, others: Sequence[Payer] = ()) -> str:
-    """The report as Markdown, for a README."""
     return "\n".join(_markdown(payer, others)) + "\n"
 
 

@@ -75,7 +75,6 @@ class EntityEstimate:
 
     @property
     def each(self) -> tuple[tuple[float, ItemSizes, tuple[int, ...]], ...]:
-        """The kinds of items that are stored, with their weights."""
         return self.variants or ((1.0, self.sizes, self.claims),)
 
     @property

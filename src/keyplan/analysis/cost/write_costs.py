@@ -108,7 +108,6 @@ def _average(calls: Sequence[tuple[float, WriteCost]]) -> WriteCost:
 
 
 def _cost_of(design: CompiledDesign, run: DryRun, code: WrittenCode, facts: Facts, load: Load) -> WriteCost:
-    """The cost of a dry run, with the number of items in the load."""
     notes = list(run.notes if run.items else (*run.notes, "it finds nothing to write"))
     times = _times(run, code, load)
     mutations, batches = _multiplied(run.mutations, times), [_multiplied(batch, times) for batch in run.batches]

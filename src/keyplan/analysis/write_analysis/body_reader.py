@@ -162,7 +162,6 @@ class _Reader:
         return code is not None and self.sources.function(code) is not None
 
     def methods(self, name: str) -> Iterator[Any]:
-        """The functions of that name that the design and its entities have."""
         for base in self._bases:
             value = vars(base).get(name)
             if value is not None:
@@ -375,7 +374,6 @@ class _Scope:
         return self.design.entities.get(cls) if isinstance(cls, type) else None
 
     def entity_class(self, annotation: ast.expr | None) -> type[Any] | None:
-        """The entity that an annotation names, if it is exactly one."""
         found: dict[type[Any], None] = {}
         for node in () if annotation is None else ast.walk(annotation):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

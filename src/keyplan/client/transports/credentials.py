@@ -82,7 +82,6 @@ class FromEnvironment:
         return self._credentials
 
     def renew(self) -> bool:
-        """Read the environment again."""
         credentials = from_environment(self._environment)
         if credentials is None or credentials == self._credentials:
             return False

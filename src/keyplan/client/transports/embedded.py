@@ -83,7 +83,6 @@ class InProcess:
         self._close()
 
     async def aclose(self) -> None:
-        """Close files and threads."""
         self.close()
 
 

@@ -47,7 +47,6 @@ class ReplyReader:
         """Missing bytes of a body of known length. Its parts are joined at the end."""
 
     def feed(self, data: bytes) -> Reply | None:
-        """The response, once it is complete."""
         if self._missing:
             return self._part(data)
         held: bytes | bytearray = data
@@ -71,7 +70,6 @@ class ReplyReader:
         return None
 
     def _part(self, data: bytes) -> Reply | None:
-        """The response, if this is the last part of its body."""
         self._chunks.append(data)
         self._missing -= len(data)
         if self._missing > 0:
@@ -82,7 +80,6 @@ class ReplyReader:
         return Reply(self._status, self._headers or {}, body[: self._length], keep=False)
 
     def _body(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
-        """The body and its end, once it is complete."""
         if self._length is None:
             return self._unchunk(held)
         end = self._start + self._length

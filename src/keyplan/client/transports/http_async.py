@@ -65,7 +65,6 @@ class _Connection(asyncio.Protocol):
             self._waiting.set_exception(failure)
 
     def abort(self) -> None:
-        """Close the connection immediately."""
         self.good = False
         if self._transport is not None:
             self._transport.abort()

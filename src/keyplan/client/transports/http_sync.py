@@ -187,7 +187,6 @@ class Http:
         return answers
 
     def _call_of(self, request: Request) -> Callable[[], dict[str, Any]]:
-        """A call for another thread, in the context of this one."""
         call = partial(self.call, *request)
         return call if self.endpoint.on_call is None else partial(copy_context().run, call)
 

@@ -64,12 +64,10 @@ class Location:
 
     @property
     def local(self) -> bool:
-        """Whether the endpoint is on this machine."""
         return self.host in {"localhost", "::1"} or bool(_LOOPBACK.fullmatch(self.host))
 
     @property
     def endpoint(self) -> str:
-        """The endpoint's URL, for messages."""
         return f"{'https' if self.tls else 'http'}://{self.authority}"
 
     def in_region(self, region: str) -> Location:

@@ -162,7 +162,6 @@ def below(node: Condition | Operand | Action) -> Sequence[Condition | Operand]:
 
 
 def joined(kind: type[And | Or], condition: Condition | None) -> list[Condition]:
-    """The conditions joined by AND or OR, in text order."""
     conditions: list[Condition] = []
     stack = [] if condition is None else [condition]
     while stack:

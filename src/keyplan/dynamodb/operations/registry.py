@@ -231,7 +231,6 @@ class Operation:
 
 
 def mixture(legacy: Sequence[str], expressions: Sequence[str]) -> service_errors.RequestFault:
-    """The error for legacy parameters combined with expressions."""
     return service_errors.RequestFault(
         "Can not use both expression and non-expression parameters in the same request: "
         f"Non-expression parameters: {{{', '.join(legacy)}}} Expression parameters: {{{', '.join(expressions)}}}"

@@ -236,7 +236,6 @@ class _Parser:
         return names
 
     def _alias(self) -> None:
-        """An alias, which is rejected after parsing."""
         if self._accept("AS") or self._kind in _NAMES:
             self._next()
             self._refuse("Aliasing is not supported")

@@ -51,7 +51,6 @@ class Lowering:
         return self._values[value.name] if isinstance(value, tree.Value) else None
 
     def names(self) -> Sequence[str]:
-        """The names in converted paths, in order."""
         return tuple(self._names.values())
 
     def name(self, operand: tree.Operand) -> str | None:

@@ -83,7 +83,6 @@ class Declaration:
 
 
 def declarations_in(description: str) -> tuple[str, list[Declaration]]:
-    """The description without declarations, and the declarations."""
     text, _, rest = description.partition(_HEADING)
     result: list[Declaration] = []
     for line in rest.splitlines():

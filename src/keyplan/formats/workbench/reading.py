@@ -182,7 +182,6 @@ class _Reader:
         )
 
     def _name(self, given: Any, place: str, otherwise: str) -> str:
-        """The name with invalid characters replaced."""
         text = _text(given)
         if _NAME.fullmatch(text):
             return text

@@ -209,7 +209,6 @@ class CompiledEntity:
 
     @cached_property
     def siblings(self) -> frozenset[CompiledKey]:
-        """The keys that share their index with another."""
         names = [key.index.name for key in self.index_keys if key.index is not None]
         return frozenset(key for key in self.index_keys if key.index is not None and names.count(key.index.name) > 1)
 
@@ -636,7 +635,6 @@ def asking_for(entity: CompiledEntity, name: str) -> CompiledEntity:
 
 
 def shrunk(instance: Entity | None, view: type[View[Any]] | None) -> Any:
-    """The instance as the view; unchanged without a view."""
     if view is None:
         return instance
     return view.model_construct(**{name: getattr(instance, name) for name in view.model_fields})

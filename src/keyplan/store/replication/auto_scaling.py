@@ -56,7 +56,6 @@ def _settings(prefix: str, kept: dict[str, Settings]) -> Answer:
 
 
 def change_scaling(database: Database, request: Request) -> None:
-    """Store the settings of an UpdateTableReplicaAutoScaling."""
     name = plain_name(request["TableName"])
     updates = list(_updates(request))
     for *_, update in updates:

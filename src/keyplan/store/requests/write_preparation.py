@@ -103,7 +103,6 @@ def delete(database: Database, request: Request) -> Write:
 
 
 def condition_check(database: Database, request: Request) -> Write:
-    """The write of a ConditionCheck, which writes nothing."""
     item_keys.check_key_values(request["Key"])
     condition = _condition(request)
     table = database.table(request["TableName"])

@@ -193,7 +193,6 @@ def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
 
 
 def read_of(database: Database, given: Given, *, consistent: bool = False) -> Read:
-    """The pages of a SELECT."""
     select = given.statement
     assert isinstance(select, Select)  # noqa: S101 - it reads
     _check_from(select.table)

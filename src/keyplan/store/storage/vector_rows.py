@@ -94,7 +94,6 @@ class Vectors(Part):
             yield cast("int", item), cast("Texts", texts), cast("bytes", vector)
 
     def candidates(self, table_id: int, number: int, wanted: Sequence[tuple[int, KeyText]]) -> Iterator[Candidate]:
-        """The vectors with the wanted texts, each by its column."""
         where, values = _where(wanted, 1)
         text = f"SELECT item, vector FROM {vectors_name(table_id, number)}{where}"  # noqa: S608
         rows = self._run(text, values)

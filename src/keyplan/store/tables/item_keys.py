@@ -245,7 +245,6 @@ def _bytes_max(index: Index, attribute: KeyAttribute) -> int:
 
 
 def projection_of(index: Index, item: Item) -> dict[str, Any]:
-    """The projection of an item into an index."""
     if not index.projected:
         return dict(item)
     projected = index.projected

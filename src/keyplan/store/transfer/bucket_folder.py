@@ -144,7 +144,6 @@ class DigestingFile:
 
     @property
     def md5(self) -> str:
-        """The MD5 in base64."""
         return base64.b64encode(self._digest.digest()).decode()
 
     @property
