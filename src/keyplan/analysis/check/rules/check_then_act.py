@@ -1,7 +1,7 @@
 """Check without a condition in the write.
 
 A body reads a balance, finds it sufficient, and then subtracts from it. Two concurrent calls can both find it
-sufficient. The same applies to a status that is read and then set. Reported are:
+sufficient. The same applies to a status that is read and then set. The rule reports:
 
 - an update, without a condition, of a field that the body tested
 - a write without any condition that tests a count or a sum of items: a condition can't count, so keep the number in

@@ -1,8 +1,8 @@
 """Peak rate above the initial capacity of a new table.
 
 A new on-demand table supports 4,000 write units and 12,000 read units per second. After that, it supports twice its
-previous peak. Requests above can be throttled if the traffic more than doubles within 30 minutes, for example at a
-launch.
+previous peak. Requests above this rate can be throttled if the traffic more than doubles within 30 minutes, for
+example at a launch.
 
 Set warm throughput in advance (a one-time charge), or increase the traffic over 30 minutes.
 

@@ -1,7 +1,7 @@
 """Item collection over 10 GB on a table with a local index.
 
 On a table with a local secondary index, the items with one partition key and their local index entries can have 10 GB
-together. DynamoDB rejects writes that exceed this. Tables without local indexes have no such limit.
+in total. DynamoDB rejects writes that exceed this limit. Tables without local indexes have no such limit.
 
 Add another field to the partition key, or use a global index. You can't delete a local index later.
 

@@ -1,8 +1,8 @@
 """Increment that can be applied twice.
 
 ``Add`` and ``Append`` aren't idempotent. If the response to a single UpdateItem is lost (a timeout, a broken
-connection), the outcome is unknown: the client doesn't retry it and raises ``StoreError``. If the caller retries, the
-value can be counted twice. A transaction has a token, so its retry has no effect.
+connection), the outcome is unknown: the client doesn't retry the request and raises ``StoreError``. If the caller
+retries, the value can be counted twice. A transaction has a token, so its retry has no effect.
 
 If the number must be exact (money, stock), give the entity a field ``applied: IdempotencyTokens = set()``, and the
 update a token of the event: ``Update(Account, ...).set(balance=Add(amount)).idempotent(payment_id)``. Or create an

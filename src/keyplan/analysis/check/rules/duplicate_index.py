@@ -3,7 +3,7 @@
 If two keys of an entity have the same partition key, and the sort key of one starts with the sort key of the other,
 one index supports the access patterns of both. The other costs a write for each item, and storage.
 
-Keep the longer key and remove the other. A key by which several entities are read together isn't reported.
+Keep the longer key and remove the other. A key that reads several entities together isn't reported.
 
 Source: "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """

@@ -1,9 +1,9 @@
 """Expired item that blocks a new one.
 
 DynamoDB deletes an item within a few days after its TTL. Until then, ``Create`` fails with ``ItemExists``, so a lock,
-a reservation or an invitation can't be created again. Reported is a ``Create``, or a Put that requires that no item
-exists, of an entity with a TTL in a write that doesn't compare the time. Keys with a generated id or a secret aren't
-reported.
+a reservation or an invitation can't be created again. The rule reports a ``Create`` of an entity with a TTL, or a Put
+that requires that no item exists, in a write that doesn't compare the time. Keys with a generated id or a secret
+aren't reported.
 
 Treat an expired item as absent: ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``.
 

@@ -1,8 +1,8 @@
 """Fixed partition key for all items of an entity.
 
 A partition supports 1,000 write units and 3,000 read units per second. If the partition key of an entity is a
-constant, all its items share one partition, however many there are. DynamoDB can't split a partition between items
-that are added at its end. The same limits apply to an index, and a throttled index throttles writes to the table.
+constant, all its items share one partition, however many there are. If items are always added at the end, DynamoDB
+can't split the partition. The same limits apply to an index, and a throttled index throttles writes to the table.
 
 Add a field with many values to the partition key (a tenant, a user, a team), or set ``shards=``. An entity with a
 single item isn't reported. Ignore the finding if the partition stays small, and give that as the reason.

@@ -1,8 +1,8 @@
 """Idempotency tokens that are never removed.
 
 Each ``Update(...).idempotent(token)`` adds its token to the ``IdempotencyTokens`` field of the item. Each read and
-write is charged by the size of the whole item, so its cost grows with each event. At 400 KB, updates fail. Reported
-are entities whose writes add tokens and never remove them with ``SetRemove``, a new value or a deletion. Entities
+write is charged by the size of the whole item, so the cost grows with each event. At 400 KB, updates fail. The rule
+reports entities whose writes add tokens and never remove them with ``SetRemove``, a new value or a deletion. Entities
 with a TTL aren't reported.
 
 Remove tokens that can't be repeated (``Update(account, applied=SetRemove(old))``), in a job or with the next update.
@@ -20,7 +20,7 @@ from keyplan.dynamodb.values import item_size
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 TOKEN_LETTERS = 26
-"""Those of a ULID."""
+"""The characters of a ULID."""
 WRITE_UNIT_BYTES = 1024
 
 

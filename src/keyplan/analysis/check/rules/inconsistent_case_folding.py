@@ -4,8 +4,8 @@ DynamoDB compares strings byte by byte, so "Ada@example.com" and "ada@example.co
 lower-cases an email address and another write or a read doesn't, the same address is registered twice, or isn't
 found.
 
-Reported are a key or unique field that a write lower-cases in its code (``email.lower()``) while the type doesn't; a
-parameter that isn't lower-cased while the field is; and, as info, a unique email or user name that nothing
+The rule reports a key or unique field that a write lower-cases in its code (``email.lower()``) while the type
+doesn't; a parameter that isn't lower-cased while the field is; and, as info, a unique email or user name that nothing
 lower-cases.
 
 Use a type that lower-cases the value, for the field and for the parameters: ``Email = Annotated[str,

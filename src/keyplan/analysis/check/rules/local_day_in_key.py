@@ -1,8 +1,8 @@
 """Local date in a key.
 
 Keyplan stores timestamps in UTC. ``date.today()`` returns the date in the time zone of the computer. Near midnight,
-an item is stored under one date and queried under another, and computers in different time zones disagree. Reported
-are a date in a key with a default from ``date.today`` or ``datetime.now()`` without a time zone, and a write that
+an item is stored under one date and queried under another, and computers in different time zones disagree. The rule
+reports a date in a key with a default from ``date.today`` or ``datetime.now()`` without a time zone, and a write that
 calls ``today()`` and sets a date in a key.
 
 Compute the date from the timestamp (``@computed_field`` with ``self.at.date()``), or use a fixed time zone:

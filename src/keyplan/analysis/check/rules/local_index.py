@@ -4,7 +4,7 @@ You can create a local index only with the table, and can't delete it. It limits
 prevents DynamoDB from splitting a hot item collection. Its only advantage is a strongly consistent read in another
 order.
 
-Use a global index, unless you need that read. Ignore the finding with that reason.
+Use a global index. If you need the strongly consistent read, ignore the finding and give that as the reason.
 
 Source: "Local Secondary Indexes" in the Developer Guide.
 """

@@ -1,7 +1,7 @@
 """Long attribute names.
 
-Attribute names are stored and charged with every item. They are reported if they are more than 30 % of the items of
-an entity with at least 1 million items (``count`` in the traffic file).
+Attribute names are stored and charged with every item. The rule reports names that make up more than 30 % of the
+items of an entity with at least 1 million items (``count`` in the traffic file).
 
 Give fields short aliases: ``Field(alias="ts")``. Your code keeps the long names.
 

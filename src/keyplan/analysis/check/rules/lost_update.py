@@ -1,7 +1,7 @@
 """Lost update: a new value computed from an earlier read.
 
 A write reads a value, computes a new one from it, and writes it back: a version number, a counter, a sum. If two
-calls read the same value, one of the changes is lost. Reported are updates, and Puts with a computed key, without
+calls read the same value, one of the changes is lost. The rule reports updates, and Puts with a computed key, without
 ``only_if`` and without a version field.
 
 Use one of these:

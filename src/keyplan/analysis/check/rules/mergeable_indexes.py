@@ -2,8 +2,8 @@
 
 Items of different entities can share an index whose key attributes hold different values for each entity (index
 overloading). A table needs only as many indexes as the entity with the most index keys. The default quota is 20
-global indexes per table. Entities that share an index remain in partitions of their own. It is reported for five
-global indexes or more.
+global indexes per table. Entities that share an index keep separate partitions. The rule reports tables with five or
+more global indexes.
 
 Give the indexes general names (``GSI1``), and let entities share them. Ignore the finding if you prefer descriptive
 names and have enough indexes left.

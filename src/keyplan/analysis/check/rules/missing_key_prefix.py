@@ -39,7 +39,7 @@ def _says_what_it_is(template: Template) -> bool:
 
 
 def _is_a_field(entity: CompiledEntity, attribute: KeyAttribute) -> bool:
-    """Whether the attribute is a field's own: the table's names are natural, and a word has no place in them."""
+    """Whether the attribute is also a field of the entity, so that its value can't have a prefix."""
     return any(field.attribute == attribute.name for field in entity.fields.values())
 
 

@@ -18,7 +18,7 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     for off, what, then in (
-        (table.point_in_time_recovery is False, "point-in-time recovery", "what is overwritten is gone"),
+        (table.point_in_time_recovery is False, "point-in-time recovery", "overwritten data is lost"),
         (table.deletion_protection is False, "deletion protection", "one call removes it"),
     ):
         if off:

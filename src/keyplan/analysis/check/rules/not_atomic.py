@@ -1,8 +1,8 @@
 """Batch for writes that must be atomic.
 
 A ``Batch`` is a series of independent requests without conditions. If the process or the network fails, some items
-are written and others aren't: a post without its slug, or a slug without its post. Reported are batches of several
-entities, batches that delete one item and put another, and batches next to other actions.
+are written and others aren't: a post without its slug, or a slug without its post. The rule reports batches of
+several entities, batches that delete one item and put another, and batches next to other actions.
 
 Yield the actions without ``Batch``: they are one transaction of up to 100 actions. Ignore the finding if a partial
 write is detected and repaired.

@@ -3,7 +3,7 @@
 If every pattern of an index compares a field with the same value (``status = "published"``), items with other values
 are in the index but are never read: drafts, archived posts, completed orders. They cost writes and storage.
 
-Make the key sparse with ``when={"status": "published"}``. It then contains only these items.
+Make the key sparse with ``when={"status": "published"}``. The index then contains only these items.
 
 Source: "Take advantage of sparse indexes" in the Developer Guide.
 """

@@ -5,7 +5,7 @@ item then returns any of them. An index is also eventually consistent, so a chec
 value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary key, count as unique.
 
 Declare ``Unique("SLUG#{slug}")``. Keyplan writes a claim item in the same transaction, and the read becomes 2 reads
-by primary key, which can be strongly consistent. You no longer need the index for this pattern.
+by primary key, which can be strongly consistent. This pattern then needs no index.
 
 Source: "Managing complex workflows with DynamoDB transactions"; "Using Global Secondary Indexes" in the Developer
 Guide.

@@ -3,9 +3,9 @@
 DynamoDB has no foreign keys. If a write deletes an order, its order lines remain, are charged, and are returned by
 reads of the order's partition. If the key is used again, the old lines appear in the new order.
 
-It is reported if the deleted entity identifies the partition (``ORDER#{order_id}`` of ``Order``), and another entity
-in that partition is read, has no TTL and is deleted by no write. Nothing is reported if the code of a write can't be
-read.
+The rule reports a delete if the deleted entity identifies the partition (``ORDER#{order_id}`` of ``Order``), and
+another entity in that partition is read, has no TTL and is deleted by no write. Nothing is reported if the code of a
+write can't be read.
 
 Delete the children in the same transaction or in batches before it, or give them a ``Ttl`` field and set it. Ignore
 the finding if a stream or a job deletes them, or if you keep them.

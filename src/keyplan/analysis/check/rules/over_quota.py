@@ -1,7 +1,7 @@
 """Peak rate above the account quota.
 
 By default, an on-demand table supports 40,000 read units and 40,000 write units per second, and so does each global
-index. Requests above are throttled. The rule uses the peak rates.
+index. Requests above the quota are throttled. The rule uses the peak rates.
 
 Request a higher quota before the traffic arrives, or distribute the design over several tables.
 
@@ -15,7 +15,7 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 QUOTA_UNITS_MAX = 40_000
-_QUOTA = f"of {QUOTA_UNITS_MAX:,} that a table or an index takes"
+_QUOTA = f"of {QUOTA_UNITS_MAX:,} that a table or an index supports"
 
 
 def _find(subject: Subject) -> Remarks:

@@ -1,7 +1,7 @@
 """Put that can replace another item.
 
-``Put`` writes the item whether or not one with that key exists. If users choose the key (a slug, a name, a number), a
-second Put silently replaces the first item.
+``Put`` writes the item whether or not an item with that key exists. If users choose the key (a slug, a name, a
+number), a second Put silently replaces the first item.
 
 Not reported: keys with a generated id, entities with a version field, entities without data besides key and times,
 and the latest value of something (``LatestPosition``).

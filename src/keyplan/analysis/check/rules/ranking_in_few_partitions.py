@@ -4,8 +4,8 @@ If the partition key is a board, a league or a season and the sort key is a scor
 partitions, often in one. Each new score is a write to that partition; in an index it is 2 writes, because the old
 entry is deleted. A partition supports 1,000 write units per second.
 
-Reported are keys whose partition key fields have names of such groups or a default value, if a write changes the
-number in the sort key. Writes with a known rate of at most 10 calls per second aren't reported.
+The rule reports a key if its partition key fields have a default value or the name of such a group, and a write
+changes the number in its sort key. Writes with a known rate of at most 10 calls per second aren't reported.
 
 Set ``shards=`` (a read then queries every shard and merges the results), or update the ranking at a limited rate.
 Ignore the finding if there are many groups of equal size.

@@ -2,9 +2,9 @@
 
 A Query reads every item that matches its key condition. If the sort keys of another entity match too, its items are
 read, charged, counted toward the 1 MB of a page, and then omitted from the result. There are two causes: a sort key
-without a prefix of its own, or with a prefix that starts another one (``ORDER`` and ``ORDERLINE``); and a query for
-two entities whose sort keys have another entity between them. If many items can be between them, Keyplan queries each
-entity separately, and nothing is reported.
+without its own prefix, or with a prefix that another sort key also starts with (``ORDER`` and ``ORDERLINE``); and a
+query for two entities whose sort keys have another entity between them. If many items can be between them, Keyplan
+queries each entity separately, and nothing is reported.
 
 Start the sort key with the entity's name and ``#``. Give entities that are read together adjacent sort keys. If the
 items between are large, read each entity with a pattern of its own.
@@ -33,7 +33,7 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
     names = " and ".join(dict.fromkeys(entity.name for entity, _ in neighbours(plan, subject.design.entities.values())))
     if names and not others:
         start = start_of(first)
-        what = f"what begins with {start!r}" if start else "all"
+        what = f"everything that begins with {start!r}" if start else "all"
         message = f"it reads {what} of a partition in {plan.key.place}, including {names}, which it omits"
         hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix of its own"
         yield Remark(place, message, hint)

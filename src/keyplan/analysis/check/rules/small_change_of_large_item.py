@@ -1,10 +1,10 @@
 """Counter in a large item.
 
-A write is charged by the size of the whole item, whichever attribute changes. If each view or like changes a number
-in an item of many KB, each change costs a write unit per KB, and the same in every index that projects the document.
+A write is charged by the size of the whole item, whichever attribute changes. If each view or like changes a number in
+an item of many KB, each change costs a write unit per KB, in the table and in every index that projects the document.
 
-Store the number in a separate item under the same partition key: one Query reads both. Reported are numbers that a
-write adds to, or computes from a read, in entities with a document field.
+Store the number in a separate item under the same partition key: one Query reads both. The rule reports numbers that
+a write adds to, or computes from a read, in entities with a document field.
 
 Source: "Read and write operations"; "Best practices for storing large items and attributes in DynamoDB" in the
 Developer Guide.

@@ -2,7 +2,7 @@
 
 ``Update(...).idempotent(token)`` has no effect if the item already contains the token. A constant token, or one that
 is built only from the item's key, is in the item after the first call. Later calls change nothing and report success.
-It is reported if the update adds to the item (``Add``, ``Append``).
+The rule reports a token if the update adds to the item (``Add``, ``Append``).
 
 Build the token from an id of the event: a payment, a message or a request. Ignore the finding if each item may be
 changed only once.

@@ -5,8 +5,8 @@ Each query reads items of other tenants, an IAM policy with ``dynamodb:LeadingKe
 large tenant slows down the others.
 
 An entity has a tenant if it has a field such as ``tenant_id``, ``org_id`` or ``workspace_id``. A key is reported if
-its partition key has neither the tenant nor a generated id nor a secret. An id that isn't generated, and that
-identifies items only together with the tenant, doesn't count.
+its partition key has neither the tenant nor a generated id nor a secret. An id that isn't generated and identifies
+items only together with the tenant doesn't prevent the finding.
 
 Start the partition key with the tenant: ``"TENANT#{tenant_id}#STATUS#{status}"``.
 

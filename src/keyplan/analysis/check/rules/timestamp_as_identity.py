@@ -2,7 +2,7 @@
 
 Two items with the same primary key are one item: the second replaces the first. If a timestamp is the only field that
 distinguishes the items of a shared partition, two items with the same timestamp collide. This affects contact
-messages, events and log lines. Reported are keys whose partition key is fixed or is a time.
+messages, events and log lines. The rule reports keys whose partition key is fixed or is a time.
 
 Add an id to the end of the sort key: ``{at}#{message_id}``.
 """

@@ -1,7 +1,7 @@
 """Too many stream readers.
 
-Two processes can read a shard of a stream at the same time. On a global table it is one, because replication also
-reads the stream. Further readers are throttled. The rule uses ``stream_readers`` in the traffic file.
+Two processes can read a shard of a stream at the same time. On a global table, only one process can, because
+replication also reads the stream. Further readers are throttled. The rule uses ``stream_readers`` in the traffic file.
 
 Let one reader forward the records (EventBridge Pipes, a queue), or use Kinesis Data Streams for DynamoDB.
 

@@ -4,9 +4,9 @@
 like and adds 1 to a counter counts the same like twice. A repeated delete subtracts twice. The counter then differs
 from the number of items, and no error is raised.
 
-Create the counted item with ``Create``, and delete it with ``.if_missing(...)``: the transaction then fails. Reported
-are a Put without a generated key and a Delete, without a condition, next to an ``Add`` to another entity without a
-condition or a token.
+Create the counted item with ``Create``, and delete it with ``.if_missing(...)``: the transaction then fails. The rule
+reports a Put without a generated key and a Delete, without a condition, next to an ``Add`` to another entity without
+a condition or a token.
 
 Source: PutItem and DeleteItem in the API Reference.
 """

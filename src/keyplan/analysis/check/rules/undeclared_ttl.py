@@ -3,7 +3,7 @@
 DynamoDB expires items by one attribute, a number of epoch seconds. A field named ``expires_at`` of another type is
 stored as a string, and items never expire.
 
-Declare it as ``Ttl``. Keyplan then stores seconds, and enables TTL on the table.
+Declare the field as ``Ttl``. Keyplan then stores seconds, and enables TTL on the table.
 
 Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """

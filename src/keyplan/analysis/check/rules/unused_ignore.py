@@ -1,6 +1,6 @@
 """Unused entry in ``ignore=``.
 
-The finding no longer occurs, or its place has another name. The entry could hide a new finding of the same rule.
+The finding no longer occurs, or its place has been renamed. The entry could hide a new finding of the same rule.
 
 Remove the entry from ``ignore=``, or use the place in the finding.
 """
