@@ -80,7 +80,7 @@ def test_numbers_in_the_calculation_match_the_design() -> None:
     assert f"{COUNTER_SHARDS['post'] * COUNTER_SLOTS} items of the counter" in text
     assert f"POSTS_BY_STATUS_RATING, {STATUS_SHARDS} shards" in text
     assert f"{FRONT_PAGE_REPLICAS} copies" in text
-    assert f"the counter of a tag of all these posts, {COUNTER_SHARDS['tag']} partitions" in text
+    assert f"the counter of a tag that all these posts have, {COUNTER_SHARDS['tag']} partitions" in text
     assert f"| {math.ceil(10_000 / COUNTER_SHARDS['post'])} | 31 % |" in text
     assert f"A post can have up to {COMBO_TAGS_MAX} tags: {len(tag_combos(tuple('abcde')))} combinations" in README
 
