@@ -177,11 +177,11 @@ def _said(units: Counter[str]) -> str:
 
 def question_1(catalogue: Catalogue) -> Table:
     """Does the overloaded GSI1 survive author listings? A page of the busiest author, and what its partition gives."""
-    rows: Table = [("", "a page of A3", "adding a paper", "pages a second, one author", "pages a second, all")]
+    rows: Table = [("", "units per page of A3", "units per paper", "pages/s, one author", "pages/s, all authors")]
     share = catalogue.authors[catalogue.busiest] / catalogue.authors.total()
     paper, authors = _typical(catalogue, "new")
     for name, design in (
-        ("as it is: GSI1 overloaded", catalogue.design),
+        ("current design: GSI1 overloaded", catalogue.design),
         ("`AuthorsApart`: GSI4 for authors", _filled(AuthorsApart, catalogue)),
         ("`CardsOnMemberships`: GSI1 alone", _filled(CardsOnMemberships, catalogue)),
     ):
@@ -201,13 +201,13 @@ def _removal(paper: Paper, authors: Mapping[str, Any]) -> list[Delete]:
 
 def question_2(catalogue: Catalogue) -> Table:
     """Should topics be on the paper, to drop GSI2? A page of a middling topic, and a topic of a new paper."""
-    rows: Table = [("", "a page of A4", "requests of it", "a topic of a new paper", "stored for it")]
+    rows: Table = [("", "read units per page of A4", "requests per page", "write units per topic", "storage per topic")]
     ranked = sorted(catalogue.topics.items(), key=lambda one: (-one[1], one[0]))
     topic = ranked[len(ranked) // 2][0]
     plain, authors = _typical(catalogue, "plain")
     tagged, _ = _typical(catalogue, "about", "one topic", "two topics")
     for name, design in (
-        ("as it is: sparse GSI2", catalogue.design),
+        ("current design: sparse GSI2", catalogue.design),
         ("`TopicsInTable`: partitions of the table", _filled(TopicsInTable, catalogue)),
         ("`TopicsFiltered`: on the paper only", _filled(TopicsFiltered, catalogue)),
     ):
@@ -256,14 +256,14 @@ def question_3(catalogue: Catalogue) -> Table:
     storage = million * left / GB * PRICES["TimedStorage-ByteHrs"]
     by_hand = million * sum(removed.values()) * PRICES["WriteRequestUnits"]
     return [
-        ("a superseded draft", "is"),
-        ("with its memberships, topics and a version before, as long as it was a draft", f"{living:,} B"),
-        ("the same when it is superseded", f"{left:,} B"),
-        ("in listings then", f"{listed} entries"),
-        ("superseding it", f"{_said(ttl)} write units"),
-        ("a million of them, kept for a month", f"${storage:,.2f}"),
-        ("a million of them, deleted by hand", f"${by_hand:,.2f} ({sum(removed.values()):g} write units each)"),
-        ("a million of them, removed by TTL", "$0.00"),
+        ("a superseded draft", "value"),
+        ("size while it is a draft, with its memberships, topics and an earlier version", f"{living:,} B"),
+        ("size when it is superseded", f"{left:,} B"),
+        ("entries in listings when it is superseded", f"{listed}"),
+        ("cost of superseding it", f"{_said(ttl)} write units"),
+        ("a million drafts, stored for a month", f"${storage:,.2f}"),
+        ("a million drafts, deleted manually", f"${by_hand:,.2f} ({sum(removed.values()):g} write units each)"),
+        ("a million drafts, deleted by TTL", "$0.00"),
     ]
 
 
