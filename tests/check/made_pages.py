@@ -24,7 +24,7 @@ from tests.repository.files import ROOT
 FOLDER = ROOT / "docs" / "rules"
 INDEX = FOLDER / "README.md"
 GROUPS = {
-    "KP1": "Validity: what DynamoDB or the compiler refuses",
+    "KP1": "Validity: designs that DynamoDB or the compiler rejects",
     "KP2": "Keys",
     "KP3": "Patterns and writes",
     "KP4": "Indexes",

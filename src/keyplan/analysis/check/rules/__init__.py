@@ -1,8 +1,8 @@
 """The rules, one file each, in the order of their codes.
 
 The docstring of a rule's file is its manual, and the first line its title. ``RULE`` has its code, its severity, and a
-function from a subject to remarks. Codes don't change. Groups: KP1 validity, KP2 keys, KP3 patterns, KP4 indexes,
-KP5 cost and throughput, KP6 operations, KP9 the check itself, which uses what the other rules found.
+function from a subject to remarks. Codes don't change. Groups: KP1 validity, KP2 keys, KP3 patterns, KP4 indexes, KP5
+cost and throughput, KP6 operations, KP9 the check itself, which uses the findings of the other rules.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ write is charged by the size of the whole item, so the cost grows with each even
 reports entities whose writes add tokens and never remove them with ``SetRemove``, a new value or a deletion. Entities
 with a TTL aren't reported.
 
-Remove tokens that can't be repeated (``Update(account, applied=SetRemove(old))``), in a job or with the next update.
-Or create an item for each event: ``Create(Payment(payment_id=...))``. Ignore the finding if each item gets few
-events.
+Remove tokens of events that can no longer be retried (``Update(account, applied=SetRemove(old))``), in a job or with
+the next update. Or create an item for each event: ``Create(Payment(payment_id=...))``. Ignore the finding if each
+item gets few events.
 
 Source: "Constraints in Amazon DynamoDB" in the Developer Guide, item size.
 """

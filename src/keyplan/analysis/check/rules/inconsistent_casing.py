@@ -4,7 +4,7 @@ Keys and conditions compare strings byte by byte. If some values of a field are 
 (``UNPUBLISHED``, ``published``), a query with the wrong case returns an empty result. The rule compares the literal
 values of a field, its default, and the constants in ``where=`` and ``when=``.
 
-Use one spelling, and declare the field as a ``Literal`` or an ``Enum``, so that type checkers find the others.
+Use one spelling, and declare the field as a ``Literal`` or an ``Enum``, so that type checkers find other spellings.
 """
 
 from __future__ import annotations

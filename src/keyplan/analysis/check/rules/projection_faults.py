@@ -1,8 +1,8 @@
 """Invalid attributes in an index projection.
 
-``projection=[...]`` can name 20 attributes for one index, and 100 for all indexes of a table together. Each use
-counts. Key attributes are always projected, and can't be named. CreateTable rejects a projection that breaks these
-limits. An attribute that no entity stores is probably misspelled.
+``projection=[...]`` can name 20 attributes for one index, and 100 for all indexes of a table together. An attribute
+in two indexes counts twice. Key attributes are always projected, and can't be named. CreateTable rejects a projection
+that breaks these limits. An attribute that no entity stores is probably misspelled.
 
 Name fewer attributes, project ``"ALL"``, or correct the name.
 

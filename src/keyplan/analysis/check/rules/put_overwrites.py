@@ -3,8 +3,8 @@
 ``Put`` writes the item whether or not an item with that key exists. If users choose the key (a slug, a name, a
 number), a second Put silently replaces the first item.
 
-Not reported: keys with a generated id, entities with a version field, entities without data besides key and times,
-and the latest value of something (``LatestPosition``).
+The rule ignores keys with a generated id, and entities that have a version field, have no data besides key and times,
+or store the latest value of something (``LatestPosition``).
 
 Yield ``Create``, which raises ``ItemExists``. For an item that the write read, yield ``Update`` with the changes, or
 add ``.only_if(...)``. Ignore the finding if the Put is meant to replace the item.
