@@ -149,7 +149,7 @@ def test_limits_are_documented() -> None:
         f"{LINES_MAX} lines",
         f"kept for {TOKEN_KEPT.days} days",
         f"expire after {READING_KEPT.days} days",
-        f"{1000 * EVENT_SHARDS:,} a second",
+        f"{1000 * EVENT_SHARDS:,} per second",
         f"{(4 + 2 * LINES_MAX)} of the 100 actions",
     ):
         assert said in README, said
