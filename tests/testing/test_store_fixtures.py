@@ -86,7 +86,7 @@ def test_now_and_ulids_use_the_clock() -> None:
     assert abs(now() - datetime.now(UTC)) < timedelta(minutes=5)
     with pytest.raises(RequestError, match="no time zone"):
         clock.set(datetime(2026, 1, 1))  # noqa: DTZ001 - on purpose
-    with pytest.raises(RequestError, match="a time is a datetime"):
+    with pytest.raises(RequestError, match="a time must be a datetime"):
         Clock("2026")  # type: ignore[arg-type]
 
 

@@ -373,20 +373,20 @@ def keys_that_are_refused(patch: Patch) -> None:
 
 
 FAULTS = [
-    (unpadded_keys, r"in another order|gave other items"),
-    (unescaped_values, r"overwritten by another|is there: |is stale|gave \d+ items, not|in another order"),
+    (unpadded_keys, r"returned other items, or another order"),
+    (unescaped_values, r"overwritten by another|is there: |is stale|returned \d+ items|or another order"),
     (stale_index_keys, r"is stale: its attribute gsi1\w\w holds|has no claim of its own|a claim has no owner"),
     (a_key_written_behind_its_back, r"is stale: its attribute gsi1pk holds 'CITY#elsewhere', and its fields say"),
-    (a_dropped_page_boundary, r"gave \d+ items, not \d+"),
-    (a_page_that_begins_where_the_last_ended, r"gave \d+ items, not \d+|pages, and no end"),
-    (a_cursor_that_leads_nowhere, r"an empty page: a cursor was given, though nothing followed"),
-    (the_wrong_direction, r"in another order"),
+    (a_dropped_page_boundary, r"returned \d+ items, expected \d+"),
+    (a_page_that_begins_where_the_last_ended, r"returned \d+ items, expected \d+|pages, and the last one has a cursor"),
+    (a_cursor_that_leads_nowhere, r"an empty page: the previous page had a cursor, but no items followed"),
+    (the_wrong_direction, r"or another order"),
     (
         claims_that_are_never_released,
-        r"a claim has no owner that holds its value|accepted twice|has no claim of its own|gave nothing",
+        r"a claim has no owner that holds its value|accepted twice|has no claim of its own|returned nothing",
     ),
-    (a_lock_that_is_not_looked_at, r"update went through with a version that is out of date"),
-    (other_entities_items, r"gave \d+ items, not \d+|failed: "),
+    (a_lock_that_is_not_looked_at, r"update succeeded with an outdated version"),
+    (other_entities_items, r"returned \d+ items, expected \d+|failed: "),
     (an_error_that_is_none_of_ours, r"IndexError\('list index out of range'\), not an error of Keyplan"),
     (keys_that_are_refused, r"rejected the arguments: no"),
 ]

@@ -82,8 +82,8 @@ def test_json_content_types(kind: str | None, taken: bool) -> None:
         return
     with pytest.raises(HTTPException) as caught:
         asyncio.run(read_body(request))
-    said = kind or "of no named type"
-    assert (caught.value.status_code, caught.value.detail) == (415, f"the body is {said}; this takes application/json")
+    said = kind or "without a content type"
+    assert (caught.value.status_code, caught.value.detail) == (415, f"the body is {said}; use application/json")
 
 
 @pytest.mark.parametrize(

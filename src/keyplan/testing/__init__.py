@@ -9,7 +9,7 @@
 
 ``assert_cost(cms.article, "1", read_units=0.5)`` tests the cost of an access pattern. ``open_test_store(Cms,
 clock=Clock())`` opens a design in this process with its own time, index lag and throttling. ``Factory`` creates
-instances. pytest loads ``plugin``: a fixture ``design`` on each store.
+instances. pytest loads ``plugin``: a fixture ``design`` for each store.
 
 ``verify`` needs hypothesis: ``pip install keyplan[testing]``. Names are imported on first use, because pytest imports
 this package at each start.

@@ -81,7 +81,7 @@ class Model:
                 raise AssertionError(f"an item is lost, or was overwritten by another: {instance!r}")
             if stored[identity] != instance:
                 raise AssertionError(
-                    f"an item isn't as it was written\n  written: {instance!r}\n  stored:  {stored[identity]!r}"
+                    f"an item differs from its write\n  written: {instance!r}\n  stored:  {stored[identity]!r}"
                 )
         for identity, instance in stored.items():
             if identity not in self.items:
@@ -115,7 +115,7 @@ class Model:
         if isinstance(error, errors.ConditionFailed) and not create and entity.version is not None:
             held = 0 if there is None else getattr(there, entity.version.name)
             if held != getattr(instance, entity.version.name) or (there is not None and not held):
-                return  # an instance that wasn't read, for an item that may have no version yet
+                return  # the instance is outdated, or the item has no version yet
         self._check_refusal(entity, identity, instance, error)
 
     def _update(self, entity: CompiledEntity, target: Entity, changes: Mapping[str, Any]) -> None:
@@ -130,7 +130,7 @@ class Model:
                 raise AssertionError("update changed an item that doesn't exist")
             version = entity.version
             if version is not None and getattr(there, version.name) != getattr(target, version.name):
-                raise AssertionError("update went through with a version that is out of date")
+                raise AssertionError("update succeeded with an outdated version")
             after = self._changed(entity, there, changes)
             if after is None or _plain(entity, after) != _plain(entity, result):
                 raise AssertionError(f"update returned {result!r}, expected {after!r}")
@@ -263,7 +263,7 @@ class Model:
             changed = stale and any(isinstance(reason, errors.ConditionFailed) for reason in error.reasons)
             for reason in filter(None, error.reasons):
                 if changed and isinstance(reason, errors.UniqueValueTaken):
-                    continue  # the item itself may have taken it since
+                    continue  # the item itself may have claimed the value since then
                 self._check_refusal(entity, identity, instance, reason, stale=stale)
             return
         raise AssertionError(f"a valid write was rejected: {error}") from error

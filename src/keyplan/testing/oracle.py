@@ -1,4 +1,4 @@
-"""The expected result of a read: a filter and a sort over all stored rows by fields, without the text of any key."""
+"""The expected result of a read: a filter and a sort over all stored rows by fields, independent of keys."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Oracle:
                 return self._union(plan, world, arguments) if plan.also else self._through(plan, world, arguments)
 
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
-        """The same if the fields don't determine the order of several entities' items."""
+        """The matching rows as one group: the fields don't determine the order of several entities' items."""
         arguments = {**self._defaults, **arguments}
         matches = self.pattern.plan.matches if isinstance(self.pattern.plan, QueryPlan) else ()
         rows = ((match, row) for match in matches for row in self._matching(world, match.entity, arguments))
@@ -291,7 +291,7 @@ def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
     return expressions.bind_condition(members["text"], given, "FilterExpression").matches(row.as_read)
 
 
-# In which order
+# Order of results
 
 
 def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
@@ -320,7 +320,7 @@ def _coarse(variable: Variable, value: Any) -> Any:
     form = variable.format
     if isinstance(form, RankFormat):
         return form.rank(value)
-    if not variable.sorts:  # as texts, and with what ends them
+    if not variable.sorts:  # as strings with their terminators
         return variable.folded(value) + ("" if variable.last else variable.ends)
     if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):
         return (value - _EPOCH) // _UNITS[form.unit]

@@ -124,12 +124,12 @@ class Checker:
             if len(page.items) > limit:
                 raise _WrongError(f"a page of {len(page.items)} items, with limit={limit}")
             if not page.items and (page.cursor is not None or cursor is not None):
-                raise _WrongError("an empty page: a cursor was given, though nothing followed")
+                raise _WrongError("an empty page: the previous page had a cursor, but no items followed")
             entities.extend(page.items)
             cursor = page.cursor
             if cursor is None or not self.cursor:
                 return calls, entities
-        raise _WrongError(f"{PAGES_MAX} pages, and no end")
+        raise _WrongError(f"{PAGES_MAX} pages, and the last one has a cursor")
 
     # Comparing
 
@@ -153,14 +153,14 @@ class Checker:
         there = len(result) if total is None else sum(getattr(entity, total) or 0 for entity in result.values())
         wanted = there if self.pattern.shape.kind is ShapeKind.COUNT else there > 0
         if got is not wanted and (type(got) is not type(wanted) or got != wanted):
-            raise _WrongError(f"gave {got!r}, not {wanted!r}")
+            raise _WrongError(f"returned {got!r}, expected {wanted!r}")
 
     def _judge_one(self, groups: Groups, got: Entity | None) -> None:
         first = groups[0] if groups else []
         if got is None and first and None not in first:
-            raise _WrongError("gave nothing")
+            raise _WrongError("returned nothing")
         if got is not None and got not in first:
-            raise _WrongError("gave another item")
+            raise _WrongError("returned another item")
 
     def _judge_collection(self, groups: Groups, got: Any) -> None:
         shape = self.pattern.shape
@@ -168,10 +168,10 @@ class Checker:
         lacking = any(not member.many and not member.optional and not runs[member.name] for member in shape.members)
         if lacking or (shape.optional and not any(runs.values())):
             if got is not None:
-                raise _WrongError("gave a collection that lacks what it promises")
+                raise _WrongError("returned a collection that lacks a required item")
             return
         if got is None:
-            raise _WrongError("gave nothing")
+            raise _WrongError("returned nothing")
         for member in shape.members:
             self._judge_member(member, runs[member.name], getattr(got, member.name))
 
@@ -207,12 +207,12 @@ def _check_run(groups: Groups, got: list[Entity], limit: int | None) -> None:
     total = sum(map(len, groups))
     wanted = total if limit is None else min(limit, total)
     if len(got) != wanted:
-        raise _WrongError(f"gave {len(got)} items, not {wanted}")
+        raise _WrongError(f"returned {len(got)} items, expected {wanted}")
     for group in groups:
         open_ = list(group)
         for entity in rest[: len(group)]:
             if entity not in open_:
-                raise _WrongError("gave other items, or in another order")
+                raise _WrongError("returned other items, or another order")
             open_.remove(entity)
         rest = rest[len(group) :]
 

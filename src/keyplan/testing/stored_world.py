@@ -34,7 +34,7 @@ class Row:
 
     @cached_property
     def as_read(self) -> Item:
-        """The item with the defaults of what it lacks."""
+        """The item with defaults for its missing fields."""
         return {**self.item, **self.entity.encode_fields(self.values)}
 
 
@@ -156,7 +156,7 @@ def _check_keys(row: Row) -> None:
             if not _same(held, expected):
                 raise AssertionError(
                     f"the key {key.name} of {row.instance!r} is stale: its attribute {attribute.name} holds "
-                    f"{_shown(held)}, and its fields say {_shown(expected)}"
+                    f"{_shown(held)}, but its fields require {_shown(expected)}"
                 )
 
 

@@ -89,8 +89,8 @@ def open_test_store(
 def throttled(
     design: Design, times: int = 1_000_000_000, *, operations: Iterable[str] = ()
 ) -> Generator[Callable[[], int]]:
-    """Throttle the next ``times`` requests of a design from ``open_test_store``, of these ``operations`` or of all:
-    they raise ProvisionedThroughputExceededException. Yields a function that returns how many were throttled.
+    """Throttle the next ``times`` requests of a design from ``open_test_store``, only these ``operations`` if given.
+    They raise ProvisionedThroughputExceededException. Yields a function that returns how many were throttled.
     """
     wanted = frozenset(operations)
     unknown = sorted(wanted - OPERATIONS.keys())
@@ -123,7 +123,7 @@ def _gate(design: Design) -> _Gate:
 
 class Clock:
     """A clock that a test sets: ``Clock()`` starts at the current time, ``Clock(datetime(2026, 1, 1, tzinfo=UTC))`` at
-    that one, and it moves only by ``set`` and ``advance``.
+    the given time. It moves only by ``set`` and ``advance``.
 
     Pass it to a store, ``open_test_store(Cms, clock=clock)``. Within ``with clock:``, ``keyplan.now()`` and
     ``keyplan.ulid()`` use it too, in the whole process.
@@ -164,7 +164,7 @@ class Clock:
 def _with_zone(at: datetime) -> datetime:
     anything: Any = at
     if not isinstance(anything, datetime):
-        raise RequestError(f"a time is a datetime, not {shown(at)}", place="Clock")
+        raise RequestError(f"a time must be a datetime, not {shown(at)}", place="Clock")
     if at.tzinfo is None:
         raise RequestError(f"{shown(at)} has no time zone", place="Clock", hint="write datetime(..., tzinfo=UTC)")
     return at.astimezone(UTC)

@@ -58,8 +58,8 @@ def verify(
 
     Returns a report with the calls of each access pattern. Raises AssertionError with a minimal failing example (the
     steps, the call, the expected and actual results, the requests), and for reads without any result and writes that
-    never succeeded, because they weren't verified. For such writes, up to 100 more stores are generated. Example:
-    ``verify(Cms, stores=20, strategies={"email": st.emails()})``.
+    never succeeded, because they weren't verified. For writes without a success, up to 100 more stores are generated.
+    Example: ``verify(Cms, stores=20, strategies={"email": st.emails()})``.
     """
     _check_writes(design)
     return _Verifier(design, open or (lambda: design.open(":memory:")), dict(strategies or {})).run(stores, seed)
@@ -195,8 +195,8 @@ class _Verifier:
         if report.unanswered:
             names = ", ".join(report.unanswered)
             raise AssertionError(
-                f"{report.design}: no generated store had a result of {names} (for a write: a success), so nothing is "
-                f"proved of them; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
+                f"{report.design}: {names} returned no result (a write: never succeeded) on any generated store, and "
+                f"aren't verified; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
             )
         return report
 
@@ -320,7 +320,7 @@ async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], 
             got = None
         if got != answer or (isinstance(got, Page) and got.cursor != answer.cursor):
             raise AssertionError(
-                f"{pattern.place}({arguments}) returns, awaited:\n    {got!r}\n  and synchronously:\n    {answer!r}"
+                f"{pattern.place}({arguments}) returns asynchronously:\n    {got!r}\n  synchronously:\n    {answer!r}"
             )
 
 

@@ -61,7 +61,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if self.hosts is not None and named_host(scope["headers"]) not in self.hosts:
-            return problem(421, "WrongHost", f"this server answers for {', '.join(sorted(self.hosts))}")
+            return problem(421, "WrongHost", f"the host must be one of {', '.join(sorted(self.hosts))}")
         if is_foreign(scope["method"], headers, self.origin):
             return problem(403, "ForeignOrigin", "requests from pages of other sites are rejected")
         return None

@@ -75,7 +75,7 @@ class BoundedConnection(asyncio.Protocol):
         self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what was received. The task that answers a request inherits the context variable."""
+        """Parse the received data. The task that answers a request inherits the context variable."""
         self.received_bytes += len(data)
         token = _connection.set(self)
         try:

@@ -178,7 +178,7 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
     ]
     shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
     why = "Why it scans" if explanation.operation == "Scan" else "Why it needs no scan"
-    why = why if explanation.kind == "read" else "How it is written"
+    why = why if explanation.kind == "read" else "How it writes"
     return f"""<details class="pattern {explanation.kind}" id="{name}">
 <summary><span class="id">{escape(explanation.id)}</span><span class="name">{name}</span>
 <span class="doc">{escape(_summary(explanation.doc))}</span></summary>
@@ -351,8 +351,8 @@ def _both_ends(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str
     buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
     if buckets is None or buckets.field != parameter.name:
         return ""
-    needed = "both ends" if parameter.required else "both ends, unless they have defaults"
-    return f": {needed}, over {BUCKETS_MAX:,} {buckets.unit}s maximum"
+    needed = "both bounds" if parameter.required else "both bounds, unless they have defaults"
+    return f": {needed}, over at most {BUCKETS_MAX:,} {buckets.unit}s"
 
 
 def _words(parameter: Parameter) -> str:

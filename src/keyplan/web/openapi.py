@@ -134,7 +134,7 @@ def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
     if buckets is None or buckets.field != parameter.name:
         return ""
     needed = "" if parameter.required else ", unless they have defaults"
-    return f" A lower and an upper bound are required{needed}, over {BUCKETS_MAX:,} {buckets.unit}s maximum."
+    return f" A lower and an upper bound are required{needed}, over at most {BUCKETS_MAX:,} {buckets.unit}s."
 
 
 def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
     if isinstance(pattern, ReadPattern):
         kind = pattern.shape.kind
         media = "application/x-ndjson" if kind is ShapeKind.ITERATOR else "application/json"
-        text = "The items, one JSON object a line." if kind is ShapeKind.ITERATOR else "The answer."
+        text = "The items, one JSON object per line." if kind is ShapeKind.ITERATOR else "The answer."
         responses["200"] = {"description": text, "content": {media: {"schema": result}}}
         errors = (400, 404, 503) if kind in {ShapeKind.ONE, ShapeKind.COLLECTION} else _READ_ERRORS
     elif result is None:
@@ -187,14 +187,14 @@ def _error_schema() -> Schema:
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": {**text, "description": "Stable, also if the message changes."},
+            "code": {**text, "description": "Stable, even if the message changes."},
             "message": {**text, "description": "The error."},
             "place": {**text, "description": "Where."},
             "hint": {**text, "description": "What to do."},
             "errors": {
                 "type": "array",
                 "items": fault,
-                "description": "All errors, each with its place.",
+                "description": "All errors, each with its path.",
             },
         },
     }
@@ -239,7 +239,7 @@ class Schemas:
         self.definitions = shared.get("$defs", {})
 
     def parameter(self, pattern: ReadPattern | WritePattern, parameter: Parameter) -> Schema:
-        """The schema of one parameter: for a range that of its bounds, for ``Each`` the array. Without null."""
+        """The schema of one parameter, without null: of the bounds of a range, and of the array for ``Each``."""
         schema = dict(self._found[_parameter_key(pattern, parameter), "validation"])
         schema.pop("title", None)
         default = parameter.default

@@ -40,7 +40,7 @@ async def read_body(request: Request) -> bytes:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise HTTPException(415, f"the body is {kind or 'of no named type'}; this takes application/json")
+        raise HTTPException(415, f"the body is {kind or 'without a content type'}; use application/json")
     parts: list[bytes] = []
     size = 0
     try:
@@ -50,7 +50,7 @@ async def read_body(request: Request) -> bytes:
                 raise HTTPException(413, f"the body is over {BODY_BYTES_MAX:,} bytes")
             parts.append(part)
     except ClientDisconnect:
-        raise HTTPException(400, "the body ended before all of it was sent") from None
+        raise HTTPException(400, "the client disconnected before it sent the whole body") from None
     return b"".join(parts)
 
 
@@ -92,7 +92,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _not_json(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON value")
+    raise ValueError(f"{text} isn't a JSON value")
 
 
 _STATUSES: tuple[tuple[type[errors.KeyplanError], int], ...] = (

@@ -1,5 +1,5 @@
 """Runs requests to a store in this process one after the other: threads that compute in parallel only delay each other,
-and each new thread opens a connection to the embedded store. A request waits for the one before it, but not for long,
+and each new thread opens a connection to the embedded store. A request waits for the previous one, but not for long,
 because that one may wait for the disk, a lock, or a picture.
 """
 # ruff: noqa: PLC0415 - keyplan.systems imports this module, and needs neither asyncio nor Starlette
