@@ -139,7 +139,7 @@ def test_a_row_with_only_item_is_an_entitys_item() -> None:
         assert [edit["kind"] for edit in brought(bare, line())["edits"]] == ["x"]
         with pytest.raises(RequestError) as caught:
             brought(bare, '{"course_id": "c"}', entity="Course")
-        assert [str(fault.message) for fault in caught.value.errors] == ["names no entity"]
+        assert [str(fault.message) for fault in caught.value.errors] == ["has no entity"]
 
 
 def test_items_of_both_kinds_are_saved_together(school: School) -> None:

@@ -82,7 +82,7 @@ def test_each_row_shows_the_differences(made: Any) -> None:
             assert row["same"] is all(cell == row["cells"][0] for cell in row["cells"])
     assert rows["Customer.primary"]["same"] is True
     assert not all(row["same"] for row in rows.values())
-    weights = rows["What it weighs.Indexes"]["cells"]
+    weights = rows["Criteria.Indexes"]["cells"]
     fewest = min(int(cell["text"]) for cell in weights)
     assert [cell["least"] for cell in weights] == [int(cell["text"]) == fewest for cell in weights]
 

@@ -32,11 +32,11 @@ class Access:
     def refusal(self, request: Request) -> tuple[int, str, str] | None:
         """The status, code and message of a rejected request; None if it is allowed."""
         if not self.knows_host(request):
-            return 421, "WrongHost", f"this server answers for {', '.join(self.hosts or ())}"
+            return 421, "WrongHost", f"the host must be one of {', '.join(self.hosts or ())}"
         host = request.headers.get("host", "")
         origins = request.headers.getlist("origin")
         if any(origin != f"{request.url.scheme}://{host}" for origin in origins):
-            return 403, "WrongOrigin", "requests of other sites are refused"
+            return 403, "WrongOrigin", "requests from other sites are rejected"
         given = request.headers.get(HEADER, "")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             return 401, "TokenNeeded", "the token is missing or wrong: open the address that the terminal shows"

@@ -82,7 +82,7 @@ class Studio:
         self._others.clear()
 
     def open_saved_file(self) -> None:
-        """Reload the design's file, if it was saved and is valid. Comparisons stay with the first version."""
+        """Reload the design's file, if it was saved and is valid. Comparisons still use the first version."""
         opened = None if self.file is None else self.file.attempt()
         if opened is None:
             return

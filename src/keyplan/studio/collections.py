@@ -235,7 +235,7 @@ class _Picturing:
 
 
 def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
-    """The ends of each junction: those of patterns, and the entities whose key is part of its key."""
+    """The entities that each junction connects: by patterns, and by keys that are part of its key."""
     result: dict[str, dict[str, CompiledEntity]] = {}
     for read in design.reads.values():
         if isinstance(read.plan, ThroughPlan):

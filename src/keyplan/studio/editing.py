@@ -1,5 +1,5 @@
 """Staged edits: validated, previewed with the exact requests, and saved in one transaction. Items of an entity go
-through the write compiler; the edited fields must be as they were read. Other items are written by attribute.
+through the write compiler; the edited fields must be unchanged since the read. Other items are written by attribute.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Journal:
 
 
 def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
-    """Restore the items of a saved transaction, if each changed attribute is as saved. Raises RequestError, Refused."""
+    """Restore the items of a saved transaction, if its attributes are unchanged. Raises RequestError, Refused."""
     require_writable(subject)
     if name not in journal.saved:
         raise RequestError("this change can no longer be undone", hint="edit the items again")
@@ -84,7 +84,7 @@ def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
 
 
 def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -> dict[str, Any]:
-    """The operation that restores an item, if it is as it was saved."""
+    """The operation that restores an item, if it has its saved values."""
     if new is None:
         return _new_item(subject, old or {})
     made = _RawChange(new)
@@ -155,18 +155,18 @@ def _made(subject: Subject, edits: Sequence[Any]) -> list[_Made]:
 
 def _one(subject: Subject, edit: Any) -> _Made:
     if not isinstance(edit, dict) or edit.get("do") not in ("change", "delete", "create"):
-        raise RequestError("an edit changes, deletes or creates an item")
+        raise RequestError("an edit must change, delete or create an item")
     design = subject.compiled
     if edit["do"] == "create":
         if "item" in edit:
             return _created_item(subject, edit["item"])
         entity = None if design is None else design.by_name.get(str(edit.get("entity")))
         if entity is None:
-            raise RequestError("unknown entity", hint="choose one of the design's")
+            raise RequestError("unknown entity", hint="choose an entity of the design")
         return _created(subject, entity, edit.get("fields"))
     key = edit.get("key")
     if not isinstance(key, dict):
-        raise RequestError("the edit names no item")
+        raise RequestError("the edit has no item key")
     answer = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
     if "Item" not in answer:
         raise RequestError("the item no longer exists", hint="discard this edit")
@@ -272,7 +272,7 @@ def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any
 
 
 def _changed_meanwhile(names: str) -> RequestError:
-    return RequestError(f"changed meanwhile: {names}", hint="discard this edit, look again, and edit what is there now")
+    return RequestError(f"changed meanwhile: {names}", hint="discard this edit, reload the item, and edit it again")
 
 
 # Items without an entity
@@ -318,7 +318,7 @@ def _check_values(attributes: Mapping[str, Any]) -> None:
 
 
 def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: Any) -> _Made:
-    """Attribute values in DynamoDB JSON; None removes an attribute. Changed attributes must be as they were read."""
+    """Attribute values in DynamoDB JSON; None removes an attribute. Changed attributes must have their read values."""
     made = _RawChange(was if isinstance(was, dict) else item)
     for name, value in changes.items():
         if name in subject.table.key_names:

@@ -50,7 +50,7 @@ def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _form(given: Mapping[str, Any]) -> str:
     if given.get("form") not in FORMS:
-        raise RequestError(f"the format is {' or '.join(FORMS)}", place="form")
+        raise RequestError(f"the format must be {' or '.join(FORMS)}", place="form")
     return str(given["form"])
 
 
@@ -217,7 +217,7 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             return None
         return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item
     if entity is None:
-        return ErrorDetail("", "names no entity", 'choose one, or import lines of {"Item": {"pk": {"S": "text"}, ...}}')
+        return ErrorDetail("", "has no entity", 'choose one, or import lines of {"Item": {"pk": {"S": "text"}, ...}}')
     fields = exact({name: value for name, value in row.items() if value != MASK})
     try:
         whole = entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))

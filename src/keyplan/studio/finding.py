@@ -270,7 +270,7 @@ def _checked(
         faults.append(ErrorDetail("limit", f"isn't a whole number from 1 to {most}"))
     start = given.get("start")
     if start is not None and not isinstance(start, dict):
-        faults.append(ErrorDetail("start", "isn't the end of a page"))
+        faults.append(ErrorDetail("start", "isn't the start of a page"))
     if faults:
         raise RequestError("invalid query", errors=faults)
     return index, partition, entity, conditions, limit
@@ -302,7 +302,7 @@ def _partition(
 def _condition(at: int, given: Any, faults: list[ErrorDetail]) -> Condition | None:
     place = f"conditions[{at}]"
     if not isinstance(given, dict) or not isinstance(given.get("name"), str) or not given["name"]:
-        faults.append(ErrorDetail(place, "names no attribute"))
+        faults.append(ErrorDetail(place, "doesn't name an attribute"))
         return None
     if given.get("operator") not in OPERATORS:
         faults.append(ErrorDetail(place, f"unknown operator; the operators are {', '.join(OPERATORS)}"))
@@ -369,7 +369,7 @@ def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:
         return " AND ".join(f"attribute_not_exists({place})" for place in places)
     forms = _forms([known] if known is not None else ["S", "N", "BOOL"], condition)
     if not forms:
-        raise RequestError(f"{condition.name} takes no such value: {', '.join(condition.values)}")
+        raise RequestError(f"{condition.name} can't be compared with this value: {', '.join(condition.values)}")
     texts = [_compared(made, place, condition.operator, values) for place in places for values in forms]
     return _any(texts) if condition.operator != "<>" else " AND ".join(texts)
 

@@ -129,7 +129,7 @@ def place_attributes(table: Table, index: Index | None) -> tuple[Sequence[KeyAtt
 
 
 def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piece]:
-    """A key's text in the pieces of its template; one piece if it doesn't match."""
+    """A key's text, split by its template; one piece if it doesn't match."""
     shard = ""
     if sharded:
         text, mark, number = text.rpartition("#")

@@ -67,7 +67,7 @@ def with_addition(
         case "pattern":
             _add_pattern(source, design, form, known or {})
         case _:
-            form.fault("what", "is none of entity, key, index, pattern")
+            form.fault("what", "isn't one of entity, key, index, pattern")
     form.check()
     return source.edited()
 
@@ -171,14 +171,14 @@ def _add_index(source: module.ModuleText, design: str, form: _Form) -> None:
 def _add_pattern(source: module.ModuleText, design: str, form: _Form, known: Mapping[str, Mapping[str, str]]) -> None:
     name, returns, wanted = form.name("name"), form.text("returns"), form.names("parameters")
     if returns not in RETURNS:
-        form.fault("returns", f"is none of {', '.join(RETURNS)}")
+        form.fault("returns", f"isn't one of {', '.join(RETURNS)}")
     entity = form.text("entity")
     fields = known[entity] if entity in known else _fields(module.class_in(source, entity))
     for each in wanted:
         if each not in fields:
             form.fault("parameters", f"{entity} has no field {each}")
     if not wanted:
-        form.fault("parameters", "are missing: choose the fields that a call knows")
+        form.fault("parameters", "are missing: choose the fields that a call passes")
     form.check()
     parameters = [f"{each}: {fields[each]}" for each in wanted]
     if returns == "page":

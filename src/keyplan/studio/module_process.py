@@ -41,7 +41,7 @@ def side_by_side(
     return {
         "plans": [_head(number, plan, text) for number, plan in enumerate(plans, 1)],
         "groups": [
-            {"title": "What it weighs", "of": "", "rows": list(_weights(plans))},
+            {"title": "Criteria", "of": "", "rows": list(_weights(plans))},
             {"title": "Indexes", "of": "", "rows": list(_indexes(plans))},
             *_keys(plans),
             {"title": "Access patterns", "of": "questions", "rows": list(_patterns(plans))},

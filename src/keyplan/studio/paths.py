@@ -116,7 +116,7 @@ def _resolved(design: Design, value: Any) -> Any:
     item = design.store.transport.call("GetItem", request).get("Item") or {}
     entity = design.compiled.entity_of(item)
     if entity is None:
-        raise ItemNotFound("no item of an entity has this key", hint="choose another")
+        raise ItemNotFound("no entity has an item with this key", hint="choose another")
     return {name: plain(each) for name, each in entity.own_values(entity.from_item(item)).items()}
 
 
@@ -204,7 +204,7 @@ _MARKS = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck"
 
 
 def example_arguments(design: CompiledDesign, pattern: ReadPattern, items: Sequence[Item]) -> Iterator[dict[str, Any]]:
-    """Arguments that find something, one set per suitable item."""
+    """Arguments that find items, one set per suitable item."""
     given = [parameter for parameter in pattern.signature.parameters if parameter.condition]
     if not any(value.required for value in given):
         yield _defaults(pattern)

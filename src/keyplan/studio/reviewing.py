@@ -166,7 +166,7 @@ def _numbers(
     for name, number in value.items():
         place = f"{member}.{name}"
         if name not in names:
-            faults.append(ErrorDetail(place, "the design has none of this name"))
+            faults.append(ErrorDetail(place, "unknown name"))
         elif isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= most:
             faults.append(ErrorDetail(place, f"isn't a number from 0 to {most:,.0f}"))
         else:

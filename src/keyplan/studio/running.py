@@ -110,7 +110,7 @@ def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[s
             elif kind == "Update":
                 given = Placeholders(action.get("ExpressionAttributeNames"), action.get("ExpressionAttributeValues"))
                 old = {attribute: dict(value) for attribute, value in after.get(name, key).items()}
-                with suppress(UpdateFault):  # the store reports what doesn't fit the item
+                with suppress(UpdateFault):  # the store reports an update that doesn't match the item
                     after[name] = bind_update(action["UpdateExpression"], given).apply(old)
     return after
 
