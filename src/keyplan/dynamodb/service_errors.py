@@ -1,6 +1,6 @@
 """DynamoDB's errors: one class per type, named after the type in the protocol.
 
-Messages are AWS's texts. Texts used in one place are where the error is raised; shared texts are here.
+Messages are AWS's. Messages used in one place are where the error is raised; shared messages are here.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class ValidationException(_ServiceError):
 
 
 class RequestFault(ValidationException):
-    """A request is invalid regardless of the tables' contents. ``older`` is the text of operations in the older layer
-    (decision 0029).
+    """A request is invalid regardless of the tables' contents. ``older`` is the message for operations in the older
+    layer (decision 0029).
     """
 
     def __init__(self, message: str, older: str | None = None) -> None:
@@ -205,7 +205,7 @@ class InternalServerError(_ServiceError):
 
 
 def one_or_more(message: str) -> ValidationException:
-    """``ValidationException`` in the form that most of AWS's rules about values have."""
+    """``ValidationException`` in the form of most of AWS's rules about values."""
     return ValidationException(f"One or more parameter values were invalid: {message}")
 
 

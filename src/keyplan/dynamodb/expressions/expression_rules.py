@@ -2,7 +2,7 @@
 
 The service validates in two rounds. This is the first: names of functions and attributes, over the whole text. The
 second needs placeholders and runs during binding (``conditions``, ``updates``). Source of the limits: the developer
-guide, "Quotas: Expression parameters"; of the reserved words: "Reserved words in DynamoDB". Error texts are those of
+guide, "Quotas: Expression parameters"; of the reserved words: "Reserved words in DynamoDB". Error messages are those of
 the service.
 """
 

@@ -153,7 +153,7 @@ class Parser:
         return ExpressionFault(f'Syntax error; token: "{token.text}", near: "{self._text[start:end]}"')
 
     def whole(self, read: Callable[[Parser], T]) -> T:
-        """What ``read`` parses, which must be the whole text."""
+        """The result of ``read``, which must parse the whole text."""
         parsed = read(self)
         if self._kind != "end":
             raise self._unexpected()

@@ -32,7 +32,7 @@ def resolve(path: tree.Path, given: Placeholders) -> Steps:
 
 
 def show(steps: Steps) -> str:
-    """The path as error texts show it: ``[a, b, [0]]``."""
+    """The path as error messages show it: ``[a, b, [0]]``."""
     return f"[{', '.join(f'[{step}]' if isinstance(step, int) else step for step in steps)}]"
 
 

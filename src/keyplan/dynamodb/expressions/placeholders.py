@@ -25,8 +25,8 @@ _VALUE_KEY = re.compile(r":[A-Za-z0-9_]+")
 class Placeholders:
     """The names and values of ``#name`` and ``:value``, and which were used so far.
 
-    Validates and normalizes the values. Raises ``ExpressionFault`` with the service's text for an invalid placeholder,
-    name or value.
+    Validates and normalizes the values. Raises ``ExpressionFault`` with the service's message for an invalid
+    placeholder, name or value.
     """
 
     __slots__ = ("_names", "_unused_names", "_unused_values", "_values")
@@ -36,7 +36,7 @@ class Placeholders:
     ) -> None:
         self._names = {} if names is None else _checked_names(names)
         self._values = {} if values is None else _checked_values(values)
-        # dicts keep the order in which error texts name the keys
+        # dicts keep the order in which error messages name the keys
         self._unused_names = dict.fromkeys(self._names)
         self._unused_values = dict.fromkeys(self._values)
 

@@ -1,8 +1,8 @@
-"""Validation errors of a request's shape, in AWS's texts, order and format.
+"""Validation errors of a request's shape, with AWS's messages, order and format.
 
 AWS validates members in two layers, and the operation determines the wording (decision 0029). The older layer lists
 every violated constraint and repeats the value. The current layer reports some errors by the member's name: an empty
-table name, lengths, and enumerations in their own texts. The older layer always reports missing required members.
+table name, lengths, and enumerations with their own messages. The older layer always reports missing required members.
 SearchVectors has a newer JSON reader, which rejects the first unreadable member and gives its column (recorded from the
 service in October 2026).
 """

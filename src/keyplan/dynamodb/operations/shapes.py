@@ -252,7 +252,7 @@ def _structure_check(shape: Structure) -> Check:
 
 
 def text_faults(shape: Text, value: str) -> Iterator[str]:
-    """The rules that a text violates, in AWS's texts."""
+    """The constraints that a string violates, in AWS's words."""
     if shape.enum:
         if value not in shape.enum:
             yield f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"

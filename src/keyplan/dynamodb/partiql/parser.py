@@ -1,6 +1,6 @@
 """The parser of statements, with the grammar of the developer guide.
 
-The parser checks syntax only; ``Lowering`` checks functions, paths and literals. Error texts were recorded from the
+The parser checks syntax only; ``Lowering`` checks functions, paths and literals. Error messages were recorded from the
 service.
 """
 

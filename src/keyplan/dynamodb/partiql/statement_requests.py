@@ -1,8 +1,8 @@
 """Convert statement trees to expression trees with placeholders for names and values.
 
 Conditions and assignments of statements are then bound, validated and evaluated like those of other requests. A
-``Template`` is converted once for all executions of a text, before its parameters are known; parts that need parameter
-values (a set to add, a list that contains one) are rejected there and converted for each execution.
+``Template`` is converted once for all executions of a statement, before its parameters are known; parts that need
+parameter values (a set to add, a list that contains one) are rejected there and converted for each execution.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from keyplan.dynamodb.expressions import ExpressionFault
 
 
 class StatementFault(ExpressionFault):
-    """A statement that DynamoDB rejects. ``message`` is the service's full text."""
+    """A statement that DynamoDB rejects. ``message`` is the service's full message."""
 
 
 def not_well_formed(detail: str = "") -> StatementFault:

@@ -54,7 +54,7 @@ def _encode_bytes(content: bytes | bytearray | memoryview) -> AttributeValue:
 def _encode_map(content: Mapping[Any, Any]) -> AttributeValue:
     for name in content:
         if not isinstance(name, str):
-            raise TypeError(f"the keys of a map are strings, not {type(name).__name__}: {name!r}")
+            raise TypeError(f"map keys must be strings, not {type(name).__name__}: {name!r}")
     return {"M": {str(name): encode(value) for name, value in content.items()}}
 
 

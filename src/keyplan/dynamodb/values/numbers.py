@@ -1,8 +1,8 @@
 """DynamoDB's numbers: 38 significant digits, magnitudes from 1E-130 to 9.9999999999999999999999999999999999999E+125.
 
-Numbers are transferred as decimal text. ``canonical`` gives the unique text of a number, so that equal numbers have
-equal texts; all stored and compared numbers are canonical. Source of the range and the precision: the developer guide,
-"Data types: Number". Error texts and formats are those of the service.
+Numbers are transferred as decimal text. ``canonical`` returns the unique text of a number, so that equal numbers have
+equal text; all stored and compared numbers are canonical. Source of the range and the precision: the developer guide,
+"Data types: Number". Error messages and formats are those of the service.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _EXACT = Context(prec=300, Emin=-400, Emax=400)
 
 
 class NumberError(ValueError):
-    """A text that isn't a number that DynamoDB can store. The message is the service's; ``older`` is the text of
+    """A string that isn't a number that DynamoDB can store. The message is the service's; ``older`` is the message for
     operations that parse numbers with Java's BigDecimal (decision 0029).
     """
 
@@ -52,7 +52,7 @@ class NumberError(ValueError):
 def canonical(text: str) -> str:
     """The canonical text of a number: plain notation, no unnecessary zeros, no plus sign, no negative zero.
 
-    Raises ``NumberError`` for a text that isn't a number, has more than 38 significant digits or is out of range.
+    Raises ``NumberError`` for a string that isn't a number, has more than 38 significant digits or is out of range.
     """
     if text.isdigit() and text.isascii() and len(text) <= DIGITS_MAX and (text[0] != "0" or text == "0"):
         return text
@@ -121,7 +121,7 @@ def _printed(negative: bool, digits: str, exponent: int) -> str:
 
 
 def compare(left: str, right: str) -> int:
-    """Compare two number texts: -1, 0 or 1 if ``left`` is less than, equal to or greater than ``right``."""
+    """Compare two numbers as text: -1, 0 or 1 if ``left`` is less than, equal to or greater than ``right``."""
     first, second = Decimal(left), Decimal(right)
     return (first > second) - (first < second)
 

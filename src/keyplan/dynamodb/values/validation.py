@@ -1,8 +1,8 @@
 """Validation and normalization of external attribute values.
 
-``check_value`` and ``check_item`` reject what DynamoDB rejects, with its texts, and return normalized values: canonical
-numbers and base64, sorted sets. A value that is already normalized is returned unchanged. Limits of tables and requests
-(keys, 400 KB) are checked elsewhere.
+``check_value`` and ``check_item`` reject what DynamoDB rejects, with its messages, and return normalized values:
+canonical numbers and base64, sorted sets. A value that is already normalized is returned unchanged. Limits of tables
+and requests (keys, 400 KB) are checked elsewhere.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOO_DEEP = (
 
 
 class ValueFault(ValueError):
-    """A value that DynamoDB rejects. The message is the service's text; ``older`` is the text of operations in the
+    """A value that DynamoDB rejects. The message is the service's; ``older`` is the message for operations in the
     older layer (decision 0029).
     """
 
