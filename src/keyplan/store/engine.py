@@ -167,8 +167,8 @@ class Engine:
         raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an operation in a thread on which others wait. Raises LongError if it takes long: nothing was done, and
-        ``call`` in another thread does it.
+        """Run an operation in a thread that other requests wait for. Raises LongError if it takes long: nothing was
+        done, and ``call`` in another thread does it.
         """
         effort.this_thread.left = effort.BRIEF_BYTES_MAX
         try:
@@ -244,7 +244,7 @@ class Engine:
         return database.write(lambda writer: trim(writer, database.clock()))
 
     def check(self) -> list[Finding]:
-        """Check the file, the items and the index entries in one snapshot. Returns no findings if all is well."""
+        """Check the file, items and index entries in one snapshot. No findings: the store is consistent."""
         from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - few check
 
         return check_storage(self._storage)

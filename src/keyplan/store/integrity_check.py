@@ -37,7 +37,7 @@ class Finding:
 
 
 def check_file(path: str | PathLike[str]) -> list[Finding]:
-    """Check the store in a file. No findings means that all is well. Raises StoreError."""
+    """Check the store in a file. No findings: the store is consistent. Raises StoreError."""
     path = fspath(path)
     folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
     is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)

@@ -307,7 +307,7 @@ class IndexLag:
     def page(
         self, stored: StoredTable, index: int, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
-        """``StoredTable.page`` of an index in the past."""
+        """``StoredTable.page`` of an index at a past time."""
         with self._lock:
             self._drop_old(self._clock())
             # Keep a reference, because others can drop it: writers don't wait for readers.
@@ -328,7 +328,7 @@ class IndexLag:
                 self._snapshots.popleft()[1].close()
 
     def _drop_old(self, now_s: float) -> None:
-        # The first snapshot after that moment contains all writes before it. A write that came too soon after a
+        # The first snapshot after that time contains all writes before it. A write that came too soon after a
         # snapshot is visible with the next one: therefore their interval is added.
         while self._snapshots and self._snapshots[0][0] + self._apart_s <= now_s - self._lag_s:
             self._snapshots.popleft()[1].close()

@@ -1,5 +1,5 @@
 """Optional state delays: a table or index that is created, changed or deleted is CREATING, UPDATING or DELETING for a
-while, during which other changes are rejected. The allowed changes and the texts are the service's (October 2026).
+while, during which other changes are rejected. The allowed changes and the messages are the service's (October 2026).
 
 The note of a change, with its end time, is in the table's definition, under ``Settling``. A later reader of the table
 removes the note, or the table. With or without delays, there are notes of imports, restores and backfills of indexes
@@ -48,7 +48,7 @@ _ACTIVE = IndexState("ACTIVE")
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The states of a table and its parts at one moment."""
+    """The states of a table and its parts at one time."""
 
     table: State = "ACTIVE"
     change: str | None = None
@@ -57,7 +57,7 @@ class States:
     warming: bool = False
     restoring: bool = False
     detail: str = ""
-    """What error texts add after the table's name."""
+    """The suffix of error messages after the table's name."""
     mode: str | None = None
     """The billing mode before a pending throughput change, which applies until it ends."""
     expiring: str = ""

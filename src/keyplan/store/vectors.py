@@ -1,4 +1,4 @@
-"""Vector indexes: validation, entries, write sizes, and distances between vectors. Error texts are AWS's.
+"""Vector indexes: validation, entries, write sizes, and distances between vectors. Error messages are AWS's.
 
 A vector is a list of numbers in an item's attribute; in an index it is a row of 32-bit floats, written in the item's
 transaction. An item without the attribute, or without the index's HASH attribute, isn't in the index.
@@ -293,7 +293,7 @@ def printed_schema(schema: Indexes, types: Mapping[str, str]) -> str:
 
 
 def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any] | None:
-    """The only creation or deletion in an UpdateTable, which may not have another index change beside it."""
+    """The only creation or deletion in an UpdateTable, which can't contain another index change."""
     for update in updates:
         actions = [kind for kind in ("Create", "Delete") if update.get(kind)]
         if not actions:

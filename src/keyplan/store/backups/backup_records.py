@@ -1,6 +1,6 @@
-"""Backups: a table's items at one moment and its description, in the service's form. They outlive the table.
+"""Backups: a table's items at one point in time and its description, in the service's form. They outlive the table.
 
-The moment is that of the backup's first transaction. Items are copied in chunks, one transaction each, in row order.
+The time is that of the backup's first transaction. Items are copied in chunks, one transaction each, in row order.
 Meanwhile the table's definition lists the backup, and writes preserve the items they replace (``Archives.keep_old``).
 If the process ends, the next one that finds the note finishes the copy.
 """

@@ -1,5 +1,5 @@
-"""Table schemas: rules of CreateTable and UpdateTable beyond request shapes, and the stored definition. Error texts are
-AWS's.
+"""Table schemas: rules of CreateTable and UpdateTable beyond request shapes, and the stored definition. Error messages
+are AWS's.
 """
 
 from __future__ import annotations

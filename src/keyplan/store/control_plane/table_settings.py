@@ -1,7 +1,7 @@
 """Settings that are only stored: Contributor Insights and Kinesis destinations.
 
 Contributor Insights collects nothing; only its switches and modes are stored. There is no Kinesis, so a destination is
-accepted and then fails, as the service reports for an unreachable stream. Texts, states and defaults are the service's.
+accepted and then fails, as in the service for an unreachable stream. Messages, states and defaults are the service's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tags of tables: validation, limits, and the resource of an ARN.
 
-Limits: the developer guide, "Tagging restrictions in DynamoDB". Texts are AWS's.
+Limits: the developer guide, "Tagging restrictions in DynamoDB". Messages are AWS's.
 """
 
 from __future__ import annotations

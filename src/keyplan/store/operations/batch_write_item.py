@@ -108,7 +108,7 @@ def _prepare(database: Database, name: str, action: dict[str, Any]) -> Write:
         try:
             return prepare.put(database, {"TableName": name, "Item": put["Item"]})
         except KeyFault:
-            # The service has one error text for all keys that don't match the table's schema.
+            # The service has one error message for all keys that don't match the table's schema.
             raise SchemaFault(MISMATCH) from None
     return prepare.delete(database, {"TableName": name, "Key": action["DeleteRequest"]["Key"]})
 

@@ -131,7 +131,7 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
         "ExportToTime": round(to_s, 3),
         "ExportViewType": view,
     }
-    # An export up to now includes writes of this very moment.
+    # An export up to now includes writes at the current time.
     until_us = int(to_s * 1_000_000) + (1 if specification.get("ExportToTime") is None else 0)
     return description, Span(until_us, int(from_s * 1_000_000), view == "NEW_AND_OLD_IMAGES")
 

@@ -1,4 +1,4 @@
-"""ListStreams: of one or all tables, with streams disabled or of tables deleted in the last 24 hours."""
+"""ListStreams: the streams of one or all tables, also those disabled or deleted in the last 24 hours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Replicas of a global table: UpdateTable adds and removes them, in the stores of all regions, in one transaction each.
 
 A strongly consistent group has three regions, or two and a witness. One request creates it, and one removes all of it.
-Rules and texts are recorded from the service (October 2026).
+Rules and messages are recorded from the service (October 2026).
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ _OTHERS = 2
 
 
 class Changes(NamedTuple):
-    """The regions whose replica is created, changed or removed, and of the added and removed witness, empty if none."""
+    """The regions of created, changed and removed replicas, and of the added and removed witness; empty if none."""
 
     creates: Collection[str]
     updates: Collection[str]

@@ -2,7 +2,7 @@
 
 ``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` become
 equivalent trees (``keyplan.dynamodb.expressions.tree``) with placeholders, which are bound and evaluated like others.
-Errors have the service's texts. Source: the developer guide, "Legacy conditional parameters", and recorded responses
+Errors have the service's messages. Source: the developer guide, "Legacy conditional parameters", and recorded responses
 (decision 0031).
 """
 

@@ -1,7 +1,7 @@
 """HTTP responses as bytes: status, DynamoDB's headers and checksums, compression, and error format.
 
 Operations raise the errors in ``keyplan.dynamodb.service_errors``. Protocol errors are created here, with the service's
-texts.
+messages.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _date_line(second: int) -> bytes:
 
 
 def renew_ids() -> None:
-    global _ids  # noqa: PLW0603 - one of each process
+    global _ids  # noqa: PLW0603 - one per process
     _ids = RequestIds()
 
 

@@ -99,7 +99,7 @@ class Settings:
             raise RequestError(
                 "Throttling and index lag work with one worker only",
                 place="workers",
-                hint="Set --workers 1, or leave out --throttle and --index-lag.",
+                hint="Set --workers 1, or omit --throttle and --index-lag.",
             )
         if self.index_lag_ms < 0:
             raise RequestError("The index lag must be at least 0 ms", place="index-lag")
@@ -154,5 +154,5 @@ def parse_key(text: str) -> tuple[str, str]:
     """The access key id and the secret of ``ID:SECRET``. Raises RequestError for another format."""
     name, colon, secret = text.partition(":")
     if not (name and colon and secret):
-        raise RequestError("An access key is given as ID:SECRET", place="access-key")
+        raise RequestError("An access key must be ID:SECRET", place="access-key")
     return name, secret

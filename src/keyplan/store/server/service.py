@@ -65,8 +65,8 @@ class Service:
     """Answers requests from one engine.
 
     Reads, also PartiQL reads, are answered immediately, because readers don't wait for writers. Writes go through
-    ``writing`` and are answered when durable. Large requests run ``aside``, including parsing, and so do reads that
-    take long and changes of whole tables, in which the engine admits other writes.
+    ``writing`` and are answered when durable. Large requests run ``aside``, including parsing, and so do long reads and
+    changes of whole tables, during which the engine admits other writes.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class Service:
             name, _, params, _ = self._read(request)
         except answers.TooLargeError:
             return answers.plain_answer(413, b"", cors)
-        except Exception as error:  # noqa: BLE001 - a request must have its answer
+        except Exception as error:  # noqa: BLE001 - a request must be answered
             return answers.error_answer(_client_error(error), headers, cors)
         outcome = self._outcome(self._call, name, params, request)
         answer = _answer(name, outcome, headers, cors)
@@ -270,7 +270,7 @@ def _credential(request: Incoming) -> bytes:
 
 def _parsed(body: bytes | bytearray) -> dict[str, Any]:
     if len(body) > LARGE_BYTES_MIN and body.count(b",") + body.count(b"{") + body.count(b"[") > _MEMBERS_MAX:
-        raise protocol_fault("SerializationException", f"A request may have {_MEMBERS_MAX} members")
+        raise protocol_fault("SerializationException", f"A request can have at most {_MEMBERS_MAX} members")
     try:
         return orjson.loads(body)  # type: ignore[no-any-return] # validation rejects non-objects
     except (orjson.JSONDecodeError, RecursionError):

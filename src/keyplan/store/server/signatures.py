@@ -1,7 +1,7 @@
 """Signature Version 4: verifies that a request was signed with one of the server's keys.
 
-The steps, their order and error texts are the service's (AWS General Reference, "Signature Version 4 signing process").
-A signature is in the ``Authorization`` header, as SDKs send it, or in the query string.
+The steps, their order and error messages are the service's (AWS General Reference, "Signature Version 4 signing
+process"). A signature is in the ``Authorization`` header, as SDKs send it, or in the query string.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Verifier:
 
     def verify(self, method: str, url: str, headers: Headers, body: bytes | bytearray) -> None:
         """Return if the request is signed with a known key. Raises DynamoDBError for MissingAuthenticationToken-,
-        IncompleteSignature-, InvalidSignature- or UnrecognizedClientException, with the service's text.
+        IncompleteSignature-, InvalidSignature- or UnrecognizedClientException, with the service's message.
         """
         path, _, query = url.partition("?")
         query_parameters = query_of(url)

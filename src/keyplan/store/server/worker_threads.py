@@ -1,4 +1,4 @@
-"""Threads beside the event loop: one for writes, and others for large requests, compressed responses, and table
+"""Threads in addition to the event loop: one for writes, and others for large requests, compressed responses, and table
 changes.
 
 Writes that are queued during a commit share the next commit. Each is acknowledged after its commit; a failed one
@@ -148,7 +148,7 @@ class Inline:
 class WriterThread:
     """Executes writes in a thread; queued ones share a commit.
 
-    While ``is_alone`` says that no other client would wait, short writes are executed immediately, because handing them
+    If ``is_alone`` reports that no other client would wait, short writes are executed immediately, because handing them
     over takes as long as executing them. This applies with a single client and a store that doesn't wait for a disk.
     """
 

@@ -1,7 +1,7 @@
 """Statements equivalent to GetItem, UpdateItem or DeleteItem: one item, identified by equality with each key attribute.
 
 Their plans are cached by text, so that a repeated statement costs as much as the equivalent operation; only values
-differ. All other statements, and rejected ones, go through ``statement_plans``, which has the error texts.
+differ. All other statements, and rejected ones, go through ``statement_plans``, which has the error messages.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ Written = tuple[int, KeyText, KeyText, int | None, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The change of a key between two moments, with the time of its last write. Items are size and JSON, or None."""
+    """The change of a key between two times, with the time of its last write. Items are size and JSON, or None."""
 
     key: tuple[KeyText, KeyText]
     made_us: int
@@ -172,10 +172,10 @@ class Archives(Part):
         self._throw_away(_marks_name(mark))
 
     def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
-        """The items after all writes until a moment, inclusive."""
+        """The items after all writes up to a time, inclusive."""
         layout = table.layout
         items, name = sql.items_name(layout), history_name(layout.id)
-        # SQLite takes the other columns from the row with the least id: the item at the moment.
+        # SQLite takes the other columns from the row with the least id: the item at that time.
         undone = f"SELECT pk, sk, size, body, min(id) FROM {name} WHERE id >= ? GROUP BY pk, sk"  # noqa: S608
         text = (
             f"WITH undone AS MATERIALIZED ({undone}) "  # noqa: S608

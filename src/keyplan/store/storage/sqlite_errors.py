@@ -57,7 +57,7 @@ class LocksRemovedError(StoreError):
 
 
 _REMOVED = (
-    "A -wal or -shm file beside the store was removed while it was open, by hand or by another copy of SQLite in this "
+    "A -wal or -shm file next to the store was removed while it was open, by hand or by another copy of SQLite in this "
     "process (such as Python's sqlite3, when it closes the file)"
 )
 
@@ -97,9 +97,9 @@ def wal_removed(place: str, process: int) -> StoreError:
     """Another process has the store open with a WAL that was removed."""
     name = f"process {process}" if process > 0 else "another process"
     return StoreError(
-        f"The -wal file beside the store was removed while {name} has the store open",
+        f"The -wal file next to the store was removed while {name} has the store open",
         place=place,
-        hint="Let that process use the store once more, or end it; both save its writes. Then open the store again.",
+        hint="Let that process use the store once more, or end it: either saves its writes. Then open the store again.",
     )
 
 
@@ -134,7 +134,7 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (
         apsw.ReadOnlyError,
         "The file or its folder can't be written",
-        "Allow this user to write the file and its folder (SQLite keeps two files beside it).",
+        "Allow this user to write the file and its folder (SQLite keeps two files next to it).",
     ),
     (
         apsw.CantOpenError,
@@ -146,7 +146,7 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (apsw.FullError, "The disk is full; nothing was written", "Free space and try again."),
     (apsw.BusyError, "The file is locked", "Look for a process that holds it."),
     (apsw.LockedError, "The file is locked", "Look for a process that holds it."),
-    (apsw.IOError, "The disk failed; nothing was written", "Look at the system's log."),
+    (apsw.IOError, "The disk failed; nothing was written", "Check the system's log."),
     (apsw.NoMemError, "Out of memory", "Free memory and try again."),
     (apsw.TooBigError, "A value is too large for the store", "Items hold at most 400 KB."),
 )

@@ -103,7 +103,7 @@ class Reader:
         return self._run(text, (sql.expires_name(table.layout),)).fetchone() is not None
 
     def expired(self, table: StoredTable, after_s: float, until_s: float, limit: int) -> list[Key]:
-        """The keys of items that expire between two moments, earliest first; none if expiry times aren't stored."""
+        """The keys of items that expire between two times, earliest first; none if expiry times aren't stored."""
         try:
             rows = self._run(sql.expired(table.layout), (after_s, until_s, limit)).fetchall()
         except apsw.SQLError as error:

@@ -98,7 +98,7 @@ class Changes(Part):
         return self._number(f"SELECT max(id) FROM changes_{stream}") or 0  # noqa: S608
 
     def first_since(self, stream: int, since_s: float, after: int = 0) -> int | None:
-        """The number of the first record after ``after`` that was made at ``since_s`` or later."""
+        """The number of the first record after ``after`` that was created at ``since_s`` or later."""
         return self._first_at(f"changes_{stream}", "made_s", since_s, after)
 
     def last_of(self, stream: int, shard: StoredShard, until: int) -> int | None:
@@ -121,7 +121,7 @@ class Changes(Part):
 
     def open_stream(self, table: str, label: str, definition: str, enabled_s: float) -> int:
         stream = self._number(_OPEN_STREAM, (table, label, definition, enabled_s))
-        assert stream is not None  # noqa: S101 - it was just made
+        assert stream is not None  # noqa: S101 - it was just created
         self._run(
             f"CREATE TABLE changes_{stream} (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, made_s REAL NOT NULL, "
             "event TEXT NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL)",

@@ -161,7 +161,7 @@ def check_index_keys(table: Table, item: Item) -> None:
                 raise _type_mismatch(attribute, value, index.name)
             if not text:
                 check_not_empty(attribute, value, index.name)
-            # Shorter texts are within the limits in any encoding.
+            # Shorter strings are within the limits in any encoding.
             if len(text) * 4 > SORT_KEY_BYTES_MAX:
                 _check_length(key_text(value), _bytes_max(index, attribute))
 

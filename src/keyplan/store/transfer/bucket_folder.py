@@ -80,7 +80,7 @@ class Bucket:
         """A file to write an object. It appears under its key when it is complete."""
         path = self._place(key)
         if path is None:
-            raise S3Error("S3AccessDenied", f"A key can't lead out of its bucket: {key}")
+            raise S3Error("S3AccessDenied", f"A key can't refer to a file outside its bucket: {key}")
         try:
             with self._partial() as partial, partial.open("wb") as raw:
                 yield DigestingFile(raw)
