@@ -222,7 +222,7 @@ def reset_password(blog: Blog, user: User, credential: Credential, new: str) -> 
 
 
 def check_email_change(blog: Blog, user_id: str, password: str, email: str) -> None:
-    """Check whether a user can ask for another email address: the password, and the address's form. Raises Refused at
+    """Check whether a user can request another email address: the password, and the address's form. Raises Refused at
     ``password`` or ``email``, ItemNotFound; doesn't reveal whether the address is registered.
     """
     _, credential = _credential(blog, user_id)
@@ -236,8 +236,8 @@ def check_email_change(blog: Blog, user_id: str, password: str, email: str) -> N
 
 
 def change_email(blog: Blog, user_id: str, email: str) -> None:
-    """Change the email address of a user who confirmed it; the old one is free then. Raises Refused at ``email`` for a
-    registered address, ItemNotFound.
+    """Change the email address of a user who confirmed it; the old one becomes available. Raises Refused at ``email``
+    for a registered address, ItemNotFound.
     """
     email = email.strip().lower()
     _, credential = _credential(blog, user_id)

@@ -73,7 +73,7 @@ def _finish_page(turn: Turn[Any], said: dict[str, str], form: Form, status: int)
 
 
 def finish(turn: Turn[Any]) -> Response:
-    """Create the account. The link is used then, because the address is registered."""
+    """Create the account. After that, the link is invalid, because the address is registered."""
     form = turn.form
     said = _said(turn, form["token"])
     password = form.password("password", "Password", shortest=PASSWORD_MIN)

@@ -80,7 +80,7 @@ def reset_form(turn: Turn[Any]) -> Response:
 
 
 def reset(turn: Turn[Any]) -> Response:
-    """Set a new password. The link is used then, and all sessions end."""
+    """Set a new password. After that, the link is invalid, and all sessions end."""
     form = turn.form
     turn.limit("sign-in from an address", turn.address)
     person = _whose(turn, form["token"])

@@ -105,10 +105,8 @@ class _Known:
         self.macros[name] = value
 
     def value(self, raw: str) -> str:
-        """A field's value without its braces or quotes, its macros put in and its pieces (``a # " b"``) put together;
-        no more of it than may be.
-
-        A name that is no macro stands for itself, as BibTeX has it (which warns).
+        """A field's value without its braces or quotes, with macros expanded and pieces (``a # " b"``) joined, up to
+        the maximum length. The value of an unknown macro is its name, as in BibTeX (which warns).
         """
         taken: list[str] = []
         room = VALUE_CHARACTERS_MAX
@@ -242,11 +240,11 @@ def _read(line: int, block: Block, known: _Known) -> Iterator[Record | Trouble]:
         case ImplicitComment():
             yield from _between(line, block.comment)
         case _:
-            pass  # @comment and @preamble say nothing of papers
+            pass  # @comment and @preamble don't describe papers
 
 
 def _between(line: int, text: str) -> Iterator[Trouble]:
-    """Text between entries. Lines that begin with % are comments by custom."""
+    """Text between entries. Lines that begin with % are comments by convention."""
     lines = [(line + number, word) for number, word in enumerate(text.split("\n"))]
     others = [(number, word) for number, word in lines if word.strip() and not word.lstrip().startswith("%")]
     if others:
@@ -320,8 +318,8 @@ class _EntryReader:
     def _collection(
         self, kind: str, own: Mapping[str, str], inherited: Mapping[str, str]
     ) -> tuple[str, tuple[str, ...]]:
-        """Where it appeared: its journal, its proceedings (those of the entry that it refers to, and that one's key
-        where nothing else is known), its institution. And the fields that say so.
+        """Where the entry appeared: its journal, its proceedings (from the cross-referenced entry, or the key of that
+        entry if nothing else is known), or its institution. Also returns the fields that were used.
         """
         above = {name: inherited.get(name, "") for name in ("booktitle", "journal", "title")}
         makers = ("crossref", "institution", *(["series"] if kind in {"book", "inbook", "proceedings"} else []))
@@ -405,7 +403,7 @@ def _first_name_first(name: str) -> str:
 
 
 def _published(fields: Mapping[str, str]) -> datetime:
-    """The date of the entry, as precise as it is given."""
+    """The date of the entry, in its given precision."""
     words = _words(fields.get("year", ""))
     year = next((word[:4] for word in words if len(word) >= 4 and word[:4].isdecimal()), None)
     moment = day_in(fields.get("date", ""))
@@ -487,9 +485,7 @@ _SWITCHES = frozenset(
 
 
 def _spelled(match: re.Match[str]) -> str:
-    """A command that isn't LaTeX's own, as it is printed: those that have capitals, or stand alone, print their names
-    (TeX, XML).
-    """
+    """The printed form of a command that LaTeX doesn't define: with capitals, or alone, it prints its name (XML)."""
     name, alone = match[1], match[2] is not None
     if name in _SWITCHES or _decoder().latex_context.get_macro_spec(name) is not None:
         return match[0]

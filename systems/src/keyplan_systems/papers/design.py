@@ -126,7 +126,7 @@ class PaperVersion(Entity):
 
 
 class FullText(Entity):
-    """The full text of a paper. It sorts after the papers' parts that a page reads, and is read on its own."""
+    """The full text of a paper. It sorts after the parts of a paper that a page reads, and is read separately."""
 
     paper_id: Id
     text: Text
@@ -206,7 +206,7 @@ class Reference(Entity):
 
 
 class PaperDetails(BaseModel):
-    """What can be edited of a paper without a new version. Fields that aren't given are removed."""
+    """The fields of a paper that can be edited without a new version. Omitted fields are removed."""
 
     title: Title
     abstract: Abstract = ""
@@ -232,7 +232,7 @@ class PaperWithAuthors(NamedTuple):
 
 SILENCE = {
     "KP201 Collection.primary": "a collection is written once",
-    "KP306 set_text": "a text replaces the one before",
+    "KP306 set_text": "a text replaces the previous one",
     "KP315 new_version": "a revision's number is never used again",
     "KP407 papers_by_author": "a superseded draft has no date, and is in no listing",
     "KP407 papers_in_collection": "a superseded draft has no date, and is in no listing",
@@ -260,7 +260,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
 
     @read("A2", newest_first=True)
     def papers_in_collection(self, collection: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Paper]:
-        """The papers of a collection, newest first, also drafts."""
+        """The papers of a collection, newest first, including drafts."""
         ...
 
     @read("A2b", newest_first=True, where={"status": "published"})
@@ -275,7 +275,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
 
     @read("A4", through=PaperTopic, newest_first=True)
     def papers_on_topic(self, topic: Topic, limit: int = 20, cursor: Cursor | None = None) -> Page[Paper]:
-        """The papers that carry a topic, newest first."""
+        """The papers with a topic, newest first."""
         ...
 
     @read("A5")
@@ -343,7 +343,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
     def add_paper(self, paper: Paper, authors: Byline) -> Writes[Paper]:
         """Add a paper with its memberships and topics, all or nothing. It is a draft, or published already.
 
-        Raises ItemExists for an id that a paper has, ItemNotFound for authors without a profile.
+        Raises ItemExists for an existing id, ItemNotFound for authors without a profile.
         """
         if paper.status == "superseded":
             raise Refused(
@@ -377,11 +377,11 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
     def new_version(
         self, paper_id: Id, version: VersionName, title: Title | None = None, abstract: Abstract | None = None
     ) -> Writes[Paper]:
-        """Add a new version of a paper with the same status. The version before is stored, and expires after 30 days if
-        it was a draft.
+        """Add a new version of a paper with the same status. The previous version is stored, and expires after 30 days
+        if it was a draft.
 
-        Raises ItemNotFound; Refused for a superseded paper, and for a version that isn't higher, also than one that is
-        written meanwhile.
+        Raises ItemNotFound; Refused for a superseded paper, and for a version that isn't higher than the current one,
+        even if that was written meanwhile.
         """
         paper = yield from self._current(paper_id, "Papers.new_version")
         if _numbers(version) <= _numbers(paper.version):

@@ -99,7 +99,7 @@ def _doi_in(text: str) -> str | None:
 
 
 def handle_of(name: str) -> str:
-    """The handle of a name: ``Erdős, P.`` and ``Erdos, P.`` are one. Letters that aren't Latin stay; "" for none."""
+    """The handle of a name: ``Erdős, P.`` and ``Erdos, P.`` share it. Letters that aren't Latin stay; "" for none."""
     decomposed = unicodedata.normalize("NFKD", name[:WORD_CHARACTERS_MAX])
     plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()
     return "-".join("".join(letter if letter.isalnum() else " " for letter in plain).split())[:250].strip("-")

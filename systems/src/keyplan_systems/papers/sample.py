@@ -1,6 +1,6 @@
 """The sample of the catalogue: collections of different size; a few authors have most of the papers.
 
-Times count back from the first sampling. Besides them, paper number n is the same in every sample. Sampling again adds
+Times are relative to the first sampling. Otherwise, paper number n is the same in every sample. Sampling again adds
 only what is missing.
 """
 

@@ -1,4 +1,4 @@
-"""The search of the catalogue: published papers by titles, topics, authors and abstracts, in ``papers.search`` beside
+"""The search of the catalogue: published papers by titles, topics, authors and abstracts, in ``papers.search`` next to
 ``papers.db``. The site updates it; imports and samples rebuild it; Python calls ``keep_found`` for each paper.
 """
 
@@ -47,6 +47,6 @@ def keep_found(papers: Papers, search: Search, paper_id: str) -> None:
 
 
 def found_papers(papers: Papers, search: Search, query: str, limit: int) -> list[Paper]:
-    """The published papers with all words of a query, the best first, as stored now."""
+    """The published papers with all words of a query, best first, as currently stored."""
     matching = items_of_ids(search.find(query, limit), papers.papers, lambda paper: paper.paper_id)
     return [paper for paper in matching if paper.status == "published"]

@@ -28,7 +28,7 @@ class CatalogueWrites(Reads):
 
     @write("W4", attempts=10)
     def edit_product(self, product_id: Id, details: ProductDetails) -> Writes[Product]:
-        """Replace what a merchant can edit of a product, and update the lists. Orders keep their prices.
+        """Replace the editable fields of a product, and update the lists. Orders keep their prices.
 
         Raises ItemNotFound.
         """

@@ -16,7 +16,7 @@ SILENCE = {
     "KP201 Merchant.every": "there are few merchants, and they rarely change",
     "KP315 put_in_cart": "an expired cart is read and changed, not created again",
     "KP602 Cart.expires_at": "an expired cart is still valid",
-    "KP314 restock": "people look at the stock before they repeat it",
+    "KP314 restock": "merchants check the stock before they repeat it",
     "KP602 OrderToken.expires_at": "storing a token longer is acceptable",
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
     "KP602 Reading.expires_at": "an expired reading is still valid; expiry bounds the partition",

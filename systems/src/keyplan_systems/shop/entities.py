@@ -84,7 +84,7 @@ class User(Entity):
 
 
 class Credential(Entity):
-    """The hash of a user's password, apart from the profile, which the API shows."""
+    """The hash of a user's password, separate from the profile, which the API shows."""
 
     user_id: Id
     password_hash: Annotated[str, StringConstraints(max_length=500)] = Field(repr=False)
@@ -94,7 +94,7 @@ class Credential(Entity):
 
 
 class Cart(Entity):
-    """A user's cart at one merchant. It is one item, as it is ordered as a whole."""
+    """A user's cart at one merchant. It is one item, because it is ordered as a whole."""
 
     user_id: Id
     merchant_id: Id
@@ -137,7 +137,7 @@ class Product(Entity):
 
 
 class ProductDetails(BaseModel):
-    """What a merchant can edit of a product. A product that isn't ``listed`` can't be ordered."""
+    """The editable fields of a product. A product that isn't ``listed`` can't be ordered."""
 
     name: Name
     description: Text = ""
@@ -148,7 +148,7 @@ class ProductDetails(BaseModel):
 
 
 class Listing(Entity):
-    """A product's entry in the lists. It is apart from the product, so that a sale doesn't write to an index."""
+    """A product's entry in the lists. It is separate from the product, so that a sale doesn't write to an index."""
 
     product_id: Id
     merchant_id: Id
@@ -202,7 +202,7 @@ class OrderLine(Entity):
 
 
 class Payment(Entity):
-    """An order's payment. It has the key of the order's header, so that the header can be read strongly consistent by
+    """An order's payment. It has the key of the order's header, so that a strongly consistent read finds the header by
     the order's id. One external payment pays one order. GSI2 lists the due payments and the due refunds.
     """
 
@@ -230,7 +230,7 @@ class Payment(Entity):
 
 
 class OrderToken(Entity):
-    """A client's token and the order placed with it: the same token gives the same order."""
+    """A client's token and the order placed with it: the same token returns the same order."""
 
     user_id: Id
     token: Id

@@ -185,7 +185,7 @@ class _Loading:
         self.report.loaded += 1
 
     def _picture(self, row: Row) -> str | None:
-        """The address of a picture, which pages load only by https."""
+        """The URL of a picture, which pages load only over HTTPS."""
         address = row.values.get("picture", "")
         if address and not address.startswith(("https://", "/")):
             self.tell(row.line, f"the picture isn't imported: {address[:200]}", "give an https address")
@@ -193,7 +193,7 @@ class _Loading:
         return address or None
 
     def _known_product(self, product: Product, row: Row) -> None:
-        """Update a product that exists. Its stock stays, as orders have changed it."""
+        """Update a product that exists. Its stock stays, because orders have changed it."""
         before = self.design.get(Product, product_id=product.product_id, consistent=True)
         if before is None:
             raise _RowError("the product was deleted meanwhile", "load the file again")
@@ -362,7 +362,7 @@ def _payment_status(status: OrderStatus, *, paid: bool) -> PaymentStatus:
 
 
 def _column(name: str) -> str:
-    """A column's name as ``Table`` has it."""
+    """A column's name, normalized as in ``Table``."""
     return name.strip().lower().replace(" ", "_")
 
 

@@ -102,7 +102,7 @@ class OrderWrites(Reads):
         yield Create(order)
         for line, (product, _) in zip(lines, wanted, strict=True):
             yield Create(line)
-            # Stock has the type's bound of 0: the update expects that enough is there.
+            # The type of stock has the minimum 0, so the update fails if there isn't enough.
             yield (
                 Update(Product, product_id=line.product_id)
                 .set(stock=Add(-line.quantity))
@@ -307,11 +307,11 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], pla
         if not (product := products[name]).listed_at or product.stock < wanted
     ]
     if faults:
-        raise Refused("products are unavailable", place=place, hint="order fewer, or leave them out", errors=faults)
+        raise Refused("products are unavailable", place=place, hint="order fewer, or remove them", errors=faults)
 
 
 def _digest(wanted: Mapping[str, object]) -> str:
-    """A digest of the items, whatever their order."""
+    """A digest of the items, independent of their order."""
     return hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()
 
 

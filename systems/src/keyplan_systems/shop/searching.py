@@ -1,4 +1,4 @@
-"""The search of the shop: listed products by names, categories, merchants and descriptions, in ``shop.search`` beside
+"""The search of the shop: listed products by names, categories, merchants and descriptions, in ``shop.search`` next to
 ``shop.db``. The site updates it with each product that is edited; imports and samples rebuild it.
 """
 
@@ -51,6 +51,6 @@ def keep_found(shop: Shop, search: Search, product_id: str) -> None:
 
 
 def found_products(shop: Shop, search: Search, query: str, limit: int) -> list[Product]:
-    """The listed products with all words of a query, the best first, as stored now."""
+    """The listed products with all words of a query, best first, as currently stored."""
     products = items_of_ids(search.find(query, limit), shop.products, lambda product: product.product_id)
     return [product for product in products if product.listed_at is not None]

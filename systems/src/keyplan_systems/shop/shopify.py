@@ -46,7 +46,7 @@ class _Unused:
         self._counts.update(name for name in names if row.values[name].lower() not in _NO_VALUES)
 
     def report(self, tell: Tell) -> None:
-        """Report the columns, as a fault of the first line."""
+        """Report the columns, as an error of the first line."""
         if self._counts:
             shown = ", ".join(f"{name} ({count})" for name, count in sorted(self._counts.items()))
             tell(1, f"columns that aren't imported, with their rows: {shown}", "the shop has no field for them")

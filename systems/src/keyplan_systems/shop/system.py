@@ -9,7 +9,7 @@ from keyplan_systems.shop.sample import sample
 
 
 def site(design: Shop, options: SiteOptions) -> Site:
-    """The shop's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    """The shop's site. Its modules are imported only to serve it."""
     from keyplan_systems.shop.site.making import make_site  # noqa: PLC0415
 
     return make_site(design, options)

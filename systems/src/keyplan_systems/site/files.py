@@ -71,7 +71,7 @@ class FolderFiles:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
                 file.write(content)
-            os.replace(file.name, path)  # noqa: PTH105 - of two names as text
+            os.replace(file.name, path)  # noqa: PTH105 - two paths as strings
         except OSError as error:
             raise StoreError(f"the file can't be written: {error.strerror or error}", place=str(path)) from None
 

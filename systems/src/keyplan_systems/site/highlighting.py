@@ -1,6 +1,6 @@
 """Syntax highlighting with Pygments: code as HTML with classes for the style sheet.
 
-Lexers are regular expressions, some of which are slow for unusual input; so only well-tried lexers are used, and long
+Lexers are regular expressions, some of which are slow for unusual input; so only well-tested lexers are used, and long
 code isn't highlighted.
 """
 

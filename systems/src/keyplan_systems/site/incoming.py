@@ -74,7 +74,7 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
 
 
 def text_fault(text: str, *, lines: bool) -> str | None:
-    """What is wrong with the characters of a text that people read, which can have several lines with ``lines``."""
+    """The error in the characters of a displayed text, if any; with ``lines`` it can have several lines."""
     if not lines and "\n" in text:
         return "must be one line"
     if any(unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\r\t" for character in text):

@@ -42,7 +42,7 @@ class BasePolicy(Generic[P]):
                 "type": "apiKey",
                 "in": "cookie",
                 "name": visitors.session_cookie,
-                "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
+                "description": "The session cookie. Writes also require the session's form token in X-CSRF-Token.",
                 "x-form-token-cookie": visitors.form_token_name,
             },
         }
@@ -60,7 +60,7 @@ class BasePolicy(Generic[P]):
         """Raises ArgumentError for texts of a write that no form accepts, nested ones too."""
         faults: list[ErrorDetail] = []
         values: list[tuple[str, Any]] = list(arguments.items())
-        for name, value in values:  # grows by what is nested
+        for name, value in values:  # grows by nested values
             if isinstance(value, Mapping):
                 values += value.items()
             elif isinstance(value, list):

@@ -110,7 +110,7 @@ class Visitors(Generic[V, P]):
         return visitor
 
     def sign_in(self, visitor: V, person: P, label: str = "") -> None:
-        """Open a session for the visitor's browser. The one that it had ends."""
+        """Open a session for the visitor's browser. Its previous one ends."""
         self._end(visitor)
         token = self.sessions.open(person, label=label)
         visitor.changes |= {self.session_name: token, self.visit_name: None}

@@ -139,7 +139,7 @@ class _Follows:
         )
 
     def flush(self) -> None:
-        """Write what has been gathered: as one transaction; where some of it is there already, the rest of it."""
+        """Write the collected follows: in one transaction, or one by one if some exist already."""
         links, changes = self.links, self.changes
         self.links, self.changes, self.size = [], {}, 0
         if not links:
@@ -160,7 +160,7 @@ class _Follows:
     def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
         actions: Actions = []
         for link in links:
-            actions.append(Create(link))  # its mirrors are there exactly when it is, so they need no condition
+            actions.append(Create(link))  # its mirrors exist exactly when it does, so they need no condition
             actions.append(Put(Follower(user_id=link.followed_id, follower_id=link.user_id, since=link.since)))
             if link.delivery == "write":
                 actions.append(Put(Subscription(user_id=link.followed_id, reader_id=link.user_id)))
@@ -168,7 +168,7 @@ class _Follows:
         return actions
 
     def _singly(self, link: Following) -> None:
-        with suppress(Refused):  # it is there
+        with suppress(Refused):  # it exists already
             self.design.follow(link.user_id, link.followed_id)
         self.users |= users_by_id(self.design, (link.user_id, link.followed_id))
 
@@ -199,7 +199,7 @@ def _new_links(design: Social, links: Sequence[Following]) -> list[Following]:
 
 
 def add_posts(design: Social, posts: Iterable[Post]) -> None:
-    """Publish posts, which keep their ids and moments, and deliver them into timelines. Raises ItemNotFound."""
+    """Publish posts, which keep their ids and times, and deliver them into timelines. Raises ItemNotFound."""
     for part in parts_of({(post.user_id, post.created_at, post.post_id): post for post in posts}.values(), POSTS_STEP):
         keys = [{"user_id": post.user_id, "created_at": post.created_at, "post_id": post.post_id} for post in part]
         there = design.get_many(Post, keys, consistent=True)

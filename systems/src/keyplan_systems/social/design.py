@@ -51,11 +51,11 @@ _REASONS = {
     "KP602 Notification.expires_at": "showing a notification some days longer is acceptable",
     **dict.fromkeys(
         ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
-        "two users of a block may follow each other; the other writes end one following",
+        "two users may follow each other: a block ends two followings, the other writes end one",
     ),
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
     "KP303 deliveries_of": "a delivery takes seconds, so an author has one or two",
-    "KP304 feed": "at most 200 followed users are read, 20 in parallel; further ones are on write",
+    "KP304 feed": "at most 200 followed users are read, 20 in parallel; delivery to further ones is on write",
 }
 """Findings of ``keyplan check`` that are accepted, with reasons."""
 
@@ -134,7 +134,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         return link, (yield from self._user(followed_id))
 
     def _end(self, links: Sequence[tuple[Following, User]]) -> Writes:
-        """End followings, each with its followed user. Each user is updated once, as two may follow each other."""
+        """End followings, each with its followed user. Each user is updated once, because two may follow each other."""
         users: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         batches: list[Batch] = []
         for link, author in links:
@@ -185,7 +185,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
     @write("W3", attempts=30, example=Example().found(Post, shards=0))
     def delete_post(self, post_id: str) -> Writes:
         """Delete a post, its counters, the pointers to it, and up to 1,000 of its likes and comments; ``sweep_post``
-        removes any others. Notifications of those go too. Raises ItemNotFound.
+        removes any others. Their notifications are removed, too. Raises ItemNotFound.
         """
         post = yield from self._post(post_id)
         author = yield from self._user(post.user_id)
@@ -375,7 +375,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
     def _rewrite(self, author_id: str, reader_id: str, *, wanted: bool) -> Writes[list[Batch]]:
         """The batches that write an author's posts into a reader's timeline, or remove them, after the transaction.
 
-        Raises ConditionFailed while another delivery writes the same entries, as it could undo this one.
+        Raises ConditionFailed while another delivery writes the same entries, because it could undo this one.
         """
         for element in (yield from self.deliveries_of.read(author_id)):
             age = now() - element.begun_at
@@ -454,7 +454,7 @@ def _no_post(post_id: str) -> ItemNotFound:
 
 
 def _absent(delete: Delete) -> Delete:
-    """A condition that an item doesn't exist: a Check expects that it does."""
+    """A condition that an item doesn't exist; a Check expects an existing one."""
     return delete.only_if("attribute_not_exists(user_id)")
 
 

@@ -56,7 +56,7 @@ class User(Entity):
 
 
 class Credential(Entity):
-    """What a user signs in with: the hash of a password, apart from the profile, which is shown."""
+    """Data for sign-in: the hash of a password, separate from the public profile."""
 
     user_id: Id
     password_hash: Annotated[str, StringConstraints(min_length=1, max_length=500)] = Field(repr=False)
@@ -111,7 +111,7 @@ class Notification(Entity):
 
 
 class NotificationsSeen(Entity):
-    """Until when a user has seen their notifications."""
+    """The time up to which a user has seen their notifications."""
 
     user_id: Id
     until: datetime
@@ -173,7 +173,7 @@ class Follower(Entity):
 class Following(Entity):
     """``user_id`` follows ``followed_id``: the follower's side, the mirror of Follower.
 
-    ``delivery`` says how posts get into the feed: queried when the feed is read, or delivered when they are published.
+    ``delivery`` sets how posts get into the feed: queried when the feed is read, or delivered when they are published.
     Items on read are also in GSI1, so that a feed reads only those.
     """
 
@@ -240,7 +240,7 @@ class Delivery(Entity):
         return [entry]
 
     def concerns(self, reader_id: str) -> bool:
-        """Whether the reader's timeline may be written by it."""
+        """Whether this delivery may write the reader's timeline."""
         return self.reader_id is None or self.reader_id == reader_id
 
 
@@ -294,7 +294,7 @@ class Message(Entity):
 
 
 def conversation_of(text: str, other: str) -> str:
-    """The id of the conversation of two users: the same from both sides, and no other two users' ids make it."""
+    """The id of the conversation of two users: the same from both sides, and unique to these two users."""
     return ":".join(sorted(quote(name, safe="", errors="surrogatepass") for name in (text, other)))
 
 

@@ -1,6 +1,6 @@
 """The sample of the social network: few users have many followers, few posts have many likes, one user follows all.
 
-Times count back from the first sampling. Besides them, the same number of users gives the same network each time.
+Times are relative to the first sampling. Otherwise, the same number of users results in the same network each time.
 Sampling again adds only what is missing.
 """
 
@@ -191,7 +191,7 @@ def _hear(design: Social, me: str) -> None:
 
 
 def _part(own: str, other: str, messages: Sequence[Message]) -> Membership:
-    """A user's side of a conversation. The last sender has read the messages before."""
+    """A user's side of a conversation. The last sender has read the previous messages."""
     return Membership(
         user_id=own,
         conversation_id=messages[-1].conversation_id,

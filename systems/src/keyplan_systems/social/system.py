@@ -9,7 +9,7 @@ from keyplan_systems.social.sample import sample
 
 
 def site(design: Social, options: SiteOptions) -> Site:
-    """The network's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    """The network's site. Its modules are imported only to serve it."""
     from keyplan_systems.social.site.making import make_site  # noqa: PLC0415
 
     return make_site(design, options)

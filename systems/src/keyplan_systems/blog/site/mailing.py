@@ -71,7 +71,7 @@ class Mailing:
         self._send(known.credential.email, known.user, f"Set a new password for {self.settings.title}", text)
 
     def address_asked(self, user: User, email: str, origin: str) -> None:
-        """Send a link that makes an address a user's; to another user's address, a note."""
+        """Send a link that assigns an address to a user; to another user's address, a note."""
         known, taken = self._known(user.user_id), self.blog.user_by_email(email)
         if known is None or known.credential.email == email:
             return
@@ -86,7 +86,7 @@ class Mailing:
         self._send(email, user, f"Confirm your address for {self.settings.title}", text)
 
     def assign(self, user: User, email: str, origin: str) -> None:
-        """Send a link that makes an address that of an imported author, who then chooses a password."""
+        """Send a link that assigns an address to an imported author, who then chooses a password."""
         known = self._known(user.user_id)
         if known is None:
             return

@@ -28,7 +28,7 @@ TOPIC_CHARACTERS_MAX = 200
 
 
 def may_read(papers: Papers, person: Person | None, paper: Paper) -> bool:
-    """Whether a visitor may read a paper: published ones, also if superseded later; drafts for their authors."""
+    """Whether a visitor may read a paper: published ones, even if superseded later; drafts for their authors."""
     if paper.status != "draft" and paper.published_at is not None:
         return True
     return is_author(papers, person, paper.paper_id)
@@ -42,7 +42,7 @@ def is_author(papers: Papers, person: Person | None, paper_id: str) -> bool:
 
 @dataclass(frozen=True)
 class FrontPage:
-    """What the front page shows."""
+    """The contents of the front page."""
 
     newest: list[tuple[Paper, list[Membership]]]
     topics: list[tuple[str, int]]
@@ -53,7 +53,7 @@ class FrontPage:
 
 
 class Front:
-    """The front page, which is kept for a minute, and the search."""
+    """The front page, which is cached for a minute, and the search."""
 
     def __init__(self, index: Search, kept: Kept[str, FrontPage]) -> None:
         self._index = index
@@ -174,7 +174,7 @@ def text(turn: PapersTurn) -> Response:
 
 def bibtex(turn: PapersTurn) -> Response:
     whole = _readable(turn)
-    # The name is fixed, as an id may have characters that a header can't.
+    # The name is fixed, because an id can contain characters that a header can't.
     headers = {"content-disposition": 'attachment; filename="paper.bib"'}
     return Response(
         to_bibtex(whole.paper, whole.authors), media_type="application/x-bibtex; charset=utf-8", headers=headers
@@ -182,7 +182,7 @@ def bibtex(turn: PapersTurn) -> Response:
 
 
 def _readable(turn: PapersTurn) -> PaperWithAuthors:
-    """The paper of the address, if the visitor may read it. Raises Problem."""
+    """The paper in the URL, if the visitor may read it. Raises Problem."""
     whole = turn.design.paper_with_authors(turn.path("paper_id"))
     if whole is None or not may_read(turn.design, turn.visitor.person, whole.paper):
         raise not_found()
@@ -237,7 +237,7 @@ class Drafts:
         return turn.go(f"/papers/{paper_id}", "saved")
 
     def _own(self, turn: PapersTurn) -> PaperWithAuthors:
-        """The paper of the address, if the visitor is an author of it. Raises Problem."""
+        """The paper in the URL, if the visitor is an author of it. Raises Problem."""
         whole = turn.design.paper_with_authors(turn.path("paper_id"))
         if whole is None or turn.person.user_id not in {member.handle for member in whole.authors}:
             raise not_found()

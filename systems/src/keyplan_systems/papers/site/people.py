@@ -20,7 +20,7 @@ class PapersPeople(People[Author]):
         return self._papers.author(user_id)
 
     def user_known_as(self, login: str) -> Author | None:
-        """An author by handle, or by a name that gives the handle."""
+        """An author by handle, or by a name with that handle."""
         handle = handle_of(login)
         return self._papers.author(handle) if handle else None
 

@@ -109,7 +109,7 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
 
 
 def _files(url: str, place: str | None) -> Files:
-    """The place of uploaded pictures: the setting, or a folder beside the store's file."""
+    """The location of uploaded pictures: the setting, or a folder next to the store's file."""
     if place is None and url == ":memory:":
         return MemoryFiles()
     return files_at(place or ("shop.files" if "://" in url else str(Path(url).with_suffix(".files"))))

@@ -227,7 +227,7 @@ def order_page(turn: ShopTurn, details: OrderDetails, status: int = 200, *, sell
 
 
 def _own(turn: ShopTurn) -> OrderDetails:
-    """The order of the address, if it is the customer's. Raises Problem."""
+    """The order in the URL, if it is the customer's. Raises Problem."""
     details = turn.design.order_details(turn.path("order_id"))
     if details is None or details.order.user_id != turn.person.user_id:
         raise not_found()

@@ -123,7 +123,7 @@ class Selling:
         return turn.go(f"/products/{product_id}", "saved")
 
     def take_picture(self, turn: ShopTurn) -> Response:
-        """Store an uploaded picture; the answer has its address."""
+        """Store an uploaded picture; the response has its URL."""
         try:
             with turn.site.hashing:  # decoding is as heavy as hashing
                 picture = picture_from(turn.form.data, merchant_of(turn.person))
@@ -186,7 +186,7 @@ def _chart(readings: list[Reading], day: datetime) -> Chart | None:
 
 
 def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
-    """A product's form: what can be edited, and the number of pieces to add; None, with faults, if it is invalid."""
+    """A product's form: the editable fields, and the quantity to add; None, with errors, if it is invalid."""
     form = turn.form
     given: dict[str, Any] = {
         "name": form.text("name", "Name", 200),
@@ -215,7 +215,7 @@ def cents_of(text: str) -> int | None:
 
 
 def _own_order(turn: ShopTurn) -> OrderDetails:
-    """The order of the address, if it is the merchant's. Raises Problem."""
+    """The order in the URL, if it is the merchant's. Raises Problem."""
     details = turn.design.order_details(turn.path("order_id"))
     if details is None or details.order.merchant_id != merchant_of(turn.person):
         raise not_found()
@@ -223,7 +223,7 @@ def _own_order(turn: ShopTurn) -> OrderDetails:
 
 
 def _own_product(turn: ShopTurn) -> Product:
-    """The product of the address, if it is the merchant's. Raises Problem."""
+    """The product in the URL, if it is the merchant's. Raises Problem."""
     product = turn.design.product(turn.path("product_id"))
     if product is None or product.merchant_id != merchant_of(turn.person):
         raise not_found()

@@ -1,3 +1,1 @@
-"""The social network's site: feed, posts, profiles, messages. ``making`` puts it together and says who may call what of
-the API.
-"""
+"""The social network's site: feed, posts, profiles, messages. ``making`` assembles it, and authorizes API calls."""

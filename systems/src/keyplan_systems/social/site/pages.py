@@ -24,7 +24,7 @@ SUGGESTED_MAX = 6
 
 
 class Reading:
-    """The pages with timelines. ``feeds`` keeps the first page of each feed, and the public timeline under ""."""
+    """The pages with timelines. ``feeds`` caches the first page of each feed, and the public timeline under ""."""
 
     def __init__(self, feeds: Kept[str, Page[Post]]) -> None:
         self._feeds = feeds
@@ -80,7 +80,7 @@ def _users(social: Social, items: Iterable[Post | Comment | Like]) -> dict[str, 
 
 
 class Writing:
-    """The forms that change feeds: they drop the pages that are kept."""
+    """The forms that change feeds: they drop cached pages."""
 
     def __init__(self, feeds: Kept[str, Page[Post]]) -> None:
         self._feeds = feeds

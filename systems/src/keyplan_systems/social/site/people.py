@@ -33,7 +33,7 @@ class SocialPeople(People[User]):
         return user.handle
 
     def fault_of(self, login: str) -> str | None:
-        """What is wrong with a handle."""
+        """The error in a handle, if any."""
         return None if _HANDLE.fullmatch(_handle(login)) else "use 2 to 30 letters, digits, and single dots or hyphens"
 
     def add(self, login: str, name: str, password_hash: str) -> User:

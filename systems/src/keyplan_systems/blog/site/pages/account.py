@@ -79,7 +79,7 @@ def change_password(turn: Turn) -> Response:
 
 
 def change_email(turn: Turn) -> Response:
-    """Ask for another email address. It changes when the link in the mail is used."""
+    """Request another email address. It changes when the link in the mail is used."""
     form = _with_profile(turn)
     email = form.text("email", "New address", EMAIL_CHARACTERS_MAX)
     password = form.password("password", "Password")
@@ -142,7 +142,7 @@ def end_session(turn: Turn) -> Response:
 def make_token(turn: Turn) -> Response:
     """Create an API token. It is shown once."""
     form = _with_profile(turn)
-    label = form.text("label", "What it is for", 60)
+    label = form.text("label", "Description", 60)
     if not form:
         return _page(turn, form, 422)
     turn.limit("write", turn.user.user_id)

@@ -65,7 +65,7 @@ def finish_form(turn: Turn) -> Response:
 
 
 def finish(turn: Turn) -> Response:
-    """Create the account. The link is used then, because the address is registered."""
+    """Create the account. After that, the link is invalid, because the address is registered."""
     form = turn.form
     said = _said(turn, form["token"])
     username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)

@@ -42,7 +42,7 @@ def reset_form(turn: Turn) -> Response:
 
 
 def reset(turn: Turn) -> Response:
-    """Set a new password. The link is used then, and all sessions end."""
+    """Set a new password. After that, the link is invalid, and all sessions end."""
     form, token = turn.form, turn.form["token"]
     new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
     turn.limit("sign-in from an address", turn.address)

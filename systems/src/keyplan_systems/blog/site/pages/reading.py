@@ -110,7 +110,7 @@ def post(turn: Turn) -> Response:
     return turn.page(
         "post.html",
         post=card(about, name, username),
-        body=Markup(render_markdown(without_title(whole.content.content, about.title))),  # noqa: S704 - it is made safe there
+        body=Markup(render_markdown(without_title(whole.content.content, about.title))),  # noqa: S704 - sanitized there
         modified=_modified(whole),
         mine=mine,
         beside=beside,
