@@ -8,7 +8,7 @@ import { Fault, allowRun, ask, go, html } from "./lib.js";
 export const KINDS = { pattern: "access pattern", entity: "entity", key: "key", index: "index" };
 const RETURNS = { list: "a list", page: "a page with a cursor", one: "one item or none" };
 const failed = signal(null);
-const entity = signal(null); // the chosen one
+const entity = signal(null); // the chosen kind
 
 const Text = ({ name, label, ...more }) => html`<label>${label} <input name=${name} class="code" autocomplete="off" spellcheck="false" ...${more} /></label>`;
 const Choice = ({ name, label, options, ...more }) => html`<label>${label} <select name=${name} ...${more}>${options.map((option) => { const [value, text] = [].concat(option); return html`<option value=${value}>${text ?? value}</option>`; })}</select></label>`;

@@ -1,4 +1,4 @@
-// The page: its head with the views, the view that the address names, and the palette.
+// The page: a header with the views, the view in the URL, and the palette.
 
 import { render } from "preact";
 import { signal } from "@preact/signals";
@@ -92,7 +92,7 @@ function Gate() {
   const enter = (event) => {
     event.preventDefault();
     const text = new FormData(event.target).get("token").trim();
-    setToken(text.match(/[?&]token=([^&#]+)/)?.[1] ?? text); // the whole address does too
+    setToken(text.match(/[?&]token=([^&#]+)/)?.[1] ?? text); // a whole URL works, too
     tried.value = true;
     open();
   };

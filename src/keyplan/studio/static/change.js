@@ -6,14 +6,14 @@ import { Add, KINDS } from "./add.js";
 import { Editor } from "./editor.js";
 import { Fault, Folded, allowRun, ask, download, go, html, link, mayRun, packed, poll, rest, restless, unpacked, usd } from "./lib.js";
 
-const state = signal(null); // the answer that is shown
+const state = signal(null); // the shown response
 const failed = signal(null);
-const scratch = signal(null); // the text of the scratch copy; null: the file is watched
-const edition = signal(0); // another text has been put into the editor
+const scratch = signal(null); // the content of the scratch copy; null: the file is watched
+const edition = signal(0); // the editor's content was replaced
 const WAIT_MS = 1200, SOON_MS = 250;
 const HEADINGS = { breaking: "breaks deployed data", migration: "requires a migration", api: "changes the API", safe: "safe" };
 
-// The scratch copy is in the address after the #, compressed.
+// The scratch copy is in the URL after the #, compressed.
 const keepScratch = async (text) => rest({ scratch: text === null ? null : await packed(text) });
 
 let asking = 0, soon = 0;
@@ -26,7 +26,7 @@ async function look(force, more = {}) {
   try {
     const answer = await ask("change", { text, version, run: mayRun(text), ...more });
     if (mine !== asking) return;
-    // Until a run ends, the result before it stays visible
+    // Until a run ends, the previous result stays visible
     if (!answer.unchanged) state.value = answer.state === "running" && before?.state !== "none" ? { ...before, error: null, ...answer } : answer;
     if (answer.state === "running") soon = setTimeout(() => look(false), SOON_MS);
     failed.value = null;
@@ -76,7 +76,7 @@ export function View({ about, params }) {
   const comparison = state.value;
   if (!comparison) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
   useEffect(() => {
-    // A link to a line opens the editor there
+    // A link to a line opens the editor at that line
     if (params.line && scratch.value === null && comparison.text) { allowRun(comparison.text); scratch.value = comparison.text; }
   }, [params.line, comparison.version]);
   const typing = useRef(0);

@@ -1,11 +1,11 @@
-// What keyplan check finds, each finding at its place, with its rule's page.
+// The findings of keyplan check, each with its location and its rule's page.
 
 import { useEffect } from "preact/hooks";
 import { Fault, html, link, loader, many, view } from "./lib.js";
 
 const report = loader("check");
 
-// The little Markdown that a rule's manual has
+// The Markdown subset of rule pages
 const inline = (text) => text.split(/(``[^]+?``|`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) => part.startsWith("`") ? html`<code>${part.replace(/^`+|`+$/g, "")}</code>` : part.startsWith("**") ? html`<b>${part.slice(2, -2)}</b>` : part.startsWith("[") ? part.slice(1, part.indexOf("]")) : part);
 export function Markdown({ text }) {
   const parts = [];

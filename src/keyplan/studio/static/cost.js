@@ -1,4 +1,4 @@
-// What the design costs: sliders for rates and sizes, the monthly cost by access pattern, on demand and provisioned, amplification.
+// The cost of the design: sliders for rates and sizes, the monthly cost by access pattern, on demand and provisioned, amplification.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,7 +6,7 @@ import { Fault, go, html, loader, number, usd } from "./lib.js";
 
 const estimate = loader("cost");
 const only = signal(null);
-// A slider goes by powers of ten: 0, then 0.01 to 100,000
+// A slider has a logarithmic scale: 0, then 0.01 to 100,000
 const STEPS = 140;
 const toRate = (at) => at <= 0 ? 0 : Number((10 ** (at / 20 - 2)).toPrecision(2));
 const toStep = (rate) => rate > 0 ? Math.round((Math.log10(rate) + 2) * 20) : 0;
@@ -23,7 +23,7 @@ function Stack({ parts, label }) {
 
 let chart = null;
 function Curve({ times }) {
-  // The cost of a month at multiples of all rates, in both billing modes
+  // The monthly cost at multiples of all rates, in both billing modes
   const holder = useRef(null);
   useEffect(() => {
     let gone = false;

@@ -13,11 +13,11 @@ const OPERATORS = ["=", "<>", "<", "<=", ">", ">=", "between", "begins with", "c
 const PAGE = 500, PAGE_AWAY = 50;
 const listed = (text) => (text ? text.split(",") : []);
 
-const creating = signal(null); // the new item's text, while it is written
-const panel = signal(null); // {row, name, text, language}: the value that is edited beside the grid
+const creating = signal(null); // the text of the new item, while it is edited
+const panel = signal(null); // {row, name, text, language}: the value that is edited next to the grid
 const TAGS = ["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"];
 
-// A cell: an entity's by its field, any other by its stored attribute
+// A cell: a field of an entity's item, or a stored attribute of any other item
 
 const textOf = (value) => value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
 const RAW = { S: "text", N: "number", BOOL: "boolean" };
@@ -46,7 +46,7 @@ function commit(row, column, text) {
   change(row, column, tag === "BOOL" && text ? { BOOL: text === "true" } : text === "" && tag !== "S" ? null : { [tag === "N" ? "N" : "S"]: text });
 }
 
-// A text of several lines, or JSON, is edited beside the grid
+// A string of several lines, or JSON, is edited next to the grid
 
 function openPanel(row, name) {
   const { control, field } = cellOf(row, name);
@@ -144,10 +144,10 @@ function Staged({ writable }) {
     </section>`;
 }
 
-// Which items
+// The query for items
 
 const wrapped = (value) => (value && typeof value === "object" ? String(Object.values(value)[0] ?? "") : String(value ?? ""));
-const asked = (text) => (/^[{[]/.test(text ?? "") ? parsed(text, text) : text || null); // a text, or JSON of one or more values
+const asked = (text) => (/^[{[]/.test(text ?? "") ? parsed(text, text) : text || null); // a string, or JSON of one or more values
 
 function Place({ about, params, columns, hidden }) {
   const key = about.keys[params.index ?? ""] ?? about.keys[""];
@@ -166,7 +166,7 @@ function Place({ about, params, columns, hidden }) {
     ${key.partition.map((attribute, at) => html`<label>${key.partition.length > 1 || !about.entities.length ? html`<code>${attribute.name}</code>` : "Partition"} <input class="code" value=${given[at] ?? waiting.value[at] ?? ""} placeholder=${at ? "" : "whole table"} onChange=${(event) => put(at, event.target.value)} />${attribute.type === "S" ? null : html`<sup title=${attribute.type === "B" ? "binary, as base64" : "a number"}>${attribute.type}</sup>`}</label>`)}
     <details class="menu"><summary class="button">Columns${hidden.size ? html` <span class="quiet">${hidden.size} hidden</span>` : null}</summary><div>${columns.map((name) => html`<label><input type="checkbox" checked=${!hidden.has(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}</div></details>`;
 }
-const waiting = signal([]); // some values of a partition key of several attributes
+const waiting = signal([]); // some values of a multi-attribute partition key
 
 function InAndOut({ about, params, given, data }) {
   const entity = params.entity ?? null;
@@ -223,7 +223,7 @@ export function View({ about, params }) {
     useEffect(() => { if (params.preview && edits.value.length && !preview.value && about.writable) send(false); }, []);
   useEffect(() => { if (edits.value.length && !params.edits) go({ edits: JSON.stringify(edits.value) }, { replace: true }); }, [params.edits]);
   useEffect(() => {
-    // Ctrl+S shows what the staged edits do, and again saves them; Ctrl+Z undoes, Ctrl+Shift+Z or Ctrl+Y does it again
+    // Ctrl+S previews the staged edits, and Ctrl+S again saves them; Ctrl+Z undoes, Ctrl+Shift+Z or Ctrl+Y redoes
     const shown = (event) => {
       if (!(event.ctrlKey || event.metaKey) || !about.writable) return;
       const key = event.key.toLowerCase();

@@ -1,4 +1,4 @@
-// A first design of a table that has none, inferred from its items.
+// The first design of a table without one, inferred from its items.
 
 import { useEffect } from "preact/hooks";
 import { Fault, download, html, loader, many } from "./lib.js";

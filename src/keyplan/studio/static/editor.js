@@ -12,7 +12,7 @@ const shades = (cm) => cm.HighlightStyle.define([
   { tag: [cm.tags.number, cm.tags.bool, cm.tags.null], color: "var(--ochre)" },
   { tag: [cm.tags.definition(cm.tags.variableName), cm.tags.className, cm.tags.propertyName], color: "var(--ink)", fontWeight: "600" }]);
 
-// What differs by language. A text keeps its line breaks and spaces: a new break is CRLF only where all others are.
+// Settings by language. Line breaks and spaces are kept: a new line break is CRLF only if all others are.
 const ENTER = { key: "Enter", run: (view) => { view.dispatch(view.state.replaceSelection(view.state.lineBreak), { scrollIntoView: true }); return true; } };
 function extensions(cm, language, text, words) {
   const breaks = cm.EditorState.lineSeparator.of(/\r\n/.test(text) && !/(^|[^\r])\n/.test(text) ? "\r\n" : "\n");
@@ -23,14 +23,14 @@ function extensions(cm, language, text, words) {
   return [...(language === "json" ? [cm.basicSetup, cm.json()] : [cm.keymap.of([ENTER]), cm.minimalSetup]), breaks, cm.EditorView.lineWrapping];
 }
 
-// onChange gets the text, and whether it was pasted or dropped; fault is {line, message} or null
+// onChange receives the text, and whether it was pasted or dropped; fault is {line, message} or null
 export function Editor({ text, language = "text", label, words = [], fault = null, line = null, focused = false, onChange, onKeyDown }) {
   const holder = useRef(null), editor = useRef(null);
   useEffect(() => {
     let gone = false;
     import("codemirror").then((cm) => {
       if (gone) return;
-      // In a shadow root its styles are constructed ones, which the page's policy allows
+      // In a shadow root, CodeMirror uses constructed style sheets, which the page's policy allows
       const root = holder.current.shadowRoot ?? holder.current.attachShadow({ mode: "open" });
       const listener = cm.EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.sliceDoc(), update.transactions.some((each) => each.isUserEvent("input.paste") || each.isUserEvent("input.drop"))); });
       const view = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: text, extensions: [...extensions(cm, language, text, words), cm.EditorView.theme(THEME), cm.syntaxHighlighting(shades(cm)), cm.EditorView.contentAttributes.of({ "aria-label": label }), listener] }) });

@@ -1,5 +1,5 @@
-// A grid for the keyboard: one tab stop, arrow keys between cells, Enter edits a cell. Only the rows in sight are in the
-// page. It knows no items: its view gives each cell's text and control.
+// A grid for the keyboard: one tab stop, arrow keys between cells, Enter edits a cell. Only visible rows are in the
+// page. It is independent of items: its view provides each cell's text and control.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { arrived, html } from "./lib.js";
@@ -9,7 +9,7 @@ const CHARACTER_PX = 7.3;
 const HEAD_PX = innerWidth < 700 ? 116 : 172;
 const NUMBER = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-// A control edits its value as a text; null is no value
+// A control edits its value as a string; null is no value
 const CHOICES = { boolean: ["true", "false"] };
 export const optionsOf = (control) => CHOICES[control.kind] ?? control.values;
 
@@ -85,7 +85,7 @@ export function Grid({ label, columns, rows, cellOf, selection, head, commit, op
   }
 
   function leave(to, text, then) {
-    // then: an arrow key, "" for the same cell, null if the focus went elsewhere
+    // then: an arrow key, "" for the same cell, null if the focus moved elsewhere
     if (!open_.current) return;
     const { id, name } = open_.current;
     open_.current = null;

@@ -1,4 +1,4 @@
-// What the studio can open: recent designs, the systems, a new file, a Workbench model, an endpoint's tables.
+// The start page: recent designs, the systems, a new file, a Workbench model, an endpoint's tables.
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

@@ -1,4 +1,4 @@
-// What every view needs: the address, the token, asking the server, and small pieces of the page.
+// Shared by all views: the URL, the token, requests to the server, and small components.
 
 import { h } from "preact";
 import { signal } from "@preact/signals";
@@ -6,7 +6,7 @@ import htm from "htm";
 
 export const html = htm.bind(h);
 
-// The token comes in the address once, and is kept for this tab only; it is never in a link.
+// The token is in the first URL, and is stored for this tab only; links never contain it.
 
 const here = new URL(location.href);
 const given = here.searchParams.get("token");
@@ -18,8 +18,8 @@ if (given && !embedded) {
   history.replaceState(null, "", here);
 }
 
-export const asked = signal(0); // how many answers are awaited
-export const refused = signal(false); // whether the token was refused
+export const asked = signal(0); // the number of pending requests
+export const refused = signal(false); // whether the token was rejected
 export const offline = signal(false); // whether the server doesn't respond
 
 export class Failure extends Error {
@@ -59,7 +59,7 @@ export function setToken(text) {
   refused.value = false;
 }
 
-// The address contains the whole view. Long parts are after the #, which browsers don't send.
+// The URL contains the whole view. Long parts are after the #, which browsers don't send.
 
 const BEHIND = ["edits", "older", "scratch"];
 const read = () => ({
@@ -88,12 +88,12 @@ export function go(changes, { replace = false, base = address.value } = {}) {
 }
 
 // A module's text from a link, the clipboard or a dropped file runs only after the user has pressed Run on it. This is the
-// text that may run; typing goes on from it.
+// text that can run; typing continues from it.
 let runnable = null;
 export const mayRun = (text) => text === null || text === runnable;
 export function allowRun(text) { runnable = text; }
 
-// What changes many times a second is put into the address when it rests.
+// Values that change many times per second are written into the URL when they stop changing.
 let resting = 0, waiting = {};
 export function rest(changes) {
   waiting = { ...waiting, ...changes };
@@ -105,7 +105,7 @@ export function restless() { clearTimeout(resting); waiting = {}; }
 export const view = (name, more = {}) => link({ view: name, ...more }, {});
 
 export function follow(event) {
-  // A plain click on a link of the page goes there without loading it again.
+  // A plain click on a link within the page navigates without a reload.
   const to = event.target.closest?.("a[href]");
   if (!to || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || to.target || to.hasAttribute("download")) return;
   const href = to.getAttribute("href");
@@ -122,12 +122,12 @@ const loaders = [];
 const OF_DATA = ["map", "item", "data", "form"];
 const here_ = () => address.value.view ?? "map";
 
-// Load again what the view shows; other views load again when they are opened
+// Reload the data of the view; other views reload when they are opened
 export function reload({ data = false } = {}) {
   for (const each of loaders) if (!data || OF_DATA.includes(each.action)) each.view === here_() ? each.again() : each.forget();
 }
 
-// The page polls the versions of the data and of the design's file. A view that wrote something polls at once.
+// The page polls the versions of the data and of the design's file. A view that wrote something polls immediately.
 let versions = null, polling = false;
 export const designChanged = signal(0);
 export async function poll() {
@@ -171,7 +171,7 @@ export function loader(action) {
   return made;
 }
 
-// After a choice in the palette, the view that opens takes the focus, unless the user has moved it meanwhile
+// After a choice in the palette, the opened view takes the focus, unless the user has moved it meanwhile
 let arriving = 0;
 export const arrive = () => { arriving = performance.now(); };
 export function arrived() {
@@ -180,7 +180,7 @@ export function arrived() {
   return is;
 }
 
-// Small pieces
+// Small components
 
 export function download(name, text, type) {
   const to = document.createElement("a");
@@ -206,7 +206,7 @@ export function Json({ value, label }) {
   return html`<pre class="json" tabindex="0" aria-label=${label ?? "JSON"}>${JSON.stringify(value, null, 2)}</pre>`;
 }
 
-// A part that can be folded away; which ones were turned from how they begin is in the address
+// A collapsible part; the URL contains those whose state was changed
 export function Folded({ name, open = false, summary, children }) {
   const turned = new Set((address.value.turned ?? "").split(".").filter(Boolean));
   const is = open !== turned.has(name);
@@ -218,7 +218,7 @@ export function Folded({ name, open = false, summary, children }) {
   return html`<details class="request" open=${is} onToggle=${toggle}><summary>${summary}</summary>${children}</details>`;
 }
 
-// A stored attribute value as it reads
+// A stored attribute value in readable form
 function binary(base64) {
   const bytes = Math.floor(base64.length * 3 / 4) - (base64.match(/=+$/)?.[0].length ?? 0);
   const first = Array.from(atob(base64.slice(0, 12)).slice(0, 8), (character) => character.charCodeAt(0).toString(16).padStart(2, "0")).join("");
@@ -242,7 +242,7 @@ export function plainValue(value) {
   return content;
 }
 
-// A text in the address, behind the #: packed
+// A text in the URL after the #, compressed
 const through = (bytes, stream) => new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer();
 export async function packed(text) {
   const bytes = new Uint8Array(await through(text, new CompressionStream("deflate-raw")));
@@ -253,7 +253,7 @@ export async function unpacked(text) {
   return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
 }
 
-// Arguments in the address: a.NAME=JSON
+// Arguments in the URL: a.NAME=JSON
 export function argumentsOf(params) {
   const given = {};
   for (const [name, text] of Object.entries(params))

@@ -1,4 +1,4 @@
-// The map: pan, zoom, follow lines, select an item, highlight an access pattern. The server makes the drawing.
+// The map: pan, zoom, follow lines, select an item, highlight an access pattern. The server creates the drawing.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -8,8 +8,8 @@ import { partitions } from "./palette.js";
 const drawing = loader("map");
 const details = loader("item");
 
-// Zoom and pan are a transform of one layer, which the browser moves without drawing it again. The address has the center
-// of the window, so that a link shows the same in a window of another size.
+// Zoom and pan are a transform of one layer, which the browser moves without redrawing it. The URL contains the center
+// of the window, so that a link shows the same part in a window of another size.
 const camera = { x: 0, y: 0, k: 1 };
 let stage = null, paper = null, size = { width: 1, height: 1 };
 let frame = 0, movedAt = 0;
@@ -28,7 +28,7 @@ function move({ kept = false } = {}) {
 }
 
 function restore(at) {
-  // The position in the address
+  // The position in the URL
   const [x, y, k] = at.split(",").map(Number);
   if (![x, y, k].every(Number.isFinite)) return fit();
   camera.k = Math.min(Math.max(k, LEAST), MOST);
@@ -68,7 +68,7 @@ function zoom(factor, px = stage.clientWidth / 2, py = stage.clientHeight / 2) {
   move();
 }
 
-// The position of a part of the drawing, by its own rectangle: asking the browser would cause a layout
+// The position of a part of the drawing, by its own rectangle: a request to the browser would cause a layout
 const BOXES = { row: ":scope > .ground", card: ":scope > .body" };
 function boxOf(node) {
   const kind = node.classList.contains("row") ? "row" : "card";
@@ -89,7 +89,7 @@ function show(node, { centre = false } = {}) {
   move();
 }
 
-// What the drawing has, looked up once: rows with their places, cards, and lines by the rows that they tie
+// The elements of the drawing, looked up once: rows with positions, cards, and lines by the rows that they connect
 
 let rows = [], byId = new Map(), byItem = new Map(), cards = new Map(), ties = new Map(), ways = null, texts = new Map();
 
@@ -118,8 +118,8 @@ function element(name, attributes) {
   return made;
 }
 
-// A large map: of cards that are out of sight, and of all where nothing could be read, only outlines are drawn. Others
-// come in a few at a time, so that no frame waits for them. A small map is in the page as a whole, for screen readers.
+// On a large map, cards outside the window, and all cards that are too small to read, are drawn as outlines. Others are
+// added a few at a time, so that no frame waits for them. A small map is in the page as a whole, for screen readers.
 
 const LARGE_ROWS = 1200, TIES_MAX = 2500, READABLE = 0.45, FRAME_MS = 5;
 let stocked = [];
@@ -215,7 +215,7 @@ function light(row) {
 }
 
 function near(row, key) {
-  // The row that an arrow key leads to: within its card first, then the card beside it.
+  // The row that an arrow key selects: first in the same card, then in the adjacent card.
   const from = rows.find((other) => other.row === row);
   if (!from) return null;
   const distance = ({ x, y }) => {
@@ -257,7 +257,7 @@ function listen(node) {
   node.addEventListener("pointermove", (event) => {
     if (!pointers.has(event.pointerId)) {
       const row = event.target.closest?.(".row");
-      if (row === listen.over || performance.now() - movedAt < 120) return; // what moves beneath the pointer isn't meant
+      if (row === listen.over || performance.now() - movedAt < 120) return; // ignore items that move under the pointer
       listen.over = row;
       light(row);
       return;
@@ -326,7 +326,7 @@ function Drawing({ data, before, params }) {
     const lit = marked.map(({ row }) => boxOf(row.closest(".card")));
     if (params.at) restore(params.at);
     else if (lit.length) {
-      // With the items in the table that an index's entries are of, where that stays readable
+      // With the items of an index's entries in the table, if that is still readable
       const sources = Array.from(paper.querySelectorAll(".tie.way"), (tie) => byId.get(tie.dataset.a)).filter(Boolean).map((row) => boxOf(row.closest(".card")));
       const [near, whole] = [around(lit), around([...lit, ...sources])];
       const fits = (box) => box.width <= stage.clientWidth && box.height <= stage.clientHeight;
@@ -352,7 +352,7 @@ function Drawing({ data, before, params }) {
 const PLACES = { templates: "Key templates", items: "Items" };
 const showsTemplates = (about, params) => about.entities.length > 0 && params.show !== "items" && !params.question && !params.collection && !params.partition && !(params.item && !params.item.startsWith("template-"));
 
-// The legend leads to the collections of an entity, one after the other
+// The legend selects the collections of an entity, one after the other
 let sought = { label: null, at: 0 };
 function seek(label) {
   const found = [...cards.values()].map((card) => [...card.querySelectorAll(".row")].find((row) => row.dataset.kind === label)).filter(Boolean);
@@ -419,7 +419,7 @@ function PathPanel({ about, params, path }) {
     </section>`;
 }
 
-// A partition as the Data view's address has it
+// A partition as in the URL of the Data view
 const partitionText = (value) => { const [text] = Object.values(value ?? {}); return /^[{[]/.test(text ?? "") ? JSON.stringify(value) : text; };
 
 function ItemPanel({ params }) {
@@ -449,7 +449,7 @@ function ItemPanel({ params }) {
     </section>`;
 }
 
-const generating = signal(null); // the error of sample data; null: none
+const generating = signal(null); // the error of writing sample data; null: none
 async function generate() {
   try { await ask("generate"); generating.value = null; go({ show: "items" }); drawing.again(); } catch (error) { generating.value = error.error ?? { message: String(error) }; }
 }

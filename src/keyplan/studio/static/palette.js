@@ -1,4 +1,4 @@
-// The command palette: Ctrl+K reaches every view, access pattern and entity, and every partition that the map shows.
+// The command palette: Ctrl+K finds every view, access pattern and entity, and every partition on the map.
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -7,7 +7,7 @@ import { arrive, ask, embedded, go, html } from "./lib.js";
 const opened = signal(false);
 const text = signal("");
 const at = signal(0);
-export const partitions = signal({ list: [], base: {} }); // of the map that was drawn last, and its part of the address
+export const partitions = signal({ list: [], base: {} }); // of the last drawn map, and its part of the URL
 let before = null;
 
 export function openPalette() {
@@ -60,7 +60,7 @@ function matches(entry, words) {
   return words.every((word) => all.includes(word));
 }
 
-// Labels that begin with what was typed come first
+// Labels that begin with the input come first
 function rank(entry, words) {
   const label = entry.label.toLowerCase();
   return entry.always ? 3 : !words.length || label.startsWith(words.join(" ")) ? 0 : label.split(" ").some((part) => part.startsWith(words[0])) ? 1 : 2;

@@ -4,8 +4,8 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Fault, Folded, allowRun, ask, download, go, html, link, many, mayRun, packed, unpacked, view } from "./lib.js";
 
-const shown = signal(null); // the answer that is shown: plans, or what is wrong
-const running = signal(null); // how far the planning is
+const shown = signal(null); // the shown response: plans, or an error
+const running = signal(null); // the planner's progress
 const failed = signal(null);
 const SOON_MS = 400, LATER_MS = 1500;
 const WORDS = { "choosing keys": "Choosing keys", "weighing plans": "Weighing plans", verifying: "Verifying them on generated items" };
@@ -17,7 +17,7 @@ async function look(wanted, more = {}) {
   let wait = LATER_MS;
   try {
     const text = wanted.scratch ? await unpacked(wanted.scratch).catch(() => null) : null;
-    if (wanted.scratch && text === null) { go({ scratch: null }, { replace: true }); return; } // a link that was cut
+    if (wanted.scratch && text === null) { go({ scratch: null }, { replace: true }); return; } // a truncated link
     const answer = await ask("plan", { ignore_existing: wanted.ignore_existing, attributes: wanted.attributes, text, run: mayRun(text), version: shown.value?.version ?? null, ...more });
     if (mine !== asking) return;
     failed.value = null;

@@ -7,7 +7,7 @@ import { Fault, Folded, Json, argumentParams, argumentsOf, arrived, ask, go, htm
 const form = loader("form");
 const made = signal(null); // the last call: its arguments and result
 const busy = signal(false);
-let latest = ""; // the last call, also while it runs
+let latest = ""; // the last call, even while it runs
 const callKey = (question, given) => JSON.stringify([question, Object.entries(given ?? {}).sort()]);
 const SAVED = `keyplan-studio-saved-${location.pathname}`;
 const saved = signal(JSON.parse(localStorage.getItem(SAVED) ?? "[]"));
@@ -135,7 +135,7 @@ export function View({ about, params }) {
   const { data, error } = form.state.value;
   const current = data?.question === question ? data : null;
   const about_ = about.questions.find((candidate) => candidate.name === question);
-  // A link to a result, or Back, runs the read again; for a write it repeats only the dry run.
+  // A link to a result, or Back, repeats the read; for a write, it repeats only the dry run.
   const given = argumentsOf(params) ?? {}, wanted = callKey(question, given);
   useEffect(() => { if (current && (params.ran || (current.kind === "read" && Object.keys(given).length)) && wanted !== latest) run(question, given, false); }, [current, params.ran, wanted]);
   return html`

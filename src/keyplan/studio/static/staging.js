@@ -1,5 +1,5 @@
-// Staged edits: checked one by one as they are made, shown together, saved in one transaction, and undone step by step.
-// They are in the address after the #: a link restores them, and sends nothing.
+// Staged edits: validated individually, shown together, saved in one transaction, and undone step by step.
+// They are in the URL after the #: a link restores them, and sends nothing.
 
 import { signal } from "@preact/signals";
 import { address, ask, download, go, many, poll } from "./lib.js";
@@ -14,7 +14,7 @@ export const notice = signal("");
 
 export const editOf = (id) => edits.value.find((edit) => edit.id === id);
 
-// Each step is the edits before it, or the name of a saved transaction. A step that is undone can be redone.
+// Each step contains the previous edits, or the name of a saved transaction. A step that is undone can be redone.
 const past = [], future = [];
 export const undoable = signal(false);
 const settle = () => { undoable.value = past.length > 0; };
@@ -54,7 +54,7 @@ export function change(row, name, value) {
 
 const sent = ({ id, kind, ...rest }) => rest;
 
-// The server checks an edit as soon as it is staged; each fault is shown in its cell
+// The server checks an edit as soon as it is staged; each error is shown in its cell
 async function check(edit) {
   const put = (found) => { if (editOf(edit.id) === edit) faults.value = { ...faults.value, [edit.id]: found }; };
   put({});
@@ -84,7 +84,7 @@ export const send = (save) => attempt(async () => {
   poll();
 });
 
-// Undo takes a staged edit back, or a saved transaction by a new conditional write
+// Undo removes a staged edit, or reverts a saved transaction with a new conditional write
 async function step(from, to) {
   const last = from.at(-1);
   if (!last || busy.value) return;

@@ -1,4 +1,4 @@
-// The forms of the page: what they send, and how an answer and its requests are shown. No library, nothing from elsewhere.
+// The forms of the page: their requests, and the display of responses and of requests to DynamoDB. No libraries.
 "use strict";
 
 const element = (name, attributes = {}, ...children) => {
@@ -10,7 +10,7 @@ const element = (name, attributes = {}, ...children) => {
   return made;
 };
 
-// JSON, coloured, with short objects on one line
+// JSON with colors, and short objects on one line
 
 const WIDTH = 72;
 
@@ -54,7 +54,7 @@ for (const pre of document.querySelectorAll("pre[data-json]")) {
   pre.replaceChildren(json(JSON.parse(pre.textContent)));
 }
 
-// What a form says
+// The arguments in a form
 
 const controls = (form) => [...form.querySelectorAll("input, select, textarea")];
 
@@ -98,7 +98,7 @@ function body(form) {
   return given;
 }
 
-// Faults, beside the fields they are about
+// Errors, next to their fields
 
 function clearFaults(form) {
   for (const fault of form.querySelectorAll(".fault")) fault.remove();
@@ -144,7 +144,7 @@ function problem(form, error) {
   return box;
 }
 
-// Asking
+// Requests
 
 function show(form, outcome) {
   const details = form.closest("details");
@@ -207,7 +207,7 @@ async function ask(form, cursor) {
       options.body = JSON.stringify(body(form));
       options.headers["content-type"] = "application/json";
       const token = formToken();
-      if (token) options.headers["x-csrf-token"] = token; // an application's policy may ask for it
+      if (token) options.headers["x-csrf-token"] = token; // an application's policy can require it
     }
     const response = await fetch(address, options);
     const outcome = await response.json();
@@ -228,7 +228,7 @@ function line(form) {
   form.querySelector(".line").textContent = `${form.dataset.method} /api/${form.dataset.pattern}${text ? "?" + text : ""}`;
 }
 
-// Values to begin with, from what is stored
+// Initial values from stored items
 
 async function suggest() {
   let values;

@@ -1,4 +1,4 @@
-// What is nicer with a script, and works without: suggestions of tags, a live preview, the choice of light or dark.
+// Optional improvements, because pages work without scripts: tag suggestions, live preview, light or dark mode.
 "use strict";
 
 document.documentElement.classList.add("js");
@@ -11,7 +11,7 @@ const later = (milliseconds, action) => {
   };
 };
 
-// Light or dark, kept for a year
+// Light or dark mode, stored for a year
 
 for (const button of document.querySelectorAll("[data-theme-toggle]")) {
   button.addEventListener("click", () => {
@@ -22,7 +22,7 @@ for (const button of document.querySelectorAll("[data-theme-toggle]")) {
   });
 }
 
-// The menu closes when something else is chosen
+// The menu closes on Escape, or a click elsewhere
 
 for (const menu of document.querySelectorAll("details.menu")) {
   document.addEventListener("click", (event) => {
@@ -36,11 +36,11 @@ for (const menu of document.querySelectorAll("details.menu")) {
   });
 }
 
-// What went wrong is read first
+// The error is read first
 
 document.querySelector("[data-focus]")?.focus();
 
-// Suggestions of tags: of the last word, below the box
+// Tag suggestions for the last word, below the input
 
 let boxes = 0;
 
@@ -141,7 +141,7 @@ const picker = document.querySelector("[data-pictures]");
 
 if (picker) {
   const text = picker.form.elements.content;
-  const field = picker.form.elements[picker.dataset.into]; // takes the address alone
+  const field = picker.form.elements[picker.dataset.into]; // receives only the URL
   const status = document.querySelector("[data-picture-status]");
   const send = async (file) => {
     status.textContent = `Uploading ${file.name}…`;
@@ -181,7 +181,7 @@ if (picker) {
   }
 }
 
-// The preview, as it is typed
+// The preview, updated while typing
 
 const writing = document.querySelector("form[data-preview]");
 
@@ -200,12 +200,12 @@ if (writing) {
       headers: { Accept: "text/html" },
     }).catch(() => null);
     if (mine !== asked) return; // there is newer input
-    if (answer?.ok) shown.innerHTML = await answer.text(); // made safe by the server
+    if (answer?.ok) shown.innerHTML = await answer.text(); // sanitized by the server
     else if (answer?.status === 429) setTimeout(() => mine === asked && preview(), 3000);
   });
   writing.addEventListener("input", preview);
   const { content } = writing.elements;
-  let changed = content.value !== content.defaultValue; // typed before this script came, or kept by the browser
+  let changed = content.value !== content.defaultValue; // typed before this script loaded, or restored by the browser
   if (changed) preview();
   writing.addEventListener("input", () => { changed = true; });
   writing.addEventListener("submit", () => { changed = false; });
