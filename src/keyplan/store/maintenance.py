@@ -1,5 +1,5 @@
-"""Work that a store does besides requests: removing what has expired and finishing what another process started. Loaded
-when it is first needed.
+"""Work of a store in addition to requests: removing expired data and finishing work that another process started.
+Loaded when it is first needed.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ _OVER_ACCOUNT = (
 
 
 class Bucket:
-    """A token bucket: units at a rate, up to a capacity. It can be in debt. ``balance`` is as of ``_at_s``."""
+    """A token bucket: units at a rate, up to a capacity. ``balance``, as of ``_at_s``, can be negative."""
 
     __slots__ = ("_at_s", "balance", "capacity", "rate")
 

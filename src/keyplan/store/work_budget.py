@@ -28,7 +28,7 @@ REMOVED_TOGETHER = 200
 
 
 def piece_rows(writes: int) -> int:
-    """The number of items in such a transaction, with this many writes per item."""
+    """The number of items per transaction, with this many writes per item."""
     return max(1, PIECE_ROWS // writes)
 
 

@@ -46,7 +46,7 @@ def count_lines(path: Path) -> int:
 class Lines:
     """The numbered lines of a file, including line ends. Lines that are too long are reported and skipped.
 
-    So are lines that aren't UTF-8, unless ``fallback`` names an encoding for them: then only the first one is reported.
+    Lines that aren't UTF-8 are, too; with ``fallback``, an encoding for them, only the first one is reported.
     """
 
     def __init__(self, file: BinaryIO, tell: Tell, *, fallback: str | None = None) -> None:

@@ -3,8 +3,8 @@
 AWS validates members in two layers, and the operation determines the wording (decision 0029). The older layer lists
 every violated constraint and repeats the value. The current layer reports some errors by the member's name: an empty
 table name, lengths, and enumerations with their own messages. The older layer always reports missing required members.
-SearchVectors has a newer JSON reader, which rejects the first unreadable member and gives its column (recorded from the
-service in October 2026).
+SearchVectors has a newer JSON reader, which rejects the first unreadable member and reports its column (recorded from
+the service in October 2026).
 """
 
 from __future__ import annotations

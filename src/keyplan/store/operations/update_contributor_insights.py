@@ -1,4 +1,4 @@
-"""UpdateContributorInsights of a table or a global secondary index; without a change, the current status."""
+"""UpdateContributorInsights: change insights of a table or a global secondary index, or return the current status."""
 
 from __future__ import annotations
 

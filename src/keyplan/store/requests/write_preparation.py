@@ -41,7 +41,7 @@ _IDLE = frozenset({"ExpressionAttributeNames", "ExpressionAttributeValues"})
 
 def check_form(request: Request) -> None:
     """Validate the parts of a transaction's action that are checked before values: names and expression syntax. Raises
-    RequestFault or ExpressionFault if there is such an error.
+    RequestFault or ExpressionFault.
     """
     item_keys.check_names(request.get("Item") or {})
     for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):

@@ -159,7 +159,7 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; most that are repeated are joined to the first. Trailers are dropped: they must not change
+        """Keep a header; most repeated headers are joined to the first one. Trailers are dropped: they must not change
         what was requested.
         """
         if not self._in_head:

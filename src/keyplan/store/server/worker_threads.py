@@ -67,7 +67,7 @@ class Threads:
         self._submit(self._large, work, done)
 
     def submit_body(self, work: Work, done: Done) -> None:
-        """Run it in the thread of large requests. After the last one, return the memory to the system."""
+        """Run work in the thread of large requests. After the last request, return the memory to the system."""
         self._bodies_pending += 1
 
         def end(answer: bytes) -> None:

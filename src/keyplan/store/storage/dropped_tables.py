@@ -82,7 +82,7 @@ def has_waste(run: Run) -> bool:
 
 
 def clear_piece(run: Run) -> bool:
-    """Remove a chunk of what remains; returns whether it was the last one."""
+    """Remove a chunk of the remaining rows; returns whether it was the last one."""
     names = _names(run)
     if names:
         chunk = _chunk_of(run, names[0])

@@ -1,8 +1,8 @@
 """The format of the file: creating it in an empty file, migrating an older file, and refusing any other.
 
 ``PRAGMA user_version`` is the format. A migration is one transaction: a process that is killed meanwhile leaves the
-file as it was. It renames the catalog and the tables of items. Each request of an older process that has the file
-open then fails, instead of writing rows that this version doesn't read.
+file unchanged. It renames the catalog and the tables of items. Each request of an older process that has the file open
+then fails, instead of writing rows that this version doesn't read.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ class FileGuard:
 
     @contextmanager
     def released(self) -> Generator[None]:
-        """Remove a user; the block closes its last connection. For the last user, the locks are released before, so
-        that SQLite can remove the files, and the guard's files are closed after.
+        """Remove a user, whose last connection the ``with`` block closes. For the last user, the locks are released
+        before the block, so that SQLite can remove the files, and the guard's files are closed after it.
         """
         with _registry:
             self._users -= 1
@@ -120,7 +120,7 @@ class FileGuard:
 
     @contextmanager
     def new_readers_waiting(self) -> Generator[None]:
-        """Keep other programs from starting to read the file in the block."""
+        """Within the block, keep other programs from starting to read the file."""
         self._lock(self._file, fcntl.F_WRLCK, _PENDING)
         try:
             yield

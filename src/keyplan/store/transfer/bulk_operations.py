@@ -38,7 +38,7 @@ class CancelledError(Exception):
 
 @dataclass
 class Progress:
-    """The progress of a bulk operation. Bytes are those of the objects, and of writes in units."""
+    """The progress of a bulk operation. ``read_bytes`` counts the objects' content."""
 
     read_bytes: int = 0
     processed: int = 0

@@ -83,8 +83,8 @@ class PostWrites(Reads):
         """Edit all of a post: title, text, slug, tags and excerpt (empty: the text's first paragraph).
 
         ``version`` is that of the edited text. If the text has changed since, the edit raises Refused, at ``version``,
-        and overwrites nothing. The post's old slug stays, and redirects; another post's slug raises Refused at
-        ``slug``, and so does an archived post. Raises ItemNotFound, ItemTooLarge.
+        and overwrites nothing. The post's old slug stays, and redirects. Raises Refused for another post's slug, at
+        ``slug``, and for an archived post; ItemNotFound, ItemTooLarge.
         """
         check_content(content, "Blog.edit_post.content")
         post_with_content = yield from self.whole_post.read(post_id)

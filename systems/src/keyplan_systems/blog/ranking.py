@@ -132,7 +132,7 @@ class Gatherer:
         return sum(len(queue.waiting) for queue in (self._posts, self._tags, self._users))
 
     def gather(self) -> int:
-        """Aggregate what is due; returns the number of changed rankings. Raises the store's errors."""
+        """Aggregate due rankings; returns the number of changed rankings. Raises the store's errors."""
         changed = 0
         for post_id in self._posts.take(self.most):
             outcome = self._refresh(self.blog.refresh_ranking, self._posts, post_id)

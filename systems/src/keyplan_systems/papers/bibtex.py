@@ -75,7 +75,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH_NUMBERS = frozenset(str(number) for number in range(1, 13))
 _ROLES: tuple[tuple[str, Role], ...] = (("author", "author"), ("editor", "editor"))
 
-# bibtexparser logs and returns what it can't parse; it is reported from the result.
+# bibtexparser logs and returns unparsable blocks, which are reported from the result.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 
 
@@ -131,7 +131,7 @@ class _Known:
 
 
 def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Trouble]:
-    """The records of a file, and its errors. Its entries can inherit from entries of the files ``beside`` it.
+    """The records of a file, and its errors. Its entries can inherit from entries of the files in ``beside``.
 
     Raises OSError.
     """

@@ -1,4 +1,4 @@
-"""Export of a paper as BibTeX and as a citation. An import of the BibTeX gives the same paper."""
+"""Export of a paper as BibTeX and as a citation. An import of the BibTeX results in the same paper."""
 
 from __future__ import annotations
 

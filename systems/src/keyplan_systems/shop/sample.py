@@ -1,7 +1,7 @@
 """The sample of the shop: merchants of different size; few products and customers have most of the orders.
 
-Times are relative to the first sampling. Otherwise, order number n is the same in every sample, and so are products and
-users. Sampling again adds only what is missing.
+Times are relative to the first sampling. Otherwise, products, users, and order number n are the same in every sample.
+Sampling again adds only what is missing.
 """
 
 from __future__ import annotations
