@@ -208,7 +208,7 @@ def test_other_clients_are_served_during_a_hostile_request(target: Server, name:
 def test_body_with_too_many_members_is_rejected(target: Server) -> None:
     with target.raw() as raw:
         answer = raw.ask(request("PutItem", body_of(b"[", b"1", b"]", 3_000_000)))
-    assert (answer.status, answer.message) == (400, "A request may have 1000000 members")
+    assert (answer.status, answer.message) == (400, "A request can have at most 1000000 members")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", pytest.param("deflate", marks=pytest.mark.nightly)])
