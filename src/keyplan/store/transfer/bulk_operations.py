@@ -38,7 +38,7 @@ class CancelledError(Exception):
 
 @dataclass
 class Progress:
-    """The progress of a bulk operation. ``read_bytes`` is the size of the objects; the other sizes are whole write units."""
+    """The progress of a bulk operation: sizes of the objects, and of writes in whole write units."""
 
     read_bytes: int = 0
     processed: int = 0
