@@ -28,7 +28,7 @@ def readable(cms: Cms, slug: str) -> Readable | None:
 def previewed(cms: Cms, token: str) -> Readable | None:
     """The version of a preview link; None if it has expired or is invalid."""
     shared = cms.preview(token_hash(token)) if len(token) <= TOKEN_CHARACTERS_MAX else None
-    if shared is None or shared.expires_at <= now():  # expired items exist for days
+    if shared is None or shared.expires_at <= now():  # expired items can exist for days
         return None
     article = cms.article(shared.article_id)
     return None if article is None else _with_version(cms, article, shared.version)

@@ -208,7 +208,7 @@ def order(turn: ShopTurn) -> Response:
 
 def cancel_order(turn: ShopTurn) -> Response:
     details = _own(turn)
-    if details.order.status == "cancelled":  # by a second click, or unpaid
+    if details.order.status == "cancelled":  # by a second click, or because it was unpaid
         return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")
