@@ -42,10 +42,10 @@ class Telemetry:
             "db.client.operation.duration", "s", "Duration of one request, with its retries"
         )
         self._patterns = meter.create_histogram(
-            "keyplan.pattern.duration", "s", "Duration of a call of a pattern or a verb"
+            "keyplan.pattern.duration", "s", "Duration of a call of a pattern or a CRUD method"
         )
         self._requests = meter.create_counter("keyplan.requests", "{request}", "Requests, without retries")
-        self._retries = meter.create_counter("keyplan.retries", "{request}", "Requests made again")
+        self._retries = meter.create_counter("keyplan.retries", "{request}", "Retried requests")
         self._read_units = meter.create_counter("keyplan.read_units", "{unit}", "Read units consumed")
         self._write_units = meter.create_counter("keyplan.write_units", "{unit}", "Write units consumed")
 

@@ -205,7 +205,7 @@ def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str
     result = run("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
     assert result.exit_code == 0, result.output
     assert "(on-demand, without `add`)" in result.stdout
-    assert "No pattern, index or bill costs anything else than before.\n\nNot estimated:" in result.stdout
+    assert "The cost of each pattern, index and bill is unchanged.\n\nNot estimated:" in result.stdout
     assert (
         "- W1 add: it creates no valid Note: Note.note_id: field required; Note.text: field required" in result.stdout
     )
@@ -256,7 +256,7 @@ def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str
 def test_equal_designs_have_no_difference(designs: tuple[str, str, str]) -> None:
     before, _, traffic = designs
     result = run("cost", before, before, "--traffic", traffic)
-    assert "No pattern, index or bill costs anything else than before." in result.stdout
+    assert "The cost of each pattern, index and bill is unchanged." in result.stdout
 
 
 # Invalid input: all errors together, exit status 2, no traceback

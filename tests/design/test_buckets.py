@@ -67,10 +67,10 @@ def test_whole_units_of_a_time_are_buckets(partition: str, kind: Any, unit: str)
 @pytest.mark.parametrize(
     ("partition", "kind", "said"),
     [
-        ("D#{device}#{at:%m}", datetime, "the months of at in its partition key come again with each year"),
-        ("D#{device}#{at:%Y%d}", datetime, "the days of at in its partition key come again with each month"),
-        ("D#{device}#{at:%H%M}", datetime, "the minutes of at in its partition key come again with each year"),
-        ("D#{device}#{at:%m%d}", date, "the days of at in its partition key come again with each year"),
+        ("D#{device}#{at:%m}", datetime, "the months of at in its partition key repeat in each year"),
+        ("D#{device}#{at:%Y%d}", datetime, "the days of at in its partition key repeat in each month"),
+        ("D#{device}#{at:%H%M}", datetime, "the minutes of at in its partition key repeat in each year"),
+        ("D#{device}#{at:%m%d}", date, "the days of at in its partition key repeat in each year"),
         ("D#{device}#{at}", datetime, "at is in its partition key as a whole"),
         ("D#{device}#{at:ms}", datetime, "a range there needs whole units of a time"),
         ("D#{device}#{at}", str, "a range there needs whole units of a time"),

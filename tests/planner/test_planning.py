@@ -236,7 +236,7 @@ class Zoo(Design):
     def review(self, shop_id: str, guest: str) -> Review | None: ...
 """)
     best = plan(made)[0]
-    assert any("newest_first is taken for the order of written_at" in note for note in best.notes)
+    assert any("newest_first is assumed to order by written_at" in note for note in best.notes)
     with applied(best) as planned, planned.open(":memory:") as opened:
         review = made.uncompiled["Review"]
         for day, guest in ((1, "c"), (2, "a"), (3, "b")):

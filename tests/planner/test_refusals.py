@@ -91,7 +91,7 @@ CASES: dict[str, tuple[Any, str]] = {
         read("Q", consistent=True)(strong),
         "it is strongly consistent, which only the table's key supports (order_id) (remove consistent=True, or write a",
     ),
-    "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key has one"),
+    "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key supports one"),
     "range_and_order": (
         read("Q", order_by="total")(range_and_order),
         "placed_at is a range, but the result is ordered by total (order by placed_at",

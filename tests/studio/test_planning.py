@@ -90,9 +90,7 @@ def test_each_row_shows_the_differences(made: Any) -> None:
 def test_notes_are_shown_at_their_access_pattern(made: Any) -> None:
     rows = rows_of(made)
     assert "Field(ge=0, le=...)" in rows["Line.primary"]["cells"][0]["noted"][0]
-    assert (
-        "newest_first is taken for the order of order_id" in rows["Access patterns.orders_of"]["cells"][0]["noted"][0]
-    )
+    assert "newest_first is assumed to order by order_id" in rows["Access patterns.orders_of"]["cells"][0]["noted"][0]
 
 
 def test_a_plan_has_its_patch_and_the_module_with_it(made: Any) -> None:

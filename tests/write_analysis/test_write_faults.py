@@ -240,7 +240,7 @@ def test_joined_writes_are_priced_as_a_transaction() -> None:
     explanation = explain(Joiner, "part", {"name": "a"})
     assert [request.operation for request in explanation.requests] == ["TransactWriteItems"]
     assert len(explanation.requests[0].parameters["TransactItems"]) == 1
-    assert "in one TransactWriteItems with those of the writes that it is joined with" in explanation.proof
+    assert "in one TransactWriteItems with the actions of the joined writes" in explanation.proof
     assert explain(Joiner, "add", {"name": "a"}).requests[0].operation == "UpdateItem"
 
 
@@ -250,7 +250,7 @@ def test_a_traffic_file_marks_writes_in_transactions() -> None:
     assert [request.operation for request in estimated.requests] == ["TransactWriteItems"]
     counted_twice = {finding.place for finding in check(Joiner, traffic=traffic).findings if finding.code == "KP314"}
     assert counted_twice == {"Joiner.added"}
-    with pytest.raises(TrafficError, match=r"thing is a read, which is part of no transaction"):
+    with pytest.raises(TrafficError, match=r"thing is a read, which isn't part of a transaction"):
         traffic_from({"patterns": {"thing": {"in_transaction": True}}}, Caller.compiled)
 
 

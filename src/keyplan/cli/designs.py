@@ -76,7 +76,7 @@ def find_apart(name: str) -> Found:
 
 @contextmanager
 def apart(name: str) -> Generator[dict[str, ModuleType]]:
-    """Import a design without its neighbors staying in ``sys.modules``; the dict receives them at the end."""
+    """Import a design without leaving its neighbors in ``sys.modules``; the dict receives them at the end."""
     known, path = set(sys.modules), list(sys.path)
     forgotten: dict[str, ModuleType] = {}
     try:

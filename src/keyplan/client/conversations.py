@@ -45,9 +45,7 @@ class Idempotent(str):
 
 
 class ByToken(Idempotent):
-    """An idempotent operation, because the item stores the request's token and its condition expects that it doesn't
-    yet.
-    """
+    """An operation that is idempotent because its condition rejects a token that the item already stores."""
 
     __slots__ = ()
 
@@ -89,8 +87,8 @@ class AsyncTransport(Protocol):
 
 
 class Steps(Protocol):
-    """Executes the steps of a conversation: ``call`` those that are a tuple of its arguments, ``call_all`` the others
-    except pauses. A ``Transport`` is one; the sender of HTTP requests is another.
+    """Executes the steps of a conversation: ``call`` executes steps that are a tuple of its arguments, ``call_all``
+    others except pauses. A ``Transport`` is one; the sender of HTTP requests is another.
     """
 
     @property

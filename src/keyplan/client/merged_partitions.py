@@ -63,7 +63,7 @@ class _Stream:
 
 
 class MergeReader:
-    """Queries of several partitions: shards of one, the values of ``Each``, or the ends of a junction."""
+    """Queries of several partitions: shards of a partition, the values of ``Each``, or the ends of a junction."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
@@ -162,7 +162,7 @@ class MergeReader:
         )
 
     def _request(self, stream: _Stream, ask: Ask) -> Request | None:
-        """The next request of a partition; None if nothing precedes the end of the ask."""
+        """The next request of a partition; None if nothing precedes the end of the request."""
         end = None if ask.end is None else text_of(ask.end[0], self._order[0].type)
         if end is not None and stream.start is not None:
             sort = self._order[0]
@@ -231,7 +231,7 @@ def entries_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader
 
 
 class PartedReader:
-    """Narrower queries in result order; those of several partitions are merged each."""
+    """Narrower queries in result order; those of several partitions are each merged."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
@@ -337,8 +337,8 @@ class Shares:
         return [self._ask(at, end) for at in (fresh or open_now)[:PARALLEL_MAX]]
 
     def took(self, ask: Ask, entries: Sequence[Place], looked_at: int, last: Place | None) -> None:
-        """Record the result of an ask: the places of its entries, the number of items read, and the last item's place;
-        None if nothing more precedes the end of the ask.
+        """Record the result of a request: its entries' places, the number of items read, and the last item's place;
+        None if nothing more precedes the end of the request.
         """
         partition = self._partitions[ask.partition]
         partition.mixed = partition.mixed or looked_at > len(entries)

@@ -1,7 +1,7 @@
 """Results and errors as JSON: in REST responses and in the output of ``--json``.
 
-Fields have the names of parameters. Sets are sorted arrays, datetimes ISO 8601 in UTC with ``Z``, decimals texts, bytes
-base64. Stored forms differ (``keyplan.model.stored.field_codec``).
+Fields have the names of parameters. Sets are sorted arrays, datetimes ISO 8601 in UTC with ``Z``, decimals strings,
+bytes base64. Stored forms differ (``keyplan.model.stored.field_codec``).
 """
 
 from __future__ import annotations

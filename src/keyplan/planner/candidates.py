@@ -1,8 +1,8 @@
 """The keys of one entity that could serve its needs: the fields of the partition, and the order of the sort key.
 
 A key serves a need when its partition is known, the other known fields come first in its sort key, in any order, and
-the field of the range or of the order comes next. So one key serves several needs exactly when the sets of fields that
-they want in front form a chain. Each maximal set of such needs makes one candidate. ``search.py`` chooses among them.
+the field of the range or of the order comes next. One key serves several needs if and only if the sets of fields that
+they need first form a chain. Each maximal set of such needs is one candidate. ``search.py`` chooses among them.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ PARTITION = "P"
 class Candidate:
     """A key of an entity, and the needs (by number) that it serves.
 
-    ``needed``: how many fields of the sort key its needs ask for; those after them only distinguish items. ``turned``:
-    fields that are reversed in it. ``sorted_as``: the entity whose sort key it has. ``merged``: its order goes through
+    ``needed``: how many fields of the sort key its needs require; the others only distinguish items. ``turned``:
+    fields that are reversed in it. ``sorted_as``: the entity whose sort key it has. ``merged``: its order spans
     several entities, so their names follow the ordering field. ``shared``: other entities share its partitions.
     """
 
@@ -105,7 +105,7 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
         if any(not (need.known or need.free) and need.constants.keys() <= _said(need, when) for need in asked):
             partitions.add(frozenset())
         if any(need.whole is not None and need.constants for need in asked):
-            partitions.add(frozenset(entity.identity))  # an index that is read whole may have any partitions
+            partitions.add(frozenset(entity.identity))  # an index that is read whole can have any partitions
         for partition in sorted(partitions, key=sorted):
             wishes = [w for w in _wishes(needs, partition, when, filters=filters) if not needs[w.number].consistent]
             for clique in _cliques(entity, wishes):
@@ -167,7 +167,7 @@ def _said(need: Need, when: Mapping[str, Any]) -> set[str]:
     return {name for name, value in need.constants.items() if when.get(name) == value}
 
 
-# Which needs one key serves
+# The needs that one key serves
 
 
 def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool) -> list[_Wish]:
@@ -196,9 +196,9 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
         if not partition and (given or need.free):
             continue
         if need.together and given != partition:
-            continue  # what several entities share is their partition
+            continue  # the fields that several entities share are their partition
         if len(need.several & partition) + bool(need.each) + need.one > 1:
-            continue  # one field of a partition can have many values, and of one item none
+            continue  # at most one field of a partition can have many values; none if one item is read
         front = given - partition
         asked = frozenset[str]({*given, *need.free, *when, *([need.next] if need.next else [])})
         if not front & need.several:
@@ -292,7 +292,7 @@ def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def sort_forms(entity: EntityFacts, key: Candidate, *, attributes: bool = False) -> tuple[Form, ...]:
-    """The formats of a key, the preferred first: a counter's attribute, native types, or one joined string."""
+    """The formats of a key, preferred first: a counter's attribute, native types, or one joined string."""
     own = _own_form(entity, key)
     if own is not None:
         return (own,)

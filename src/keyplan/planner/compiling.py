@@ -86,7 +86,7 @@ def _compiled(facts: DesignFacts, keys: Declared, traffic: Traffic | None, *, co
 
 
 def checked(made: Plan, traffic: Traffic | None) -> Plan:
-    """The plan with the checker's errors in its notes. Raises DesignError if a write can't work."""
+    """The plan with the checker's errors in its notes. Raises DesignError if a write would always fail."""
     with applied(made) as design:
         report = check(design, traffic)
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.counts]
@@ -97,7 +97,7 @@ def checked(made: Plan, traffic: Traffic | None) -> Plan:
         if error.code == "KP108" and any(re.search(rf"\bkey {re.escape(name)}\b", error.message) for name in new)
     ]
     if faults:
-        raise DesignError("a write could never work with these keys", place=made.design.__name__, errors=faults)
+        raise DesignError("a write would always fail with these keys", place=made.design.__name__, errors=faults)
     notes = (f"{error.place}: {error.message} ({error.code}); {error.hint}" for error in errors)
     return replace(made, notes=(*made.notes, *notes))
 
@@ -106,7 +106,7 @@ def checked(made: Plan, traffic: Traffic | None) -> Plan:
 
 
 def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> dict[type[Entity], CompiledEntity]:
-    """The entities compiled with the keys that they have now; without those that can't be."""
+    """The entities compiled with their current keys, without those that don't compile."""
     compiled = {cls: compile_entity(cls, facts.cls.table, []) for cls in classes}
     return {cls: entity for cls, entity in compiled.items() if entity is not None}
 
@@ -207,7 +207,7 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
     for read in compiled.reads.values():
         order = ordering_field(read)
         if read.options.newest_first is not None and read.options.order_by is None and order is not None:
-            yield f"{read.place}: newest_first is taken for the order of {order}; order_by= sets another"
+            yield f"{read.place}: newest_first is assumed to order by {order}; order_by= sets another"
         about = [entity for cls, entity in facts.entities.items() if cls in facts.about(read.name)]
         if any(order in entity.optional for entity in about) and order not in read.signature.by_name:
             yield f"{read.place}: items without {order} are omitted, since it orders the result and is optional"
@@ -217,7 +217,7 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
         if isinstance(key.key, Unique) and key.new:
             yield f"{key.place}: its value becomes unique; an index key would let values repeat"
         for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
-            yield f"{key.place}: {name} is padded to the most digits that it might have; Field(ge=0, le=...) sets fewer"
+            yield f"{key.place}: {name} is padded to its maximum number of digits; Field(ge=0, le=...) sets fewer"
 
 
 def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Iterator[str]:
@@ -290,7 +290,7 @@ def _filtered(condition: Filter | None, matches: tuple[KeyMatch, ...]) -> Iterat
 
 @contextmanager
 def applied(plan: Plan) -> Generator[type[Any]]:
-    """The design's class with a plan's keys, for as long as the block lasts: to be verified, or opened."""
+    """The design's class with a plan's keys while the block runs, to verify or open it."""
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     for key in plan.keys:
         keys.setdefault(key.entity, {})[key.name] = key.key
@@ -357,7 +357,7 @@ def _changed_options(cls: type[Any], keys: Declared, *, completing: bool) -> Ite
             entity, key_name = keys.named[place]
             key = keys.keys[entity][key_name]
             options = replace(options, key=key if isinstance(key, Key) else None)
-        elif given.key is not None and given.key not in there:  # a key that is gone meant an order
+        elif given.key is not None and given.key not in there:  # a removed key determined an order
             options = replace(options, key=None, order_by=given.order_by or _order_meant(pattern))
         if options != given:
             yield pattern, given, options

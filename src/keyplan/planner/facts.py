@@ -1,4 +1,4 @@
-"""A design's class read for planning, whether it compiles or not: its patterns, and what is known of its entities."""
+"""A design's class read for planning, whether it compiles or not: its patterns, and the facts about its entities."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from keyplan.model.declared.patterns import Pattern, ReadMethod
 
 @dataclass(frozen=True)
 class EntityFacts:
-    """What the planner knows of an entity.
+    """The facts about an entity that the planner needs.
 
     ``kinds``: the type of each field, in the order in which the design's patterns name them, so that entities that
     share fields have them in one order. ``identity``: the fields that identify an item. ``changing``: fields that
     updates change. ``unkeyable``: fields that updates change by the item's key alone, so that no index key can be
-    recomputed, each with the write that does.
+    recomputed, each with the write that updates it.
     """
 
     cls: type[Entity]
@@ -50,7 +50,7 @@ class EntityFacts:
 
 @dataclass
 class DesignFacts:
-    """A design's class: its patterns with their signatures, its entities, and what is wrong with them."""
+    """A design's class: its patterns with their signatures, its entities, and their errors."""
 
     cls: type[Any]
     namespace: Mapping[str, Any]
@@ -174,7 +174,7 @@ def word(name: str) -> str:
 
 
 def copy_hint(facts: Iterable[EntityFacts], entity: EntityFacts, missing: Sequence[str]) -> str:
-    """How an entity gets missing fields: a similar name, a copy from a named entity, or a junction."""
+    """How to give an entity its missing fields: a similar name, a copy from a named entity, or a junction."""
     return "; ".join(_copy_hint(list(facts), entity, name) for name in missing)
 
 
@@ -198,4 +198,4 @@ def _copy_hint(facts: Sequence[EntityFacts], entity: EntityFacts, name: str) -> 
             f"{link.name} has {name}, and refers to {entity.name} by {' and '.join(entity.identity)}: read "
             f"through={link.name}, or copy what you need of {entity.name} into {link.name}"
         )
-    return f"name the parameter like the field that it means; {entity.name} has {', '.join(entity.kinds)}"
+    return f"give the parameter the name of its field; {entity.name} has {', '.join(entity.kinds)}"

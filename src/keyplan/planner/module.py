@@ -63,7 +63,7 @@ class ModuleText:
         self._edits.append((self._lines[node.lineno], self._lines[(node.end_lineno or node.lineno) + 1], ""))
 
     def insert(self, line: int, lines: Sequence[str]) -> None:
-        """Put lines before a line, counted from 1."""
+        """Insert lines before a line, counted from 1."""
         at = self._lines[min(line, len(self._lines) - 1)]
         missing = "\n" if at and not self.data[:at].endswith(b"\n") else ""
         self._edits.append((at, at, missing + "".join(f"{each}\n" for each in lines)))

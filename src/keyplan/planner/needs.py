@@ -39,11 +39,11 @@ class Need:
 
     ``known``: fields known by equality, ``each`` of them with many values. ``constants``: fields that ``where=`` fixes,
     ``several`` of them to one of several values. ``following``: the field of a range or prefix. ``order``: the field
-    that orders the result. ``free``: fields that are known too, which a key may hold. ``narrow``: known fields whose
-    parameter takes only these values. ``one``: the key names at most one item; ``exists``: only whether there is one.
+    that orders the result. ``free``: other known fields, which a key can contain. ``narrow``: known fields whose
+    parameter takes only these values. ``one``: the key names at most one item; ``exists``: only whether one exists.
     ``together``: the entities of an item collection, ``interleaved`` if they have one order. ``latest``: the key is
-    reversed, so that the last of several items is next to a single one. ``closed``: one item at most is read, next to
-    ordered ones of other entities: its key leaves nothing open, or begins with the order. ``sorted_as``: the entity
+    reversed, so that the last of several items is next to a single one. ``closed``: at most one item is read, next to
+    ordered items of other entities: its key leaves nothing open, or begins with the order. ``sorted_as``: the entity
     whose sort key is used, if several junctions make one result. ``whole``: the name of the index that is read whole.
     """
 
@@ -221,8 +221,8 @@ class _Reader:
         ranges = [p.name for p in conditions if p.kind in {ParameterKind.RANGE, ParameterKind.PREFIX}]
         if len(ranges) > 1:
             raise Problem(
-                f"{' and '.join(ranges)} are ranges, and a key has one",
-                "know one of them by equality, or filter by it: where= with a :parameter",
+                f"{' and '.join(ranges)} are ranges, and a key supports one",
+                "pass one of them by equality, or filter by it: where= with a :parameter",
             )
         unsure = [p.name for p in conditions if p.kind is ParameterKind.VALUE and is_optional(p.annotation)]
         if unsure:
@@ -244,7 +244,7 @@ class _Reader:
             if kind is bytes:
                 raise Problem(
                     f"{entity.name}.{name} is bytes, which a string key can't contain",
-                    "keep its hexadecimal text in a field, and read by it; or declare the key and its index: "
+                    "keep its hexadecimal string in a field, and read by it; or declare the key and its index: "
                     f'Index("BY_{name.upper()}", Binary("{name}"))',
                 )
             if kind in {list, dict, set, frozenset} or (isinstance(kind, type) and issubclass(kind, BaseModel)):

@@ -46,19 +46,19 @@ def plan(
     attributes: bool = False,
     progress: Progress | None = None,
 ) -> list[Plan]:
-    """The plans for a design's access patterns: the best first, then those that are cheaper, cooler or in fewer
-    indexes, each with why it isn't the first; three or four, if there are as many.
+    """The plans for a design's access patterns: the best first, then those that are cheaper, less hot or in fewer
+    indexes, each with the reason why it isn't first; at most three or four.
 
     The best has no key over a partition's limit if that is possible, then the fewest indexes, then the lowest cost.
     Existing keys stay, and new ones are added, unless ``ignore_existing``. ``traffic``: how often patterns are called,
-    and how many items there are; without it each pattern counts alike, and no load is known. ``attributes``: index keys
-    have several attributes, each of its field's type, instead of joined texts, if four of each kind are enough.
+    and how many items there are; without it, patterns weigh the same, and no load is known. ``attributes``: index keys
+    have several attributes, each of its field's type, instead of joined strings, if four of each kind are enough.
 
     Raises DesignError with every pattern that can't be served, and why.
     """
     facts = DesignFacts(design, getattr(design, "uncompiled", {}))
     entities = facts.entities
-    orders = _served(facts, Deployed.of(facts, ignore_existing=False))  # existing keys say which order is meant
+    orders = _served(facts, Deployed.of(facts, ignore_existing=False))  # existing keys determine the order
     deployed = Deployed.of(facts, ignore_existing=ignore_existing)
     served = _served(facts, deployed) if ignore_existing else orders
     read = needs_of(facts, orders)
@@ -112,7 +112,7 @@ class _Work:
         return search(list(self.entities.values()), self.needs, self.deployed, options, report)
 
     def plans(self) -> list[Plan]:
-        """The plans, the best first. Ctrl-C ends the search with the best so far."""
+        """The plans, the best first. Ctrl-C ends the search with the best plan so far."""
         stopped = False
         try:
             self._weigh()
@@ -233,7 +233,7 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
 
 
 def compared(plans: Sequence[Plan]) -> list[Plan]:
-    """The best plan, those that no plan dominates, and the next best, each with why it isn't the first."""
+    """The best plan, those that no plan dominates, and the next best, each with the reason why it isn't first."""
     if not plans:
         return []
     ordered = sorted(plans, key=lambda made: made.weight.order)

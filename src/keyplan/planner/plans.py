@@ -31,7 +31,7 @@ HAIR = 1e-3
 
 @dataclass(frozen=True)
 class HotKey:
-    """The busiest partition of one key at the peak. ``shards``: how many keep it below its limit."""
+    """The busiest partition of one key at the peak. ``shards``: the number that keeps it below its limit."""
 
     keys: tuple[str, ...]
     place: str
@@ -85,7 +85,7 @@ class Weight:
 
     @property
     def usd(self) -> float:
-        """The month's bill, else that of a million calls."""
+        """The monthly bill, or the price of a million calls if there is none."""
         return (self.usd_per_million if self.usd_a_month is None else self.usd_a_month) or 0.0
 
     @property
@@ -127,7 +127,7 @@ def dominates(weight: Weight, other: Weight) -> bool:
 
 
 def front(weights: Iterable[Weight]) -> list[bool]:
-    """For each weight, whether none of the others dominates it, and no earlier one is the same."""
+    """For each weight, whether none of the others dominates it, and no earlier one is equal."""
     given = list(weights)
     return [
         not any(dominates(other, weight) for other in given)
@@ -172,26 +172,26 @@ def _hot_key(partition: BusiestPartition) -> HotKey:
     ordered = sorted(partition.demands, key=lambda demand: -demand.per_second)
     names = tuple(dict.fromkeys(f"{demand.entity.name}.{demand.key.name}" for demand in ordered))
     shards, one_item = 1, partition.worst.one_item
-    # Shards spread writes. A read goes to every shard, and what one item takes is in one of them.
+    # Shards spread writes. A read goes to every shard, and the load on one item is on one of them.
     if partition.kind == "write" and not one_item and partition.per_second > partition.limit:
         shards = partition.shards_needed
     return HotKey(names, partition.place, partition.kind, partition.per_second, partition.limit, shards, one_item)
 
 
 def why_not_first(other: Weight, first: Weight) -> str:
-    """What a plan has for and against it, compared with the first."""
+    """A plan's advantages and drawbacks, compared with the first."""
     against = " and ".join(_worse(other, first))
     good = " and ".join(_differences(first, other, "less", "cooler", hotter=other))
     if against and good:
         return f"{good}, but {against}"
-    return against or good or "equal in indexes, cost and load; the first has the plainer keys"
+    return against or good or "equal in indexes, cost and load; the first has simpler keys"
 
 
 def _worse(weight: Weight, than: Weight) -> Iterator[str]:
     if weight.excess > than.excess + HAIR and weight.hottest is not None:
         yield f"{weight.hottest} would be throttled"
     if weight.filtered > than.filtered:
-        yield f"{_counted(weight.filtered - than.filtered, 'read')} more that filters what it has read"
+        yield f"{_counted(weight.filtered - than.filtered, 'read')} more that filters after reading"
     if weight.copies > than.copies:
         yield f"{_counted(weight.copies - than.copies, 'claim')} more, which makes values unique"
     if weight.reworded > than.reworded:
@@ -313,7 +313,7 @@ class Plan:
 
     @property
     def reworded(self) -> dict[str, str]:
-        """The option that each pattern's decorator must get, by the pattern's place."""
+        """The option that each pattern's decorator needs, by the pattern's place."""
         named = {place: f"key={key}" for place, key in self.named.items()}
         return named | {place: f'where="{text}"' for place, text in self.filters.items()}
 
@@ -326,7 +326,7 @@ class Plan:
 
     @property
     def summary(self) -> str:
-        """What it weighs, in a line: its indexes and unique values, USD, the hottest key."""
+        """Its weight in one line: indexes and unique values, USD, the hottest key."""
         weight = self.weight
         parts = [f"{weight.indexes} index{'es' if weight.indexes != 1 else ''}" if weight.indexes else "no index"]
         if weight.copies:

@@ -1,11 +1,11 @@
 """The bounded search for keys: a primary key and index keys for each entity, in the fewest indexes for all.
 
-A layout says how many indexes there are, the form of each one's sort key, and where each item collection is: in the
+A layout sets the number of indexes, the form of each one's sort key, and where each item collection is: in the
 table, or in one of the indexes. Once it is fixed, entities don't depend on each other, and the best set of keys of each
-is the best for all. Layouts are tried with ever more indexes until one serves every need.
+is the best for all. The search adds indexes to layouts until one serves every need.
 
-So the number of indexes is the least over all candidates, unless a limit below was reached: then ``Found.limits`` names
-it.
+The number of indexes is therefore the minimum over all candidates, unless a limit below was reached: ``Found.limits``
+names it.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ WIDER_MAX = 2
 
 @dataclass(frozen=True)
 class Search:
-    """What a search may do. ``filters``: constants may be filtered after reading, if that saves a key. ``claims``:
-    unique values may take the place of keys that find one item. ``attributes``: index keys have attributes of their
+    """The options of a search. ``filters``: constants may be filtered after reading, if that saves a key. ``claims``:
+    unique values can replace keys that find one item. ``attributes``: index keys have attributes of their
     fields' types. ``banned``: partitions that would be too busy, by entity and field names.
     """
 
@@ -77,7 +77,7 @@ class EntityChoice:
 
     @cached_property
     def cost(self) -> tuple[int, ...]:
-        """What is counted of a choice: reads that two keys would answer in different orders, unique values, index keys,
+        """The counts of a choice: reads that two keys would answer in different orders, unique values, index keys,
         fields in them that updates change, reads by the table (negative), partitions with few values, fields, sparse
         keys (negative).
         """
@@ -98,7 +98,7 @@ class EntityChoice:
 
     @cached_property
     def preference(self) -> tuple[object, ...]:
-        """The cost, then what is nicer: no constant partitions, wide ones, and the natural order of fields."""
+        """The cost, then preferences: no constant partitions, wide partitions, the natural order of fields."""
         keys = [key for bundle in self.bundles for key in bundle]
         width = sum(len(key.partition) for key in (self.primary, *keys) if key.serves)
         order = [list(self.entity.kinds).index(name) for name in self.primary.fields]
@@ -116,7 +116,7 @@ class Choice:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Fewer indexes, then the entities' costs together."""
+        """Fewer indexes, then the lower total cost of the entities."""
         costs = [entity.cost for entity in self.entities]
         return (len(self.forms), *(sum(values) for values in zip(*costs, strict=True)))
 
@@ -204,7 +204,7 @@ class _Entity:
 
     @property
     def fewest(self) -> int:
-        """The fewest indexes that its needs take by themselves; a lower bound."""
+        """The fewest indexes that its needs require on their own; a lower bound."""
         return min((len(choice.bundles) for choice in self.choices({}, 0)), default=0)
 
     def unserved(self) -> Iterator[Unserved]:
@@ -349,7 +349,7 @@ class _Entity:
     # Indexes for sets of keys
 
     def placed(self, choice: EntityChoice, layout: _Layout) -> EntityChoice | None:
-        """The choice with an index for each bundle; None if the layout has none for one."""
+        """The choice with an index for each bundle; None if the layout lacks one."""
         serving: dict[str, set[int]] = {}
         for at, bundle in enumerate(choice.bundles):
             for group in {group for key in bundle for number in key.serves for group in _groups(self.needs[number])}:
@@ -472,7 +472,7 @@ class _Layouts:
             yield from self._placements(forms, others, {**placed, group: slot})
 
     def choices(self, layout: _Layout) -> Iterator[Choice]:
-        """Each entity's best keys; and those of one entity replaced by its next best."""
+        """Each entity's best keys; and the same with one entity's keys replaced by its next best."""
         options = [self._options(part, layout) for part in self.parts]
         if not all(options):
             return

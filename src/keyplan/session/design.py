@@ -199,7 +199,7 @@ class Design:
     # Patterns by name, for servers and command lines
 
     def call(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a pattern by name, with arguments as texts or JSON, which are converted to the declared types.
+        """Call a pattern by name, with arguments as strings or JSON, which are converted to the declared types.
 
         Raises UnknownPattern, ArgumentError, and the pattern's errors; a value error (ValueError, ArithmeticError) in a
         write's body becomes an ArgumentError, with the original as its cause.

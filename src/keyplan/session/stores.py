@@ -49,7 +49,7 @@ class Backend(Protocol):
 
     @property
     def async_transport(self) -> AsyncTransport:
-        """For asynchronous callers, made when first used."""
+        """For asynchronous callers, created on first use."""
         ...
 
     @property

@@ -219,7 +219,7 @@ class Subject:
 
     @staticmethod
     def silences(text: str, code: str, place: str) -> bool:
-        """Whether an ``ignore=`` text (a code, or a code and a place or its last part) matches a finding."""
+        """Whether an ``ignore=`` string (a code, or a code and a place or its last part) matches a finding."""
         wanted, _, where = text.partition(" ")
         return wanted == code and (not where or where == place or place.endswith(f".{where}"))
 
@@ -271,7 +271,7 @@ class Subject:
         return uuid or info.default_factory is ulid
 
     def only_time(self, entity: CompiledEntity, name: str) -> bool:
-        """Whether a field is a time or a day, by type or name, or is computed from such fields alone."""
+        """Whether a field is a time or a day, by type or name, or is computed only from such fields."""
         stored = entity.fields[name]
         if kind_of(stored.annotation) is str and name.rpartition("_")[2] in TIME_FIELDS and not stored.computed:
             return True

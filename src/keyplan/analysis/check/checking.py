@@ -21,7 +21,7 @@ _OWN = str(Path(__file__).parent.parent.parent)
 
 
 def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) -> Report:
-    """Check a design's class (or the compiled design): every finding, the worst first.
+    """Check a design's class (or the compiled design): every finding, the most severe first.
 
     ``traffic``: the expected load (:func:`keyplan.analysis.traffic.traffic_file.read_traffic`), by default that of the
     decorators. Findings of a compiled design have no place in the source.

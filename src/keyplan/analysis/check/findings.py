@@ -80,7 +80,7 @@ class Report:
     """Findings of the baseline that are no more: code and place."""
 
     def fails(self, at_least: Severity | None) -> bool:
-        """Whether a finding that counts is at least so bad. None: nothing fails."""
+        """Whether a finding that counts has at least this severity. None: nothing fails."""
         return at_least is not None and any(finding.severity >= at_least for finding in self.counted())
 
     def counted(self) -> Iterable[Finding]:
@@ -130,7 +130,7 @@ _HINT = "write a new one with --write-baseline"
 
 
 def compared(report: Report, known: Known) -> Report:
-    """The report with the findings of a baseline marked, and those of the baseline that are no more."""
+    """The report with the findings of a baseline marked, and those of the baseline that no longer occur."""
     left = Counter({key: count for key, count in known.items() if key[0] == report.design})
     findings: list[Finding] = []
     for finding in report.findings:

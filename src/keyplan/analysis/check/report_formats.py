@@ -127,7 +127,7 @@ def _result(report: Report, finding: Finding, position: int) -> dict[str, Any]:
 
 
 def as_github(reports: Iterable[Report]) -> str:
-    """An annotation a finding that counts, one a line."""
+    """One annotation line for each finding that counts."""
     return "\n".join(_annotation(finding) for report in reports for finding in report.counted())
 
 

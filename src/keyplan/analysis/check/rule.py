@@ -32,7 +32,7 @@ class Rule:
 
     @property
     def title(self) -> str:
-        """The first line of its manual, without the stop."""
+        """The first line of its manual, without the period."""
         return inspect.cleandoc(self.doc or "").partition("\n")[0].rstrip(".")
 
     @property

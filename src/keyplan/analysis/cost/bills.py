@@ -119,7 +119,7 @@ class Payer:
         return self.on_demand(self.settings.table_class)
 
     def peak_hour_usd(self) -> float | None:
-        """What an hour at the peak of every pattern costs on demand, without storage."""
+        """The on-demand cost of an hour with every pattern at its peak, without storage."""
         rates = self.estimate.throughput(peak=True)
         table_class = self.settings.table_class
         a_month = _total(each for target, rate in rates.items() for each in self._requests(target, rate, table_class))
@@ -178,7 +178,7 @@ class Payer:
             yield _hours(f"write capacity of {_shown(target)}{self._in(prices)}", rate.writes, prices, prefix + meter)
 
     def stored(self, table_class: TableClass = "standard") -> Iterator[Charge]:
-        """What is paid without any request: storage, point-in-time recovery, readers of a stream."""
+        """The cost without any requests: storage, point-in-time recovery, readers of a stream."""
         for prices in (self.prices, *self.replicas):
             for target in self.estimate.targets:
                 yield self._storage(target, table_class, prices)
@@ -221,7 +221,7 @@ def capacity_units(rate: float) -> int:
 
 
 def break_even(prices: PriceList, direction: Literal["Read", "Write"] = "Write") -> float | None:
-    """From which utilisation on provisioned capacity is cheaper than on-demand, between 0 and 1."""
+    """The utilization, from 0 to 1, above which provisioned capacity is cheaper than on-demand."""
     hour, unit = prices.price(f"{direction}CapacityUnit-Hrs"), prices.price(f"{direction}RequestUnits")
     return None if hour is None or not unit else hour / 3600 / unit
 

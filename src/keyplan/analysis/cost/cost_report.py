@@ -238,7 +238,7 @@ def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
 
 
 def difference_markdown(old: Payer, new: Payer) -> str:
-    """The difference as Markdown: what has changed, with what it was."""
+    """The difference as Markdown: each change, with the previous value."""
     return "\n".join(_difference_markdown(old, new)) + "\n"
 
 
@@ -258,7 +258,7 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
     yield f"{change}. {prices}."
     yield ""
     if not changed:
-        yield "No pattern, index or bill costs anything else than before."
+        yield "The cost of each pattern, index and bill is unchanged."
         yield from ("",) if failures else ()
     for title, kinds in _SECTIONS:
         of_section = [entry for entry in changed if entry.what in kinds]

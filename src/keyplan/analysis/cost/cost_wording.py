@@ -43,7 +43,7 @@ def without(payer: Payer) -> str | None:
 
 
 def million(price: float | None) -> str:
-    """The price of a million calls, by that of one: below ten dollars to the hundredth of a cent."""
+    """The price of a million calls from that of one; below ten dollars, to 1/100 of a cent."""
     if price is None:
         return "–"
     whole, _, cents = f"{price * MILLION:,.{2 if price * MILLION >= 10 else 4}f}".partition(".")

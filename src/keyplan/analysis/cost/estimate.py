@@ -52,13 +52,13 @@ class PatternEstimate:
         return sum(self.units("write").values())
 
     def span(self, direction: Literal["read", "write"]) -> tuple[float, float]:
-        """The least and the most units of one call, over the branches of a write."""
+        """The minimum and maximum units of one call, over the branches of a write."""
         units = [sum(total_units(each, direction).values()) for each in (self.requests, *self.branches)]
         return min(units), max(units)
 
     @property
     def amplification(self) -> float | None:
-        """Write units on table and indexes for each on the table; None for what writes nothing."""
+        """Write units on table and indexes per write unit on the table; None if nothing is written."""
         written = self.units("write")
         return sum(written.values()) / written[TABLE] if written.get(TABLE) else None
 

@@ -64,7 +64,7 @@ def _of_known(prices: Mapping[str, float]) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class PriceList:
-    """The prices of one region in USD, as of a day. A file has them as strings: JSON has no 0.000000125 exactly."""
+    """The prices of one region in USD, as of a date. A file has strings: JSON can't represent 0.000000125 exactly."""
 
     region: _Text
     as_of: _Text

@@ -218,7 +218,7 @@ class _Call:
                 partitions = [items for link in found for items in self._end_items(way.end, link.place[1], count)]
                 items, further = self.reads.merge(way.end, partitions, size, after)
             else:
-                # A further junction item doesn't prove that what it leads to exists
+                # A further junction item doesn't prove that its end exists
                 found, _ = self.reads.chunk(links, None if size is None else size + 1, after)
                 end = way.end.entity
                 self.reads.batch([self._item_bytes(end)] * len(found), end.name, consistent=way.end.consistent)

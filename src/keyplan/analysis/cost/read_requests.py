@@ -39,7 +39,7 @@ class Group(NamedTuple):
 
 
 class ReadRequests:
-    """The requests of one call. Each method adds those of one step, and returns the items that it finds.
+    """The requests of one call. Each method adds the requests of one step, and returns the items that it finds.
 
     ``strongly``: reads are strongly consistent if their key allows it.
     """

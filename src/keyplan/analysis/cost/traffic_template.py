@@ -41,7 +41,7 @@ _TABLE = (
     _Line("point_in_time_recovery", "false", "continuous backups"),
     _Line("deletion_protection", "false", "for keyplan check"),
     _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; without it: no stream'),
-    _Line("stream_readers", "0", "that are no Lambda functions"),
+    _Line("stream_readers", "0", "that aren't Lambda functions"),
     _Line("replicas", "[]", 'further regions of a global table: ["eu-west-1"]'),
     _Line("strong_across_regions", "false", "a global table with strong consistency"),
     _Line("max_read_units", "5000", "per second: the maximum throughput on demand; without it: none"),

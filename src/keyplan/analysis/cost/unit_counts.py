@@ -68,7 +68,7 @@ def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "ite
 def page_read(
     operation: str, index: Index | None, sizes: Sequence[int], *, consistent: bool, what: str = "item"
 ) -> Request:
-    """One page of a Query or Scan: the bytes of all that was looked at are summed, then rounded up once."""
+    """One page of a Query or Scan: the bytes of all evaluated items are summed, then rounded up once."""
     strong = consistent and (index is None or index.local)
     target = TABLE if index is None else index.name
     return Request(operation, (_read_line(target, sizes, what, consistent=strong),))
@@ -103,7 +103,7 @@ def _blocks(size_bytes: int, *, consistent: bool) -> str:
 
 
 def mixed(calls: Sequence[tuple[float, Sequence[Request]]]) -> list[Request]:
-    """The requests of an average call: the n-th of each operation are one, with the weighted units of all."""
+    """The requests of an average call: the n-th requests of an operation are combined, with weighted units."""
     total = sum(weight for weight, _ in calls)
     result: dict[tuple[str, int], dict[tuple[Direction, str, int], list[tuple[float, Line]]]] = {}
     for weight, requests in calls:

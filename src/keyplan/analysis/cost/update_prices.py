@@ -40,7 +40,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
         attributes = product.get("attributes", {})
         region, usage = attributes.get("regionCode"), attributes.get("usagetype", "")
         if not isinstance(region, str) or not re.fullmatch(r"[a-z0-9-]+", region):
-            continue  # without a region, or with one that is no file name
+            continue  # without a region, or with one that isn't a valid file name
         of_region = result.setdefault(
             region,
             {"region": region, "as_of": as_of, "source": f"AWS Price List, offer AmazonDynamoDB, {as_of}", "usd": {}},
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"Error: {error.filename}: {error.strerror}\n")
         return 1
-    except ValueError as error:  # no JSON; a PriceError is one too
+    except ValueError as error:  # not JSON; PriceError is a ValueError too
         sys.stderr.write(f"Error: {source}: {error}\n")
         return 2
     return 0

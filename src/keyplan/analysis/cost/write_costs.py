@@ -1,7 +1,7 @@
 """The cost of a write: its reads, and the requests of its actions, by what each action changes.
 
-What a write does is in ``keyplan.analysis.write_analysis``. Conditions cost nothing of their own. An index entry costs
-0, 1 or 2 writes. Source: "Global secondary indexes", write throughput, in the developer guide.
+``keyplan.analysis.write_analysis`` finds the write's actions. Conditions have no cost of their own. An index entry
+costs 0, 1 or 2 writes. Source: "Global secondary indexes", write throughput, in the developer guide.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def write_requests(table: Table, run: DryRun) -> Iterator[Request]:
 
 
 def lines_of(mutation: Mutation, table: Table, *, transactional: bool) -> Iterator[Line]:
-    """The units on the table, doubled in a transaction, and on each index that the change reaches: not doubled."""
+    """The units on the table, doubled in a transaction, and on each affected index, not doubled."""
     size = mutation.size_bytes
     units = write_units(size, transactional=transactional)
     double = " × 2, in a transaction" if transactional else ""
@@ -170,7 +170,7 @@ def lines_of(mutation: Mutation, table: Table, *, transactional: bool) -> Iterat
             yield line
         else:
             yield replace(
-                line, units=line.units * mutation.times, why=f"{line.why}; × {mutation.times:g}, by the items a call"
+                line, units=line.units * mutation.times, why=f"{line.why}; × {mutation.times:g}, by the items per call"
             )
 
 

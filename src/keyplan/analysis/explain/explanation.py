@@ -200,7 +200,7 @@ def _write_proof(analysis: WriteAnalysis) -> str:
     elif kinds:
         together = "together: one is one conditional request, several are one TransactWriteItems"
         if analysis.joined:
-            together = "in one TransactWriteItems with those of the writes that it is joined with"
+            together = "in one TransactWriteItems with the actions of the joined writes"
         parts.append(f"Its actions ({', '.join(kinds)}) go out {together}, all or nothing.")
     if "Batch" in analysis.kinds:
         goes = "goes out" if batch_alone else "follows"
@@ -250,7 +250,7 @@ def explain(
     """Explain one pattern of a design's class (or of the compiled design).
 
     ``arguments``: strings or JSON values; without them the requests are symbolic. The requests of a write need
-    arguments and the class, and are those on an empty table. Raises UnknownPattern, ArgumentError, and
+    arguments and the class, and assume an empty table. Raises UnknownPattern, ArgumentError, and
     KeyFieldError for values that a key can't contain.
     """
     compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)

@@ -67,7 +67,7 @@ _EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
 
 
 def conditions(requests: Iterable[Request], plan: plans.Plan) -> str:
-    """The key conditions of the requests, in order; like ones are reported once."""
+    """The key conditions of the requests, in order; duplicates are reported once."""
     if isinstance(plan, plans.ScanPlan):
         return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
     texts = dict.fromkeys(key_condition(request) for request in requests)

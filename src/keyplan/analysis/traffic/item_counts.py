@@ -19,7 +19,7 @@ ITEMS_ASSUMED = 10
 
 
 class Finds:
-    """The numbers of items that a design's reads find, under its traffic."""
+    """The number of items that each read of a design finds, under its traffic."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic

@@ -47,7 +47,7 @@ def unshared(entity: CompiledEntity, name: str) -> str | None:
     if field.computed:
         return f"{name} is computed: set the share of the fields that it is computed from"
     if len(constants) > 1:
-        return f"several keys have when= with different values of {name}: one share can't be of all"
+        return f"several keys have when= with different values of {name}: one share can't apply to all of them"
     if not constants and not is_optional(field.annotation):
         return f"each {entity.name} has {name}: it isn't optional, and in no key's when="
     return None
@@ -235,7 +235,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
         known = {parameter for each in same for parameter in each.signature.by_name}
         arguments = _part(loads, name, "arguments") if same else ()
         yield from _unknown(f"{place}.arguments", arguments, known, f"{pattern} has no such parameter")
-        for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):
+        for member, reason in (("fails", "has no condition"), ("in_transaction", "isn't part of a transaction")):
             if member in _part(loads, name) and any(pattern in design.reads for design in designs):
                 yield ErrorDetail(f"{place}.{member}", f"{pattern} is a read, which {reason}", "set it for a write")
     yield from _unknown("entities", stored, entities, "the design has no such entity")

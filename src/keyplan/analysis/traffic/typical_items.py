@@ -96,7 +96,7 @@ class Typical:
         return result
 
     def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
-        """The same, with items of these entities as large as that."""
+        """The same, with the given item sizes for these entities."""
         sized = {name: replace(self._stored[name], item_bytes=item_bytes) for name in names}
         return Typical(self.design, {**self._stored, **sized}, self._filling)
 
@@ -218,7 +218,7 @@ def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool)
     if is_optional(annotation):
         return example_values.TypicalValue(None, DEFAULT, exact=True)
     if not constants:
-        return None  # no key waits for a value of it, so that each value is as good as another
+        return None  # no key depends on its value, so any value will do
     others = (True, False) if kind_of(annotation) is bool else (info.default, *example_values.choices_of(annotation))
     for value in (*others, example_values.typical(annotation, name, 0).value):
         stored = value.value if isinstance(value, enum.Enum) else value

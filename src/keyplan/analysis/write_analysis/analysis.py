@@ -1,4 +1,4 @@
-"""What a write does: its reads, its actions, the permissions that it needs, and why it always fails if it does."""
+"""What a write does: its reads, its actions, the permissions that it needs, and the reason if it always fails."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What a write's body can do, read from its syntax tree: the reads and actions of every branch.
 
 The body, and the author's functions that it calls, are evaluated once with abstract values: which entity a value is an
-instance of, and whether it comes from a read. Names are resolved: ``from keyplan import Create as New`` is Create. What
-the code doesn't determine stays open.
+instance of, and whether it comes from a read. Names are resolved: ``from keyplan import Create as New`` is Create.
+Anything that the code doesn't determine is open.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """What is known of a value. ``known``: the object that its name refers to. ``cls``: the entity class that it, or
-    each of its elements, is an instance of; ``returns``: that of what ``yield from`` it returns. ``given``: the fields
+    """The known facts of a value. ``known``: the object that its name refers to. ``cls``: the entity class that it, or
+    each of its elements, is an instance of; ``returns``: that of the result of ``yield from``. ``given``: the fields
     that it is constructed or copied with; ``parts``: of a tuple. ``checked``: the fields that were tested.
 
     ``read``: it comes from a read; ``asked``: it is an item that was read; ``computed``: computed from what was read;
-    ``grown``: all that was read, and more. ``fields``: the entities' fields that it uses; ``results`` and ``counts``:
+    ``grown``: what was read, and more. ``fields``: the entities' fields that it uses; ``results`` and ``counts``:
     the reads whose result, or number of items, it uses. ``unbounded``: a parameter or read of any number of elements.
-    ``actions``: the actions that it is; ``path``: of the part that ``at()`` selects.
+    ``actions``: the actions that it can be; ``path``: the part that ``at()`` selects.
     """
 
     known: Any = OPEN
@@ -156,7 +156,7 @@ class _Reader:
         return replace(result, parts=first.parts, asked=first.asked, grown=first.grown, actions=actions)
 
     def is_followed(self, value: Any) -> bool:
-        """Whether a value is a function of the author's whose source can be read."""
+        """Whether a value is one of the author's functions, with readable source."""
         function = getattr(value, "__func__", value)
         code = unwrapped(function) if inspect.isfunction(function) and is_authors(function, self._package) else None
         return code is not None and self.sources.function(code) is not None

@@ -18,8 +18,8 @@ class Action:
     that aren't named. ``built``: the fields of an instance that is constructed in the write. ``constants``: fields with
     a literal value, as a change or in ``only_if``. ``lowered``: fields with ``Add(-amount)`` of a variable.
 
-    ``from_read``: fields whose new value is computed from what was read; ``grown``: fields that get all that they held,
-    and more; ``keyed``: maps that get a key which isn't a literal; ``checked``: fields that the code tests before.
+    ``from_read``: fields whose new value is computed from what was read; ``grown``: fields that get their previous
+    contents and more; ``keyed``: maps that get a nonliteral key; ``checked``: fields that the code tests before.
     ``asked_for``: its item was read by the write.
 
     ``conditional``: it has ``only_if``, about ``expects``. ``creates``: ``or_create``; ``must_exist``: ``if_missing``;
@@ -97,7 +97,7 @@ class WrittenCode:
 
     @property
     def not_run(self) -> str | None:
-        """Why its body isn't run; None if it can be."""
+        """Why its body isn't run; None if it can run."""
         if not self.known:
             return "its body isn't run: its source can't be read"
         calls = (f"calls {name}, which can't be followed" for name in self.not_followed)

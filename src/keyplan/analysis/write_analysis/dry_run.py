@@ -46,7 +46,7 @@ _OPERATIONS: Mapping[type[Any], str] = {Put: "PutItem", Create: "PutItem", Updat
 
 
 class ActionShape(NamedTuple):
-    """What matches an action of a dry run with one in the code."""
+    """The properties that match an action of a dry run with one in the code."""
 
     kind: str
     entity: str

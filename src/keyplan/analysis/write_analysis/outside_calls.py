@@ -87,7 +87,7 @@ class Call:
 def outside_calls(
     call: Call, is_followed: Callable[[Any], bool], names: Container[str]
 ) -> Iterator[tuple[str | None, str]]:
-    """What a call does outside, in words; or None and its name if it can't be followed. ``names``: local variables."""
+    """The side effect of a call, in words; or None and its name if it can't be followed. ``names``: local variables."""
     target, known, owner = call.function, call.known, call.owner
     text = ast.unparse(target)
     if known is LOCAL:

@@ -184,7 +184,7 @@ def _expected(entity: CompiledEntity, action: Action) -> Fields:
 
 
 def arguments_of(world: TypicalWorld, pattern: WritePattern, given: Fields) -> dict[str, Any]:
-    """Typical arguments, with no two strings equal, and the ``given`` ones. Raises ArgumentError."""
+    """Typical arguments with distinct strings, and the ``given`` ones. Raises ArgumentError."""
     result: dict[str, Any] = {}
     shared: dict[str, Any] = {}
     for parameter in pattern.signature.parameters:

@@ -138,10 +138,10 @@ class ReplyReader:
                 return None
             size_text = bytes(held[self._start : end]).partition(b";")[0].strip()
             if not size_text.isalnum() or size_text.strip(_HEX):
-                raise ProtocolViolation(f"a chunk of the answer has the length {size_text[:30]!r}")
+                raise ProtocolViolation(f"a chunk of the response has the length {size_text[:30]!r}")
             size = int(size_text, 16)
             if size > BODY_BYTES_MAX:
-                raise ProtocolViolation(f"a chunk of the answer has the length {size_text[:30]!r}")
+                raise ProtocolViolation(f"a chunk of the response has the length {size_text[:30]!r}")
             start = end + 2
             if size == 0:
                 return self._trailers(held, start)

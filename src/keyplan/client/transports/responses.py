@@ -132,7 +132,7 @@ def answer_of(reply: Reply) -> dict[str, Any]:
 
 
 def check_answer(operation: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-    """Check that an answer belongs to its request: a proxy may mix up connections. Raises Failure."""
+    """Check that a response belongs to its request: a proxy may mix up connections. Raises Failure."""
     fault = _foreign_part(operation, parameters, answer)
     if fault is not None:
         raise Failure(_garbled(f"it isn't the response to this {operation}: {fault}"), Kind.TRANSIENT, lost=True)
@@ -153,7 +153,7 @@ def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping
             return "LastEvaluatedKey is the key that the request started after"
         equal = equal_attributes(parameters)
         if not all(_agrees(item, equal) for item in answer.get("Items", ())):
-            return "an item is of another partition"
+            return "an item is in another partition"
     if operation == "BatchGetItem":
         return _foreign_in_batch(parameters["RequestItems"], answer)
     return None
@@ -248,10 +248,10 @@ def _check_items(pending: list[Any]) -> None:
         item = pending.pop()
         for name, value in _typed(item, dict, "an item").items():
             if value.__class__ is not dict or len(value) != 1:
-                raise _MalformedError(f"{name} is no attribute value")
+                raise _MalformedError(f"{name} isn't an attribute value")
             ((kind, content),) = value.items()
             if content.__class__ is not types.get(kind):
-                raise _MalformedError(f"{name} is no attribute value")
+                raise _MalformedError(f"{name} isn't an attribute value")
             if content.__class__ is dict:
                 pending.append(content)
             elif kind == "L":

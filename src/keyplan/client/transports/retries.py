@@ -1,8 +1,8 @@
 """Retries: how often, after which pauses, and of which requests.
 
-As the AWS SDKs' standard mode: at most four attempts; before each a random pause (full jitter) of up to 25 ms that
-doubles, of a second where the store throttles; and a quota that all calls share, so that a store in trouble isn't
-flooded with retries. Source: "Retry behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are
+Like the AWS SDKs' standard mode: at most four attempts; before each retry, a random pause (full jitter) of up to 25
+ms, or 1 s if throttled, that doubles; and a quota that all calls share, so that retries don't flood an overloaded
+store. Source: "Retry behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are
 those of botocore 1.44.
 
 Different from the SDKs: after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and

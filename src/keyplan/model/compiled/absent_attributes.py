@@ -79,12 +79,12 @@ def check_limits(text: str) -> None:
     check_size(text)
     count = count_operators(expressions.parse_condition(text))
     if count > OPERATORS_MAX:
-        raise expressions.ExpressionFault(f"it has {count} operators, and DynamoDB takes {OPERATORS_MAX}")
+        raise expressions.ExpressionFault(f"it has {count} operators, and DynamoDB allows {OPERATORS_MAX}")
 
 
 class Rewriting:
-    """One rewrite of a condition. ``unknown``: placeholders whose values are unknown yet; a comparison with one of them
-    is rewritten as if it is true for the default and false for an absent attribute, and ``is_undecided`` is set.
+    """One rewrite of a condition. ``unknown``: placeholders whose values aren't known yet; a comparison with one is
+    rewritten as if it is true for the default and false for an absent attribute, and ``is_undecided`` is set.
     ``held``: the attributes in the index that is read; None: all.
     """
 

@@ -154,7 +154,7 @@ class _Run:
 
     @property
     def behind(self) -> str:
-        """The least text after all its sort keys, including those of other items of its entities."""
+        """The smallest string after all its sort keys, including those of other items of its entities."""
         if all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches):
             return f"{self.start}\0"
         if all(match.sort[0].complete for match in self.matches):

@@ -175,5 +175,5 @@ def buckets_of(key: CompiledKey, name: str, default: Range[Any] | None) -> Bucke
     units = [_LETTERS[letter] for letter in _LETTERS if letter in letters]
     if units != list(_UNITS[: len(units)]):
         above = next(unit for unit in _UNITS if unit not in units)
-        return f"the {units[-1]}s of {name} in its partition key come again with each {above}, which it lacks"
+        return f"the {units[-1]}s of {name} in its partition key repeat in each {above}, which it lacks"
     return Buckets(name, units[-1], days, default)

@@ -207,8 +207,8 @@ class Update(_ByKey[E_co]):
         account_id=…).set(balance=Add(amount)).idempotent(payment_id)``.
 
         The item stores the token in its field of type ``IdempotencyTokens``. If it already has the token, nothing is
-        written (in a transaction, none of its actions), and the call returns as the first time. Therefore the client
-        repeats an update whose response was lost, and you can call it again.
+        written (in a transaction, none of its actions), and the call returns as it did the first time. The client
+        therefore repeats an update whose response was lost, and you can call it again.
         """
         anything: Any = token
         if not isinstance(anything, str) or not anything or any("\ud800" <= text <= "\udfff" for text in token):

@@ -59,7 +59,7 @@ def or_none(is_right: Is) -> Is:
 
 
 def several(is_one: Is, *, at_least: int = 0, in_order: bool = True) -> Is:
-    """At least ``at_least`` valid values. A text counts as one value; a set has no order."""
+    """At least ``at_least`` valid values. A string counts as one value; a set has no order."""
     kind: Any = Sequence if in_order else Iterable
 
     def is_right(given: Any) -> bool:

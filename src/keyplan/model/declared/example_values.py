@@ -56,12 +56,12 @@ class TypicalValue(NamedTuple):
 
 
 def typical_value(annotation: Any, name: str, serial: int = 0) -> Any:
-    """A typical value of a type, for a field or a parameter of that name; of different ``serial``, different ones."""
+    """A typical value of a type, for a field or a parameter of that name; it differs by ``serial``."""
     return typical(annotation, name, serial).value
 
 
 def accepted_value(annotation: Any) -> Any:
-    """A value that a type's own validators take, of a few that such types often take. Raises Problem."""
+    """A value that a type's own validators accept, from a few common ones. Raises Problem."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     for candidate in _candidates(annotation):
         try:
@@ -246,7 +246,7 @@ def of_one_length(annotation: Any) -> bool:
 
 
 def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]:
-    """The least and the most that a type's constraints leave for a value, or for its length; None: no bound."""
+    """The minimum and maximum that a type's constraints allow for a value or its length; None: no bound."""
     low: Any = None
     high: Any = None
     names = ("min_length", "max_length") if what == "length" else ("ge", "le")

@@ -50,7 +50,7 @@ class Key:
             sort=(sort, or_none(_is_templates), _TEMPLATES),
             index=(index, or_none(is_a(Index)), "an index"),
             when=(when, or_none(is_a(Mapping)), "a mapping of fields to values"),
-            shards=(shards, _is_count, "a number from 1 on"),
+            shards=(shards, _is_count, "a number of at least 1"),
             style=(style, or_none(is_a(KeyStyle)), "a KeyStyle"),
         )
         object.__setattr__(self, "partition", (partition,) if isinstance(partition, str) else tuple(partition))

@@ -54,7 +54,7 @@ def reader_of(
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
     by_python = (
         cls.model_config.get("extra") == "allow"
-        or cls.model_config.get("strict")  # a strict type accepts a timestamp, but no text
+        or cls.model_config.get("strict")  # a strict type accepts a timestamp, but not a string
         or any(aliased_models(field.annotation) or holds(field.annotation, _is_strict) for field in fields)
     )
     validate = None if by_python else _validator(cls, paths)  # it looks up nested aliases and names

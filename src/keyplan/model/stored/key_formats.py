@@ -60,7 +60,7 @@ class Format(ABC):
 
     @abstractmethod
     def read(self, text: str) -> Any:
-        """The value of a text from ``write``. Raises ValueError for another text."""
+        """The value of a text from ``write``. Raises ValueError for any other string."""
 
     def _turned(self, text: str) -> str:
         """The text with its digits reversed if the format is descending; its own inverse."""

@@ -148,7 +148,7 @@ def _moment(mark: StoredAs, name: str) -> FieldForm:
         return _since(Decimal(value), unit)
 
     key = epoch_format(unit, whole=True)
-    if name != unit:  # as a text: of fixed width, and therefore sortable, from 2001 to 2286
+    if name != unit:  # as a string: of fixed width, and therefore sortable, from 2001 to 2286
         return _form(
             mark,
             lambda value: {"S": key.write(value)},
