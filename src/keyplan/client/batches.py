@@ -24,7 +24,7 @@ Item = dict[str, dict[str, Any]]
 
 
 def _identity(key: Item) -> Callable[[Item], Hashable]:
-    """A function that gives an item's identity: the texts of its key attributes, which have the names and types of
+    """A function that gives an item's identity: the strings of its key attributes, which have the names and types of
     ``key``.
     """
     pairs = [(name, next(iter(value))) for name, value in key.items()]

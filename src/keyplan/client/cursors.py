@@ -1,6 +1,6 @@
-"""Cursors: a page's end as opaque text, bound to the pattern and its arguments, and signed with the design's secret.
+"""Cursors: a page's end as an opaque string, bound to the pattern and its arguments, signed with the design's secret.
 
-The text is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest still detects cursors of
+It is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest still detects cursors of
 other patterns or arguments, and truncated ones; with a secret, it prevents forgery.
 """
 

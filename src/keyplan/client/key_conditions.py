@@ -1,4 +1,4 @@
-"""Key conditions for the values of one call: the partition key's text and the interval of sort keys.
+"""Key conditions for the values of one call: the partition key's string and the interval of sort keys.
 
 An interval is exact in the order of stored strings. If DynamoDB has no operator for a bound (an exclusive upper bound
 with a lower bound), the query includes the bound and the readers drop items on it.
@@ -39,7 +39,7 @@ class Interval:
     """The attribute's type: S, N or B."""
     value_at: int = 0
     ends: str = ""
-    """For a prefix of an unescaped value: where the value starts in the text, and what terminates it."""
+    """For a prefix of an unescaped value: where the value starts in the string, and what terminates it."""
 
     @property
     def empty(self) -> bool:
@@ -82,12 +82,12 @@ _EMPTY: tuple[Any, ...] = ("", (), b"")
 
 
 ORDERS: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": base64.b64decode}
-"""Converts a key attribute's text into its sort value, by type."""
+"""Converts a key attribute's string into its sort value, by type."""
 
 
 def order_of(text: str, kind: str) -> Any:
-    """The sort value of a key attribute's text of type ``kind``: strings by UTF-8 order, numbers by value, binaries
-    (base64 text) by bytes.
+    """The sort value of a key attribute's string of type ``kind``: strings by UTF-8 order, numbers by value, binaries
+    (base64 string) by bytes.
     """
     return ORDERS[kind](text)
 
@@ -129,7 +129,7 @@ def _beginning(start: str, *, kind: str) -> Interval:
 
 
 def _successor(text: str) -> str | None:
-    """The least text after all texts with the prefix ``text``."""
+    """The smallest string after all strings with the prefix ``text``."""
     return text[:-1] + chr(ord(text[-1]) + 1) if text else None
 
 
@@ -159,7 +159,7 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
 
 
 def _after(condition: Variable) -> str:
-    """The character after the value's terminator: no text that starts with a value and its terminator reaches it."""
+    """The character after the value's terminator: no string that starts with a value and its terminator reaches it."""
     return chr(ord(condition.ends[0]) + 1)
 
 
@@ -196,7 +196,7 @@ def hull(intervals: Sequence[Interval]) -> Interval:
 
 
 def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = "") -> list[str]:
-    """The texts of the partition key attributes. Raises KeyFieldError."""
+    """The strings of the partition key attributes. Raises KeyFieldError."""
     if match.buckets is not None:
         values = match.buckets.placed(values)
     texts: list[str] = []
@@ -243,7 +243,7 @@ def key_condition(
 
 @lru_cache(maxsize=1024)
 def _written(key: CompiledKey, clauses: tuple[str, ...]) -> tuple[str, dict[str, str]]:
-    """The condition's text and names, cached for each combination of sort key clauses."""
+    """The condition's string and names, cached for each combination of sort key clauses."""
     names = {f"#p{number}": attribute.name for number, (attribute, _) in enumerate(key.partition)}
     texts = [f"#p{number} = :p{number}" for number in range(len(key.partition))]
     for number, clause in enumerate(clauses):

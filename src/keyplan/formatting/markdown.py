@@ -12,14 +12,14 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: str) -> str:
-    """A text as code in a table cell."""
+    """A string as code in a table cell."""
     line = " ".join(text.split()).replace("|", "\\|")
     ticks = "``" if "`" in line else "`"
     return f"{ticks} {line} {ticks}" if len(ticks) > 1 else f"`{line}`"
 
 
 def cell(text: str) -> str:
-    """A literal text in a table cell."""
+    """A literal string in a table cell."""
     line = " ".join(text.split())
     for character in "\\|*_`<[":
         line = line.replace(character, f"\\{character}")

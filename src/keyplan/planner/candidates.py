@@ -24,7 +24,7 @@ UNITED_MAX = 3
 Form: TypeAlias = tuple[str, ...]
 """The attributes of an index's sort key: all keys in one index have the same form."""
 TEXT: Form = ("S",)
-"""One joined text."""
+"""One joined string."""
 OWN = "="
 """Begins the form of an index whose sort attribute is a field's own; the attribute's name follows."""
 PARTITION = "P"

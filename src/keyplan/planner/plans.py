@@ -292,7 +292,7 @@ class Plan:
     ``notes``: what the planner assumed, and what to know about the plan. ``limits``: the limits that the search
     reached, so that fewer indexes may be possible. ``best``: whether no other plan is as good in indexes, USD and the
     hottest key, and better in one. ``why``: why it isn't the first; empty for the first. ``named``: the key that a
-    pattern's decorator must name, and ``filters``: the text for its ``where=``, by the pattern's place. ``stopped``:
+    pattern's decorator must name, and ``filters``: the string for its ``where=``, by the pattern's place. ``stopped``:
     whether Ctrl-C ended the search. ``verified``: the generated data on which its results were compared with
     brute force; None if they weren't.
     """

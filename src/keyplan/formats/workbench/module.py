@@ -411,7 +411,7 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
 
 
 def _run(made: MadeModule) -> ModuleType:
-    """Run the module, which compiles its designs. All texts of the model are literals in it."""
+    """Run the module, which compiles its designs. All strings of the model are literals in it."""
     module = ModuleType("keyplan_workbench_model")
     sys.modules[module.__name__] = module  # annotations are resolved there
     try:

@@ -106,7 +106,7 @@ class Rewriting:
         self.is_undecided = False
 
     def text(self, text: str) -> str:
-        """The rewritten text. Raises ExpressionFault, Problem."""
+        """The rewritten string. Raises ExpressionFault, Problem."""
         given = expressions.read_condition(text)
         result = self._condition(given)
         if result == given:
@@ -122,7 +122,7 @@ class Rewriting:
             case tree.Or(conditions):
                 return tree.Or(tuple(map(self._condition, conditions)))
             case tree.Not():
-                count = 0  # iterative, because a chain of NOTs can be as long as the text
+                count = 0  # iterative, because a chain of NOTs can be as long as the string
                 inner: tree.Condition = node
                 while isinstance(inner, tree.Not):
                     inner, count = inner.condition, count + 1

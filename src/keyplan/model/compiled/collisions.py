@@ -238,7 +238,7 @@ def _others(
 
 
 def _behind(common: Sequence[_Part], template: Template) -> tuple[str, Sequence[_Part]] | None:
-    """The text and the parts of a template's sort keys after common parts; None if they can't have that prefix."""
+    """The string and the parts of a template's sort keys after common parts; None if they can't have that prefix."""
     parts = template.parts
     for at, part in enumerate(common):
         own = parts[at] if at < len(parts) else None
@@ -267,10 +267,10 @@ def _open(key: CompiledKey, parts: Sequence[_Part]) -> bool:
 
 
 def _between(before: _Run, run: _Run, low: str, high: str | None) -> bool:
-    """Whether texts from ``low`` to ``high`` are after one run and before the next."""
+    """Whether strings from ``low`` to ``high`` are after one run and before the next."""
     return max(low, before.behind) < (run.start if high is None else min(high, run.start))
 
 
 def _successor(text: str) -> str:
-    """The least text after all texts with a prefix; empty if there is none."""
+    """The smallest string after all strings with a prefix; empty if there is none."""
     return text[:-1] + chr(ord(text[-1]) + 1) if text else ""

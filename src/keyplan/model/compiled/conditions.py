@@ -1,5 +1,4 @@
-"""Conditions in DynamoDB's syntax on fields, compiled for their stored forms: ``where=`` texts of reads and ``only_if``
-texts of writes.
+"""Conditions in DynamoDB's syntax on fields, compiled for their stored forms: ``where=`` and ``only_if``.
 
 Field names become placeholders, so reserved words are no problem, and each ``:parameter`` gets the type it is compared
 with. ``operands`` determines what can be compared; the grammar is in ``keyplan.dynamodb.expressions``.
@@ -42,7 +41,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A condition's text with placeholders, their attribute names, and its values by placeholder (with colon and
+    """A condition's string with placeholders, their attribute names, and its values by placeholder (with colon and
     prefix).
 
     ``fixed``: fields that the whole condition restricts to some values, with the values' names.
@@ -110,7 +109,7 @@ class _Translation:
                 return self._function(node)
 
     def _negated(self, node: tree.Not) -> tree.Condition:
-        """A chain of NOTs; iterative, because it can be as long as the text."""
+        """A chain of NOTs; iterative, because it can be as long as the string."""
         inner: tree.Condition = node
         count = 0
         while isinstance(inner, tree.Not):

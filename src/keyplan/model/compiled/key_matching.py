@@ -295,7 +295,7 @@ def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
 
 
 def unsorted(matches: tuple[KeyMatch, ...]) -> str | None:
-    """The first field of the result's order, if its texts don't sort like its values; else None."""
+    """The first field of the result's order, if its strings don't sort like its values; else None."""
     firsts = (variable for match in matches for variable in _opened(match)[:1])
     return next((variable.field for variable in firsts if not getattr(variable.format, "sorts", True)), None)
 

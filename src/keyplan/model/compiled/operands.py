@@ -1,7 +1,7 @@
 """Operands of conditions: the stored type of a path, whether a value can be compared with it, and the value's stored
 form.
 
-DynamoDB compares stored values: a datetime as text differs from the seconds of a Ttl, and a text never equals a number.
+DynamoDB compares stored values: a datetime string differs from a Ttl's seconds, and a string never equals a number.
 Comparisons that are always false are rejected here.
 """
 
@@ -98,7 +98,7 @@ class StoredOperand:
         return f"{type_name(self.annotation)} has no size in DynamoDB"
 
     def element(self) -> StoredOperand | None:
-        """The operand of ``contains()``: an element, or a part of a text. None if unknown."""
+        """The operand of ``contains()``: an element, or a part of a string. None if unknown."""
         if self.tag == "S":
             return TEXT
         if self.tag == "B":

@@ -70,7 +70,7 @@ class KeyMatch:
     key: CompiledKey
     sort: tuple[SortPart, ...]
     order: tuple[tuple[str, bool], ...]
-    """The fields that order the result, each with whether its text is reversed."""
+    """The fields that order the result, each with whether its string is reversed."""
     used: frozenset[str]
     each: tuple[str, ...]
     """The fields of its partition key with several values, in key order."""
@@ -118,7 +118,7 @@ class Filter:
     constants: Mapping[str, Mapping[str, Any]]
     parameters: Mapping[str, FilterValue]
     defaulted: tuple[CompiledEntity, ...] = ()
-    """The entities whose defaults matter for absent attributes; empty if the text includes them."""
+    """The entities whose defaults matter for absent attributes; empty if the string includes them."""
     held: frozenset[str] | None = None
     """The attributes in the index that is read; None: all."""
     declared: Filter | None = None
@@ -193,7 +193,7 @@ class QueryPlan:
         return self.matches[0].buckets
 
     def bucket_sets(self, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The values and the text of each bucket in result order. Raises ArgumentError."""
+        """The values and the string of each bucket in result order. Raises ArgumentError."""
         if self.buckets is None:
             return [("", values)]
         return self.buckets.sets(values, ascending=self.forward is not self.matches[0].order[0][1])

@@ -90,7 +90,7 @@ class Signature:
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, strict: bool = True) -> dict[str, Any]:
         """The arguments of a call by name, including defaults, each validated.
 
-        ``strict``: without conversions (a call from Python); otherwise texts are converted (CLI, REST). Raises
+        ``strict``: without conversions (a call from Python); otherwise strings are converted (CLI, REST). Raises
         ArgumentError with all errors of the call.
         """
         given = dict(zip(self._names, args, strict=False))

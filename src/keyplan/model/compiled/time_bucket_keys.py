@@ -54,7 +54,7 @@ class Buckets:
     """The default range in the signature, used for missing bounds."""
 
     def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The values for each bucket of a call's range, in order, with the bucket's text. The range itself is omitted
+        """The values for each bucket of a call's range, in order, with the bucket's string. The range itself is omitted
         for buckets completely in it. Raises ArgumentError, and KeyFieldError for a datetime without a time zone.
         """
         asked = self._bounded(values[self.field])

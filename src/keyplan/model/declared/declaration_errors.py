@@ -39,7 +39,7 @@ def check_given(what: str, **given: tuple[Any, Is, str]) -> None:
 
 
 def is_text(given: Any) -> bool:
-    """A nonempty text."""
+    """A nonempty string."""
     return isinstance(given, str) and given != ""
 
 

@@ -101,7 +101,7 @@ def _is_count(given: Any) -> bool:
 class KeyStyle:
     """The form of values in keys: ``Table("tasks", key_style=KeyStyle(raw=True, case="lower"))``, or for one key.
 
-    ``raw``: values aren't escaped, and any text can end them. A value that contains the text that ends it is ambiguous:
+    ``raw``: values aren't escaped, and any string can end them. A value that contains its end string is ambiguous:
     it is read, but rejected in writes.
 
     ``case`` folds values to lower or upper case in the key, but not in their own attribute: values that differ only in
@@ -119,7 +119,7 @@ class KeyStyle:
         )
 
     def fold(self, text: str) -> str:
-        """The text in the key's case."""
+        """The string in the key's case."""
         if self.case is None:
             return text
         return text.lower() if self.case == "lower" else text.upper()

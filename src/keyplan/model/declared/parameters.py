@@ -20,16 +20,16 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 Cursor = NewType("Cursor", str)
-"""The end of a page: opaque text, valid for one pattern with the same arguments."""
+"""The end of a page: an opaque string, valid for one pattern with the same arguments."""
 
 
 class PrefixMark:
-    """Marks a parameter as a prefix of a field's text."""
+    """Marks a parameter as a prefix of a string field."""
 
 
 PREFIX = PrefixMark()
 Prefix = Annotated[str, PREFIX]
-"""A prefix of a text field in a sort key, compiled to ``begins_with``."""
+"""A prefix of a string field in a sort key, compiled to ``begins_with``."""
 
 
 class EachMark:

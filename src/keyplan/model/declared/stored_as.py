@@ -42,10 +42,10 @@ class StoredAs:
     Python's ``isoformat()`` in UTC; ``layout=``, a strftime format in UTC. Such a field has only the precision of its
     form: instances truncate a datetime to whole seconds or milliseconds.
 
-    Numbers and bool: ``"text"``. bool: ``"number"``, 1 or 0. Sets: ``"list"``. bytes: ``"base64"``, a text. Every type:
-    ``"json"``, a text; ``"zlib"`` and ``"gzip"``, compressed bytes (of a text, of bytes, otherwise of JSON).
+    Numbers and bool: ``"text"``. bool: ``"number"``, 1 or 0. Sets: ``"list"``. bytes: ``"base64"``, a string. Any type:
+    ``"json"``, a string; ``"zlib"`` and ``"gzip"``, compressed bytes (of a string, of bytes, otherwise of JSON).
 
-    ``write=`` and ``read=`` are a pair of custom functions for values other than None: ``write`` returns a text,
+    ``write=`` and ``read=`` are a pair of custom functions for values other than None: ``write`` returns a string,
     number, bytes, bool, list or dict, and ``read`` converts it back.
     """
 

@@ -1,6 +1,6 @@
 """Formats of field values in keys, for writing and reading: one class per format.
 
-A format must be injective, and its texts must sort like the values. ``key_templates`` has templates and escaping.
+A format must be injective, and its strings must sort like the values. ``key_templates`` has templates and escaping.
 """
 
 from __future__ import annotations
@@ -32,44 +32,44 @@ class Format(ABC):
     """How a field's values are written into a key."""
 
     descending: bool = field(default=False, kw_only=True)
-    """Whether the texts sort in reverse order of the values."""
+    """Whether the strings sort in reverse order of the values."""
 
     @property
     def raw(self) -> bool:
-        """Whether the text still needs escaping."""
+        """Whether the string still needs escaping."""
         return False
 
     @property
     def exact(self) -> bool:
-        """Whether a text determines its value completely."""
+        """Whether a string determines its value completely."""
         return True
 
     @property
     def whole(self) -> bool:
-        """Whether different values always have different texts."""
+        """Whether different values always have different strings."""
         return True
 
     @property
     @abstractmethod
     def pattern(self) -> str:
-        """A regular expression for the texts (before escaping)."""
+        """A regular expression for the strings (before escaping)."""
 
     @abstractmethod
     def write(self, value: Any) -> str:
-        """The value's text. Raises KeyFieldError for a value outside the format's range."""
+        """The value's string. Raises KeyFieldError for a value outside the format's range."""
 
     @abstractmethod
     def read(self, text: str) -> Any:
-        """The value of a text from ``write``. Raises ValueError for any other string."""
+        """The value of a string from ``write``. Raises ValueError for any other string."""
 
     def _turned(self, text: str) -> str:
-        """The text with its digits reversed if the format is descending; its own inverse."""
+        """The string with its digits reversed if the format is descending; its own inverse."""
         return text.translate(_NINES) if self.descending else text
 
 
 @dataclass(frozen=True)
 class TextFormat(Format):
-    """Texts, and types whose values have unique texts: str, Literal, Enum, UUID."""
+    """Strings, and types whose values have unique strings: str, Literal, Enum, UUID."""
 
     to_text: Callable[[Any], str]
     raw: bool = True
@@ -84,7 +84,7 @@ class TextFormat(Format):
 
 @dataclass(frozen=True)
 class PartsFormat(Format):
-    """A tuple of texts, joined by delimiters. It must be the last part of its template."""
+    """A tuple of strings, joined by delimiters. It must be the last part of its template."""
 
     raw: bool = True
     pattern: str = ".+"
@@ -144,7 +144,7 @@ def as_utc(value: datetime) -> datetime:
 
 
 def iso_text(value: datetime) -> str:
-    """A datetime as fixed-width text in UTC with microseconds: ``2026-11-21T09:42:00.000000Z``."""
+    """A datetime as a fixed-width string in UTC with microseconds: ``2026-11-21T09:42:00.000000Z``."""
     moment = as_utc(value)
     return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
@@ -332,7 +332,7 @@ class NumberFormat(Format):
 
 @dataclass(frozen=True)
 class StoredFormat(Format):
-    """A value in a text key in the form of its attribute (``StoredAs``), or of another program.
+    """A value in a string key in the form of its attribute (``StoredAs``), or of another program.
 
     ``unit``: the precision to which datetimes are truncated. ``whole``: the field has only that precision, so that a
     more precise value belongs to no item.
@@ -355,7 +355,7 @@ class StoredFormat(Format):
         return self.whole
 
     def write(self, value: Any) -> str:
-        """The text. Raises KeyFieldError for a datetime more precise than a whole field."""
+        """The string. Raises KeyFieldError for a datetime more precise than a whole field."""
         if self.unit is None or not isinstance(value, datetime):
             return self.to_text(value)
         floor = self.floor(value)
@@ -404,7 +404,7 @@ def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
 
 @dataclass(frozen=True)
 class BinaryFormat(Format):
-    """A native Binary attribute; its text is base64, as in DynamoDB JSON."""
+    """A native Binary attribute; its string is base64, as in DynamoDB JSON."""
 
     pattern: str = r"[A-Za-z0-9+/=]+"
 
@@ -418,7 +418,7 @@ class BinaryFormat(Format):
 def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks: tuple[Any, ...] = ()) -> Format:
     """The format of a field of type ``kind`` with ``spec`` (after the colon in ``{field:spec}``).
 
-    ``attribute_type`` is that of the key attribute: S, N or B. ``sorts``: whether the text must sort like the value.
+    ``attribute_type`` is that of the key attribute: S, N or B. ``sorts``: whether the string must sort like the value.
     ``ranks``: the field's values, if it has few. Raises Problem if there is no such format.
     """
     if attribute_type == "N":
@@ -528,7 +528,7 @@ _WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "j": 3}
 LETTERS = "YmdHMSf"
 """From the largest unit to the smallest."""
 _NEXT = {"Y": "mj", "m": "dj", "d": "H", "j": "H", "H": "M", "M": "S", "S": "f"}
-"""The units that can follow in a sortable text: the next smaller unit."""
+"""The units that can follow in a sortable string: the next smaller unit."""
 
 
 def letters_of(layout: str) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""Key templates: ``"AUTHOR#{author_id}"`` parsed into parts, written as text for given values, and read back.
+"""Key templates: ``"AUTHOR#{author_id}"`` parsed into parts, written as strings for given values, and read back.
 
-Escaping makes the texts injective and keeps the order of the values: ``#`` ends a value, so ``#`` in a value is written
+Escaping makes the strings injective and keeps the order of the values: ``#`` ends a value, so within one it is written
 as ``$c``. ``$`` (the character after ``#``) starts an escape, and is itself written as ``$d``; if something follows the
 value in its template, every character before ``#`` is escaped, too (``$@`` … ``$b``), because the end of a value must
-sort before every continuation. Therefore tuples of values sort like their joined texts.
+sort before every continuation. Therefore tuples of values sort like their joined strings.
 
 A template of only one variable (``"{username}"``) contains the unescaped value, because no delimiter is needed. Keys of
 other programs have no escapes (``KeyStyle``). ``key_formats`` writes single values.
@@ -35,7 +35,7 @@ def _code(match: re.Match[str]) -> str:
 
 
 def escape(text: str, *, last: bool) -> str:
-    """The text with escaped delimiters. ``last``: nothing follows it in its template."""
+    """The string with escaped delimiters. ``last``: nothing follows it in its template."""
     pattern = _LAST if last else _INNER
     return pattern.sub(_code, text) if pattern.search(text) else text
 
@@ -55,14 +55,14 @@ def unescape(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Literal_:  # noqa: N801 - Literal is typing's
-    """Constant text in a template."""
+    """A constant string in a template."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A field in a template, with its format. ``last``: nothing follows it; ``ends``: the text that follows."""
+    """A field in a template, with its format. ``last``: nothing follows it; ``ends``: the string that follows."""
 
     field: str
     format: Format
@@ -73,19 +73,19 @@ class Variable:
 
     @property
     def folds(self) -> bool:
-        """Whether values that differ only in case can have the same text."""
+        """Whether values that differ only in case can have the same string."""
         return self.style.case is not None and self.format.raw
 
     @property
     def sorts(self) -> bool:
-        """Whether items sort by its values: unescaped text sorts only if nothing follows."""
+        """Whether items sort by its values: unescaped strings sort only if nothing follows."""
         if self.folds or self.is_open:
             return False
         return bool(getattr(self.format, "sorts", True))
 
     @property
     def is_open(self) -> bool:
-        """Whether its values are unescaped and can contain the text that ends them."""
+        """Whether its values are unescaped and can contain the string that ends them."""
         return self.style.raw and self.format.raw and not self.last
 
     def folded(self, value: Any) -> str:
@@ -104,7 +104,7 @@ class Variable:
         return escape(plain, last=self.last)
 
     def is_ambiguous(self, value: Any) -> bool:
-        """Whether the value contains the text that ends it, so that its end is ambiguous."""
+        """Whether the value contains the string that ends it, so that its end is ambiguous."""
         if not self.is_open:
             return False
         text = self.text(value)
@@ -116,7 +116,7 @@ class Variable:
         return DELIMITER.join(escape(part, last=False) for part in value)
 
     def prefix_text(self, value: str) -> str:
-        """The common prefix of the texts of all values that start with ``value``."""
+        """The common prefix of the strings of all values that start with ``value``."""
         folded = self.style.fold(value)
         return folded if self.bare or self.style.raw else escape(folded, last=self.last)
 
@@ -170,7 +170,7 @@ class Template:
 
     @cached_property
     def _quick(self) -> tuple[str, str] | None:
-        """The prefix and the field of a template that ends in its only text variable, or (text, "")."""
+        """The prefix and the field of a template that ends in its only string variable, or (string, "")."""
         if not self.variables:
             return self.source, ""
         *start, last = self.parts
@@ -208,7 +208,7 @@ class Template:
         return re.compile(self.regex.pattern.replace("(.+?)", "(.+)"), re.DOTALL)
 
     def values(self, text: str) -> dict[str, Any] | None:
-        """The field values of a key text; None if the text doesn't match the template, or is ambiguous."""
+        """The field values of a key string; None if the string doesn't match the template, or is ambiguous."""
         match = self.regex.fullmatch(text)
         if match is None:
             return None
@@ -228,7 +228,7 @@ class Template:
         return result
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:
-        """The first field whose value contains the text that ends it; None if all are unambiguous."""
+        """The first field whose value contains the string that ends it; None if all are unambiguous."""
         return next(
             (variable.field for variable in self.variables if variable.is_ambiguous(values[variable.field])), None
         )
@@ -238,7 +238,7 @@ class Template:
 
 
 def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, str]]:
-    """Constant texts, and (field, format) pairs. ``raw``: any text can end a value. Raises Problem."""
+    """Constant strings, and (field, format) pairs. ``raw``: any string can end a value. Raises Problem."""
     pieces: list[str | tuple[str, str]] = []
     position = 0
     for match in re.finditer(r"\{([^{}]*)\}", source):

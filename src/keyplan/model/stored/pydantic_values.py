@@ -1,6 +1,6 @@
 """Fields with stored forms defined by Keyplan, and fields stored in pydantic's JSON serialization.
 
-Texts, numbers, datetimes, dates, UUIDs, enums, and lists, sets, maps and models of them have their own form in DynamoDB
+Strings, numbers, datetimes, dates, UUIDs, enums, and lists, sets, maps and models of these have a form in DynamoDB
 (``field_codec``), which filters, keys and updates support. pydantic serializes everything else: durations, addresses,
 paths and URLs, ``PlainSerializer`` and ``field_serializer``, values of any type. ``keyplan.testing.verify`` checks that
 these values read back equal.

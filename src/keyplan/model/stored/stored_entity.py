@@ -249,7 +249,7 @@ class CompiledEntity:
     @cached_property
     def read_from_keys(self) -> dict[str, list[tuple[str, str | None]]]:
         """The attributes that are read from an index key if absent, as other programs write them: the key's attributes,
-        each with the text next to the value; None: the value is the whole attribute.
+        each with the string next to the value; None: the value is the whole attribute.
         """
         found: dict[str, list[tuple[str, str | None]]] = {}
         for attribute, template in (pair for key in self.index_keys for pair in key.attributes):

@@ -204,7 +204,7 @@ def _of_texts(
 
 
 def _bound(key: StoredFormat, value: Any, unit: timedelta | None) -> str:
-    """The text for comparison with a value. A value between two storable ones is between their texts."""
+    """The string for comparison with a value. A value between two storable ones is between their strings."""
     whole = cut(as_utc(value), unit) if unit is not None and isinstance(value, datetime) else value
     if key.least is not None and whole < key.least:
         return "0"  # before all storable values
