@@ -323,7 +323,7 @@ class Pending:
 
     @property
     def kept(self) -> bool:
-        """Whether a reference remains, in a variable or the return value. A ``yield`` statement drops it."""
+        """Whether a reference remains, in a variable or the return value. A ``yield`` statement discards its value."""
         return self._there() is not None
 
 

@@ -274,7 +274,7 @@ def _keys_of(plan: plans.Plan) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
 
 def _fill(fields: str) -> str:
     several = " and " in fields
-    return f"{fields} {'fill' if several else 'fills'}" if fields else "Nothing need be known to fill"
+    return f"{fields} {'fill' if several else 'fills'}" if fields else "No parameter is needed to fill"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -35,7 +35,7 @@ CHOSEN = 64
 
 
 def constants_of(entity: CompiledEntity, name: str) -> list[tuple[Any, ...]]:
-    """The values of a field for which keys contain an item, without None; once per key."""
+    """The values of a field, without None, with which keys contain an item; once per key."""
     result = (tuple(value for value in key.when[name] if value is not None) for key in entity.keys if name in key.when)
     return [values for values in dict.fromkeys(result) if values]
 
@@ -229,7 +229,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
         place, pattern = f"patterns.{name}", ids.get(name, name)
         other = seen.setdefault(pattern, name)
         if other != name:
-            yield ErrorDetail(place, f"it is the pattern {other}, which is set too", "keep one of the two")
+            yield ErrorDetail(place, f"it is the same pattern as {other}, which is also set", "keep one of the two")
         yield from _unknown(f"{place}.hottest", _part(loads, name, "hottest"), keys, "the design has no such key")
         same = [design.patterns[pattern] for design in designs if pattern in design.patterns]
         known = {parameter for each in same for parameter in each.signature.by_name}

@@ -280,7 +280,7 @@ def _levels_of(entity: CompiledEntity, parts: Sequence[str | int]) -> list[Level
     for depth, step in enumerate(steps, 2):
         levels += _nested_level(annotation, step, depth)
         annotation = type_at(annotation, step)
-    while levels and levels[-1][1] is None:  # nothing below it has another value
+    while levels and levels[-1][1] is None:  # the deepest levels without a default have no effect
         levels.pop()
     return levels
 

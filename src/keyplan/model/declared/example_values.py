@@ -253,7 +253,7 @@ def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]
     strict = () if what == "length" else ("gt", "lt")
     for layer in layers(annotation):
         if isinstance(layer, type) or get_origin(layer) is not None:
-            continue  # whose attributes are its values', and no limits
+            continue  # a class's attributes describe its values, not limits
         for mark in (layer, *getattr(layer, "metadata", ())):
             least, most = (getattr(mark, name, None) for name in names)
             if strict:
