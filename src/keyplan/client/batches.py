@@ -24,9 +24,7 @@ Item = dict[str, dict[str, Any]]
 
 
 def _identity(key: Item) -> Callable[[Item], Hashable]:
-    """A function that gives an item's identity: the strings of its key attributes, which have the names and types of
-    ``key``.
-    """
+    """A function that gives an item's identity: the texts of the attributes in ``key``."""
     pairs = [(name, next(iter(value))) for name, value in key.items()]
     if len(pairs) == 2:  # the usual case, which runs twice for each item
         (partition, kind), (sort, sort_kind) = pairs
@@ -37,11 +35,7 @@ def _identity(key: Item) -> Callable[[Item], Hashable]:
 def batch_get(
     table: str, keys: list[Item], *, consistent: bool, projection: Mapping[str, Any] | None = None
 ) -> Conversation[list[Item | None]]:
-    """The items of ``keys`` in order; None for missing items. Keys can repeat. ``projection`` has the request members
-    that select attributes, including the key's.
-
-    Raises StoreError if keys remain unprocessed for ``IDLE_SECONDS_MAX``.
-    """
+    """The items of ``keys`` in order, None for missing ones. Raises StoreError if keys remain unprocessed."""
     if not keys:
         return []
     identity = _identity(keys[0])

@@ -37,9 +37,7 @@ def equal_attributes(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Idempotent(str):
-    """The operation of an idempotent request: a transport can repeat it after a lost response. A plain UpdateItem isn't
-    repeated.
-    """
+    """An idempotent operation: a transport can repeat it after a lost response. A plain UpdateItem isn't one."""
 
     __slots__ = ()
 
@@ -205,9 +203,7 @@ async def _sleep(seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The table that requests address, by its name in this store. ``consistent``: use strongly consistent reads.
-    ``lenient``: return unreadable items as InvalidItem.
-    """
+    """The table in this store. ``consistent``: read strongly; ``lenient``: return InvalidItem for unreadable items."""
 
     name: str
     table: Table

@@ -74,10 +74,7 @@ class FanOutReader:
 
 
 class UnionReader:
-    """A union of junctions: the items that any of them leads to, each once, in key order.
-
-    From each branch, as many items are read as are wanted in total, from the same position.
-    """
+    """The items that any of several junctions leads to, each once, in key order."""
 
     def __init__(self, plan: ThroughPlan, target: Target) -> None:
         ordering = next(way.end for way in plan.ways if isinstance(way.end, QueryPlan))

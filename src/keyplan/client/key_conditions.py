@@ -86,9 +86,7 @@ ORDERS: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": base6
 
 
 def order_of(text: str, kind: str) -> Any:
-    """The sort value of a key attribute's string of type ``kind``: strings by UTF-8 order, numbers by value, binaries
-    (base64 string) by bytes.
-    """
+    """The sort value of a key attribute's text: strings by UTF-8, numbers by value, binaries by bytes."""
     return ORDERS[kind](text)
 
 
@@ -276,9 +274,7 @@ COMBINATIONS_MAX = 1000
 
 
 def value_sets(each: Sequence[str], values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The values of each partition or key, in parameter order, without duplicates. Raises ArgumentError for too many
-    combinations.
-    """
+    """The values of each partition or key, in parameter order. Raises ArgumentError for too many combinations."""
     if not each:
         return [values]
     if len(each) == 1:

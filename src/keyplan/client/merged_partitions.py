@@ -337,9 +337,7 @@ class Shares:
         return [self._ask(at, end) for at in (fresh or open_now)[:PARALLEL_MAX]]
 
     def took(self, ask: Ask, entries: Sequence[Place], looked_at: int, last: Place | None) -> None:
-        """Record the result of a request: its entries' places, the number of items read, and the last item's place;
-        None if nothing more precedes the end of the request.
-        """
+        """Record an ask's result: places, items read, and the last item's place, or None at the end."""
         partition = self._partitions[ask.partition]
         partition.mixed = partition.mixed or looked_at > len(entries)
         if last is not None:

@@ -91,9 +91,7 @@ def projection_of(attributes: Iterable[str]) -> dict[str, Any]:
 
 
 def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[str, Any]:
-    """The projection of a read of the table: nothing for whole items; for views, their attributes and the keys that
-    identify the entity.
-    """
+    """The projection of a read of the table: none for whole items; a view's attributes and the keys."""
     known = list(entities)
     if any(entity.asked is None for entity in known):
         return {}
@@ -195,9 +193,7 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
 
 
 def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
-    """The projection of a read of the table or an index. DynamoDB rejects attributes that an index doesn't project;
-    those fields are in its keys.
-    """
+    """The projection of a read of the table or an index, whose keys have the fields that it doesn't project."""
     asked = asked_of_table(target, entities)
     if index is None or not asked:
         return asked
@@ -244,9 +240,7 @@ def read_leniently(entity: CompiledEntity, item: Item) -> Any:
 
 
 def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
-    """Matches an entity's items among the results of a query. An entity with several keys on the index has entries
-    under each.
-    """
+    """Matches an entity's items in a query's result; one with several keys on the index has entries under each."""
     entity, in_index = match.entity, match.key.matches
     if plan.index is None:
         return entity.matches_sort

@@ -299,9 +299,7 @@ class Answer:
 
 
 def _last_member(plan: plans.QueryPlan, values: Mapping[str, Any]) -> type[Entity] | None:
-    """The entity whose items are last in read order: once one is found, no other entity can follow. None if the
-    intervals overlap.
-    """
+    """The entity that is last in read order: no other follows it. None if the intervals overlap."""
     intervals = {match.entity.gives: interval_of(match.sort[0], values) for match in plan.matches if match.sort}
     for cls, own in intervals.items():
         others = [interval for other, interval in intervals.items() if other is not cls]

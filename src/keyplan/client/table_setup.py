@@ -45,10 +45,7 @@ def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
 
 
 def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conversation[dict[str, Any]]:
-    """Create the table and wait until it is active. Another process can create it at the same time.
-
-    Returns its description. Raises StoreError, DynamoDBError.
-    """
+    """Create the table, or wait for another process that does. Raises StoreError, DynamoDBError."""
     made: dict[str, Any] | None = None
     try:
         made = (yield Request("CreateTable", dict(request)))["TableDescription"]
@@ -86,9 +83,7 @@ def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation
 
 
 def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Conversation[list[str]]:
-    """Add missing global secondary indexes, one per UpdateTable as DynamoDB requires, each after the previous is
-    backfilled. Returns their names.
-    """
+    """Add missing global indexes, one after the other, as DynamoDB requires. Returns their names."""
     added: list[str] = []
     known = {value["IndexName"] for value in result.get("GlobalSecondaryIndexes", ())}
     for index in wanted.get("GlobalSecondaryIndexes", ()):

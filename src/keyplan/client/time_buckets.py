@@ -23,9 +23,7 @@ PARALLEL_MAX = 20
 
 
 def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
-    """The values of each bucket of a call, in result order. Raises ArgumentError, also for too many combinations of
-    buckets and values of ``Each``.
-    """
+    """The values of each bucket, in result order. Raises ArgumentError, also for too many combinations."""
     sets = plan.bucket_sets(values)
     if plan.buckets is None or not plan.each or not sets:
         return sets

@@ -169,9 +169,7 @@ def _only_conflicts(reasons: Sequence[Mapping[str, Any]]) -> bool:
 def _cancelled(
     operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]], place: str, error: DynamoDBError
 ) -> KeyplanError:
-    """The error of a canceled transaction: an action's error for its missing item, else the common kind of all
-    failures.
-    """
+    """The error of a canceled transaction: an action's error for a missing item, else the common kind."""
     failures: list[WriteFailed | DynamoDBError | None] = []
     faults: list[ErrorDetail] = []
     for number, operation in enumerate(operations):

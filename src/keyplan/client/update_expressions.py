@@ -36,11 +36,7 @@ NAME_BYTES_MAX = 65_535
 
 @dataclass
 class CompiledUpdate:
-    """An update expression with the attributes it expects unchanged (``pins``), further conditions (``clauses``), and
-    changed claims.
-
-    ``claims`` has, per claim, the field values of the old and the new claim (None: no claim).
-    """
+    """An update expression, what it expects (``pins``, ``clauses``), and the old and new fields of each claim."""
 
     sets: list[str] = field(default_factory=list[str])
     removes: list[str] = field(default_factory=list[str])
@@ -145,9 +141,7 @@ def _check_parts(entity: CompiledEntity, changes: Values) -> None:
 
 
 def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, changes: Values) -> None:
-    """Set the key's fields in an update that can create its item. Raises UpdateRejected if the created item would be
-    incomplete.
-    """
+    """Set the key's fields in an update that can create its item. Raises UpdateRejected for an incomplete item."""
     if entity.claims or entity.version is not None:
         what = "claims" if entity.claims else "a version"
         raise UpdateRejected(
@@ -191,9 +185,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
 
 
 def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, known: Values, changes: Values) -> None:
-    """Set the index keys of an item that an update can create, from its key and the set fields. Raises UpdateRejected
-    for a key with other fields.
-    """
+    """Set the index keys of a created item. Raises UpdateRejected for a key with fields that aren't set."""
     own = {element.attribute for element in entity.fields.values()} | {
         attribute.name for attribute, _ in entity.primary.attributes
     }
@@ -287,9 +279,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
 def _keep_default(
     entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, value: Any, changes: Values
 ) -> None:
-    """Store a default that a key uses: otherwise a later default could differ from the key. A default that is computed
-    for each read is pinned as missing.
-    """
+    """Store a default that a key uses, so that a later default can't differ; pin a computed one as missing."""
     if value is None or not (stored.made_anew or stored.attribute in entity.read_as):
         return
     encoded = entity.encode_field(stored.name, stored.encode, value)
@@ -363,9 +353,7 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 
 
 def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: actions.Change) -> None:
-    """Reject partial changes of a field with a serializer, which needs the whole value; pydantic serializes sets as
-    lists.
-    """
+    """Reject partial changes of a field with a serializer, which needs the whole value."""
     whole = isinstance(change, actions.Remove | actions.IfNotExists)
     dumped = stored.form is Form.DUMPED and isinstance(change, actions.SetAdd | actions.SetRemove)
     if dumped or (not whole and (stored.codec is not None or stored.form in {Form.CUSTOM, Form.KEYED})):
@@ -480,9 +468,7 @@ def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, am
 
 
 def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> None:
-    """Expect the stored value, or its absence if the default was read; a default that is computed for each read can't
-    be expected.
-    """
+    """Expect the stored value, or its absence for a default; a computed default can't be expected."""
     if stored.made_anew:
         update.clauses.append(f"attribute_exists({name})")
 

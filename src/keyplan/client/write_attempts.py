@@ -38,9 +38,7 @@ Actions = Generator[Action | Ask, Any, T]
 def run_write(
     compiler: WriteCompiler, answers: Mapping[str, Answer], make: Callable[[], Actions[T]], place: str, attempts: int
 ) -> Conversation[T]:
-    """Run a write pattern up to ``attempts`` times: it is repeated only if a condition failed on an item that changed
-    after it was read.
-    """
+    """Run a write up to ``attempts`` times: again only if a condition failed on an item that has changed since."""
     before: frozenset[str] = frozenset()
     for number in range(1, attempts + 1):
         findings = Findings(compiler.target.table, before) if number < attempts else None
@@ -56,10 +54,7 @@ def run_write(
 
 
 def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | None:
-    """The instance in the response of a single request: the updated or the deleted item.
-
-    Raises InvalidItemError.
-    """
+    """The updated or deleted instance in the response of a single request. Raises InvalidItemError."""
     item, entity = response.get("Attributes"), compiled.operations[0].entity
     if not item or (
         compiled.gives_previous and not entity.is_labelled(item)
@@ -82,9 +77,7 @@ class _Rerun(BaseException):
 
 
 class Attempt:
-    """One attempt of a write. Its generator runs once, and up to two more times if it needs values that only the store
-    knows; nothing is sent before.
-    """
+    """One attempt. Its generator runs up to three times, if it needs values of the store; nothing is sent before."""
 
     def __init__(
         self, compiler: WriteCompiler, answers: Mapping[str, Answer], place: str, findings: Findings | None
@@ -122,9 +115,7 @@ class Attempt:
             return result
 
     def gather(self, make: Callable[[], Actions[T]]) -> Conversation[T]:
-        """Run the generator without sending: the caller sends its ``operations`` and ``batches`` with others. A
-        ``yield`` returns only results that are known beforehand. Raises the generator's exceptions.
-        """
+        """Run the generator for a caller that sends its operations with others. Raises the generator's exceptions."""
         self._way = _Way.UNKNOWN
         return (yield from self._steps(make()))
 
@@ -389,9 +380,7 @@ class Findings:
         return tuple(next(iter(item[name].values())) for name in self._names)
 
     def curable(self, refusals: list[Refusal], *, gave_up: bool) -> bool:
-        """Whether another attempt can succeed: an item changed since it was read and no refused action is final, or the
-        generator raised WriteFailed itself.
-        """
+        """Whether an item changed since it was read and no refused action is final, or the generator gave up."""
         if gave_up:
             return bool(self._items or self._listed)
         if any(refusal.operation.final for refusal in refusals):

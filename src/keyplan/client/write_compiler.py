@@ -31,11 +31,7 @@ _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 
 @dataclass
 class Conditions:
-    """A condition expression under construction.
-
-    ``fields``: clauses that an item without the attribute meets by the field's default, and whether each compares a
-    value that was read. ``clauses``: all others.
-    """
+    """A condition under construction. ``fields`` has the clauses that a default can meet for an absent attribute."""
 
     entity: CompiledEntity
     fields: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
@@ -187,9 +183,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Compiled:
-    """An action's operations. ``certain`` returns the instance that they leave in the store, or None if only the store
-    knows it.
-    """
+    """An action's operations. ``certain`` returns the resulting instance; None if only the store knows it."""
 
     action: actions.Action
     operations: list[Operation]

@@ -24,9 +24,7 @@ class ValidationException(_ServiceError):
 
 
 class RequestFault(ValidationException):
-    """A request is invalid regardless of the tables' contents. ``older`` is the message for operations in the older
-    layer (decision 0029).
-    """
+    """A request that is invalid for any table. ``older``: the text of operations in the older layer (decision 0029)."""
 
     def __init__(self, message: str, older: str | None = None) -> None:
         super().__init__(message)

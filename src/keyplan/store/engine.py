@@ -167,9 +167,7 @@ class Engine:
         raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an operation in a thread that other requests wait for. Raises LongError if it takes long: nothing was
-        done, and ``call`` in another thread does it.
-        """
+        """Run an operation in a shared thread. Raises LongError, without effect, if it takes long."""
         effort.this_thread.left = effort.BRIEF_BYTES_MAX
         try:
             return self.call(operation, params)
@@ -204,9 +202,7 @@ class Engine:
         return outcomes
 
     def sweep(self, items_max: int | None = None) -> int:
-        """Run ``tidy``, then remove expired items: all, or up to ``items_max``; returns their number. Uses short
-        transactions, between which other writers run.
-        """
+        """Run ``tidy`` and remove up to ``items_max`` expired items, in short transactions; returns their number."""
         self.tidy()
         return self.expire(items_max)
 
@@ -235,9 +231,7 @@ class Engine:
         go_on(self._database)
 
     def trim_streams(self) -> int:
-        """Remove up to some hundred stream records older than 24 hours, which can't be read, in one short transaction;
-        returns their number.
-        """
+        """Remove some hundred stream records older than 24 hours in one transaction; returns their number."""
         database = self._database
         if not self._storage.read(lambda reader: needs_trimming(reader, database.clock())):
             return 0

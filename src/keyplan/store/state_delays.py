@@ -419,9 +419,7 @@ def _check_concurrent_change(name: str, states: States, request: Mapping[str, An
 
 
 def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The request without a member that the service accepts and ignores: switching to on-demand mode while the switch
-    away from it is pending.
-    """
+    """The request without BillingMode where the service ignores it: back to on-demand during the switch away."""
     if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
         return {member: value for member, value in request.items() if member != "BillingMode"}
     return request

@@ -105,9 +105,7 @@ def throttled(
 
 
 def expire_items(design: Design) -> int:
-    """Delete the expired items of a design from ``open_test_store``, as DynamoDB does within a few days. Returns their
-    number.
-    """
+    """Delete the expired items of a design from ``open_test_store``; returns their number."""
     return _gate(design).engine.sweep()
 
 

@@ -107,9 +107,7 @@ class Demand:
 
 @dataclass
 class Demands:
-    """The load of all patterns. ``totals``: by place and kind of unit, each pattern with its units per second;
-    ``partitions``: the load on busiest partitions.
-    """
+    """The load: ``totals`` per place, kind of unit and pattern; ``partitions`` has the busiest partitions."""
 
     totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
     partitions: list[Demand] = field(default_factory=list)

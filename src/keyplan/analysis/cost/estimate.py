@@ -132,10 +132,7 @@ class Estimate:
         return result
 
     def stored_bytes(self, *, replicated_bytes: int = 0) -> dict[str, float]:
-        """Billed bytes by target: each item and each index entry plus 100 bytes of overhead.
-
-        ``replicated_bytes`` are added to each item of the table (48 in a global table).
-        """
+        """Billed bytes by target, with 100 bytes of overhead each; ``replicated_bytes`` more for a table's item."""
         result = dict.fromkeys(self.targets, 0.0)
         for entity in self.entities:
             count = entity.count or 0.0

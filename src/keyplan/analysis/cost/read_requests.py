@@ -21,9 +21,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 class FoundItem(NamedTuple):
-    """An item or index entry that a read evaluates. ``passes``: whether it is part of the result. ``own_bytes``: for
-    an index entry that is completed from the table, the bytes of its item.
-    """
+    """An evaluated item or entry. ``passes``: it is in the result; ``own_bytes``: its item's, for a completed entry."""
 
     place: Place
     size_bytes: int

@@ -48,11 +48,7 @@ def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
 
 
 class Typical:
-    """Typical instances and items of a design's entities.
-
-    ``stored``: by entity, the sizes in the traffic file. ``filling``: which fields have a value, if the traffic
-    file sets their share.
-    """
+    """Typical instances and items. ``stored``: sizes in the traffic file; ``filling``: the fields with a value."""
 
     def __init__(
         self, design: CompiledDesign, stored: Mapping[str, StoredItems] | None = None, filling: Filling | None = None

@@ -166,9 +166,7 @@ Step: TypeAlias = "Send | Pause | Callable[[], Any]"
 
 
 def call(endpoint: Endpoint, operation: str, parameters: Mapping[str, Any]) -> Generator[Step, Any, dict[str, Any]]:
-    """The response of a call. Failures of its requests are thrown in. Raises DynamoDBError, StoreError and
-    RequestError.
-    """
+    """The response of a call. Raises DynamoDBError, StoreError and RequestError."""
     started = signed = time.monotonic()
     deadline = started + endpoint.settings.total_seconds
     body = endpoint.body(operation, parameters)

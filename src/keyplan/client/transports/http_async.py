@@ -149,9 +149,7 @@ class AsyncPool:
             self._free.release()
 
     async def _until_the_loop_ends(self) -> AsyncGenerator[None]:
-        """Event loops close asynchronous generators before they end: this closes the connections of a design that
-        wasn't closed in its loop.
-        """
+        """Closes the connections with the event loop, for a design that wasn't closed in it."""
         try:
             yield
         finally:

@@ -37,9 +37,7 @@ IDLE_SECONDS_MAX = 55.0
 
 
 class Pool:
-    """Connections to one endpoint, kept open and limited in number. Threads can share it; forked processes too, each
-    with its own connections.
-    """
+    """Open connections to one endpoint, limited in number. Forked processes have their own."""
 
     def __init__(self, location: Location) -> None:
         self._location = location

@@ -34,9 +34,7 @@ _A_LIST: AttributeValue = {"L": [{"N": "0"}]}
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """A condition's tree with derived facts: the first parts of its paths, those of nested paths, and the number of
-    operators.
-    """
+    """A condition with the first parts of its paths, those of nested paths, and the number of operators."""
 
     condition: tree.Condition
     roots: tuple[str, ...]
@@ -70,9 +68,7 @@ def parse_condition(text: str) -> tree.Condition:
 
 
 def read_condition(text: str) -> tree.Condition:
-    """The tree of a condition, with reserved words accepted as names, because placeholders replace them later. Raises
-    ``ExpressionFault`` without a prefix.
-    """
+    """The tree of a condition that can contain reserved words as names. Raises ExpressionFault without a prefix."""
     return Parser(text).whole(Parser.condition)
 
 
@@ -130,9 +126,7 @@ def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
 
 @dataclass(frozen=True, slots=True)
 class BoundCondition:
-    """An executable condition. ``attributes`` are its top-level attributes, ``nested`` those with nested paths,
-    ``operators`` the number of its operators and functions.
-    """
+    """An executable condition: its top-level attributes, those with nested paths, and its number of operators."""
 
     matches: Predicate
     attributes: frozenset[str]
@@ -231,9 +225,7 @@ def bind_projection(text: str, given: Placeholders) -> BoundProjection:
 
 @dataclass(frozen=True, slots=True)
 class BoundUpdate:
-    """An executable update. ``attributes`` are the top-level attributes it writes, ``nested`` those in which it reads
-    or writes nested values.
-    """
+    """An executable update: the top-level attributes that it writes, and those with nested values."""
 
     paths: tuple[Steps, ...]
     attributes: frozenset[str]
@@ -259,9 +251,7 @@ class BoundUpdate:
         return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
     def assigned(self) -> dict[str, AttributeValue]:
-        """The values that it assigns to whole attributes, if their type doesn't depend on the item; for a computed
-        value, any value of its type.
-        """
+        """The values of assigned attributes whose type doesn't depend on the item; any of the type if computed."""
         result: dict[str, AttributeValue] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
             attribute, *below = steps

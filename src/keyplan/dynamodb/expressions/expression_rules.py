@@ -91,9 +91,7 @@ _WHOLE_VALUES = frozenset({"list_append"})
 
 
 def check_size(text: str, *, reports_size: bool = True) -> None:
-    """Reject an empty expression or one of more than 4 KB. The service reports the size only for conditions and
-    filters.
-    """
+    """Reject an empty expression, or one over 4 KB, whose size is reported for conditions and filters only."""
     if not text:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

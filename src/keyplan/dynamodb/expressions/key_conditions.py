@@ -34,9 +34,7 @@ class PartitionMissedFault(KeyConditionFault):
 
 @dataclass(frozen=True, slots=True)
 class KeyTerm:
-    """A condition on one key attribute: ``operator`` is ``= < <= > >=``, ``BETWEEN`` (two values) or
-    ``begins_with``.
-    """
+    """A condition on a key attribute; the operator is ``= < <= > >=``, ``BETWEEN`` or ``begins_with``."""
 
     name: str
     operator: str

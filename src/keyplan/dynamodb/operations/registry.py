@@ -203,9 +203,7 @@ class Operation:
         check_types(self.request, params)
 
     def check_old_count(self, params: Mapping[str, Any]) -> None:
-        """Reject legacy parameters with more conditions, updates and values than the supported maximum. Raises
-        ValidationException.
-        """
+        """Reject legacy parameters with too many conditions, updates and values. Raises ValidationException."""
         for name in self.legacy:
             members = params.get(name)
             if type(members) is not dict:
@@ -535,7 +533,5 @@ def operation_in(region: str, name: str) -> Operation | None:
 
 
 def unknown_operation(name: str) -> service_errors.UnknownOperationException:
-    """The error for an operation that isn't in ``OPERATIONS``, as the service words it in a region without the
-    operation.
-    """
+    """The error for an operation that isn't in ``OPERATIONS``, in the wording of a region without it."""
     return service_errors.UnknownOperationException(f"Operation {name} is not supported")

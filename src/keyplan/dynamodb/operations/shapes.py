@@ -93,9 +93,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """A map with string keys; ``min`` and ``max`` count its members. ``key`` is the shape of its keys if they are table
-    names.
-    """
+    """A map with string keys; ``min`` and ``max`` count members; ``key`` is the shape of keys that are table names."""
 
     of: Shape
     min: int | None = None

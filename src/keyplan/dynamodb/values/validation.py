@@ -33,9 +33,7 @@ TOO_DEEP = (
 
 
 class ValueFault(ValueError):
-    """A value that DynamoDB rejects. The message is the service's; ``older`` is the message for operations in the
-    older layer (decision 0029).
-    """
+    """A value that DynamoDB rejects. ``older``: the text of operations in the older layer (decision 0029)."""
 
     def __init__(self, message: str, older: str | None = None) -> None:
         self.message = message

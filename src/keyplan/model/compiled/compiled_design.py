@@ -88,11 +88,7 @@ class CompiledDesign:
 def compile_design(
     cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str] | None = None
 ) -> CompiledDesign:
-    """Compile a design's class. ``namespace`` has the local names of its scope, ``ignore`` the ignored findings of
-    ``keyplan check`` with their reasons.
-
-    Raises DesignError with all errors of the design.
-    """
+    """Compile a design's class; ``namespace`` has its scope's local names. Raises DesignError with all errors."""
     return _Compiler(cls, namespace, ignore or {}).compile()
 
 

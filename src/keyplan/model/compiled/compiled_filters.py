@@ -58,9 +58,7 @@ def filter_of(
     text: str | None,
     held: frozenset[str] | None,
 ) -> Filter:
-    """The filter for conditions outside the key: constants of ``where=``, the parameters ``asked``, and an expression.
-    ``held``: the attributes in the index; None: all. Raises Problem.
-    """
+    """The filter for conditions outside the key. ``held``: the attributes in the index; None: all. Raises Problem."""
     clauses: list[str] = []
     names: dict[str, str] = {}
     values: dict[str, dict[str, Any]] = {}

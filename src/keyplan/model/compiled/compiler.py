@@ -62,9 +62,7 @@ def compile_read(signature: Signature, options: Options, entities: Entities) -> 
 
 
 def keys_considered(pattern: ReadPattern, entities: Entities) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
-    """Every key of a pattern's entities, with its match or the reason why it doesn't match; for ``through=``, the
-    junction's keys. Includes claims for single items.
-    """
+    """Every key of a pattern's entities or junctions, claims included, with its match or why it has none."""
     yield from _ReadCompiler(pattern.signature, pattern.options, entities).considered()
 
 

@@ -41,11 +41,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A condition's string with placeholders, their attribute names, and its values by placeholder (with colon and
-    prefix).
-
-    ``fixed``: fields that the whole condition restricts to some values, with the values' names.
-    """
+    """A condition with placeholders, names and values. ``fixed``: the fields that it restricts to some values."""
 
     text: str
     names: dict[str, str]
@@ -58,10 +54,7 @@ class Translated:
 
 
 def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -> Translated:
-    """Translate a condition on fields into one on attributes; ``prefix`` is prepended to value placeholders.
-
-    Raises Problem for invalid syntax, unknown fields, and comparisons that are always false.
-    """
+    """Translate a condition on fields into one on attributes. Raises Problem if it is invalid or always false."""
     try:
         parsed = expressions.read_condition(text)
     except expressions.ExpressionFault as error:

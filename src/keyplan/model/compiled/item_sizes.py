@@ -30,11 +30,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class FieldSize:
-    """One field of a typical item: the size of its attribute (name and value) in bytes, and the source of the value's
-    length.
-
-    ``exact``: the type has a fixed length.
-    """
+    """A field of a typical item: the bytes of its name and value, and where the value's length comes from."""
 
     field: str
     attribute: str
@@ -45,9 +41,7 @@ class FieldSize:
 
 @dataclass(frozen=True, slots=True)
 class ItemSizes:
-    """A typical item of an entity: its size, its fields, the size of key attributes that aren't fields, and the size of
-    its entry in each index. In bytes.
-    """
+    """A typical item: its size, fields, other key attributes and index entries, in bytes."""
 
     entity: str
     item_bytes: int

@@ -53,10 +53,7 @@ _UNORDERED_TEXT = "its stored form doesn't sort as its values do"
 
 @dataclass(frozen=True, slots=True)
 class StoredOperand:
-    """A stored type: of a field, a part of a field, or a function's result.
-
-    ``kind`` is the plain type (``object`` if unknown), ``tag`` DynamoDB's type (None if unknown).
-    """
+    """A stored value's plain type (``object`` if unknown) and DynamoDB's type (None if unknown)."""
 
     name: str
     kind: Any

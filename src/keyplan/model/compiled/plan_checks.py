@@ -48,9 +48,7 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
 
 
 def check_reach(shape: Shape, plan: QueryPlan) -> None:
-    """In a collection of single members, each except the last must have at most one item: otherwise finding the next
-    member would read all items of the previous one.
-    """
+    """In a collection, each member but the last has at most one item; else all of them would be read."""
     if any(member.many for member in shape.members):
         return
     ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
@@ -87,9 +85,7 @@ def lacking_in_index(match: KeyMatch) -> list[str]:
 
 
 def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
-    """A pattern returns whole entities or views, so the index must contain all their fields in its projection or keys;
-    a filter sees only projected attributes.
-    """
+    """The index must contain all returned fields in its projection or keys; a filter sees no others either."""
     for match in matches:
         lacking = lacking_in_index(match)
         index = match.key.index

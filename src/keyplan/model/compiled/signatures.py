@@ -88,11 +88,7 @@ class Signature:
         return result
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, strict: bool = True) -> dict[str, Any]:
-        """The arguments of a call by name, including defaults, each validated.
-
-        ``strict``: without conversions (a call from Python); otherwise strings are converted (CLI, REST). Raises
-        ArgumentError with all errors of the call.
-        """
+        """The validated arguments of a call; ``strict``: without conversion from strings. Raises ArgumentError."""
         given = dict(zip(self._names, args, strict=False))
         if kwargs:
             given.update(kwargs)

@@ -202,11 +202,7 @@ def _of_field(info: FieldInfo, name: str, serial: int, within: tuple[Any, ...]) 
 
 
 def valid_instance(model: type[M], chosen: dict[str, Any], given: Mapping[str, Any] | None = None) -> M:
-    """An instance of a model. ``chosen`` values that its validators reject are replaced, each once, by the field's
-    default or an ``accepted_value``; ``given`` values stay.
-
-    Raises ValidationError, Problem.
-    """
+    """An instance with ``given`` values; rejected ``chosen`` ones are replaced. Raises ValidationError, Problem."""
     given, replaced = given or {}, set[str]()
     while True:
         try:

@@ -155,9 +155,7 @@ def _validator(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> Calla
 
 
 def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> tuple[Any, Any] | None:
-    """The schema of the model's fields with each looked up by its path, and its configuration; None if the model does
-    more than validate fields (model validators, private attributes, its own constructor).
-    """
+    """The fields' schema, by path, and its configuration; None if the model does more than validate fields."""
     schema: Any = cls.__pydantic_core_schema__
     if not isinstance(schema, dict) or schema.get("type") != "model":
         return None

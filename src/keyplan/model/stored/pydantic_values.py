@@ -239,10 +239,7 @@ def aliased_models(annotation: Any) -> list[type[BaseModel]]:
 
 
 def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any], AttributeValue]:
-    """The function that serializes a field's values with pydantic.
-
-    It raises ValueFault for a value that pydantic can't serialize, or that wouldn't read back equal.
-    """
+    """Serializes a field's values with pydantic. Raises ValueFault if that fails or doesn't read back equal."""
     check = TypeAdapter(annotation) if holds_anything(annotation) else None
 
     def dump(value: Any) -> AttributeValue:
@@ -374,11 +371,7 @@ def _number(text: str) -> Any:
 
 
 def undeclared(value: Any) -> Any:
-    """A value of an undeclared field, if it reads back equal.
-
-    Raises:
-        ArgumentError: it doesn't.
-    """
+    """A value of an undeclared field. Raises ArgumentError if it doesn't read back equal."""
     try:
         result = plain_of(values.encode(value))
     except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):

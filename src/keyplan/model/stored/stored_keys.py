@@ -180,9 +180,7 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
 
 @dataclass(frozen=True)
 class IndexedAttribute:
-    """An attribute of an item that is also an index key attribute: DynamoDB rejects invalid values, whether the item
-    has a key on that index or not.
-    """
+    """An attribute that is also an index key attribute: DynamoDB rejects invalid values even without that key."""
 
     attribute: KeyAttribute
     index: str

@@ -20,10 +20,7 @@ from keyplan.model.stored.stored_fields import StoredField
 
 
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
-    """The instance after the changes, validated and with the next version; and the changes with validated values.
-
-    Raises ArgumentError, UpdateRejected.
-    """
+    """The validated instance after the changes, and the changes. Raises ArgumentError, UpdateRejected."""
     result = entity.own_values(before)
     for name, change in changes.items():
         result[name] = outcome(entity, name, result[name], change)

@@ -45,9 +45,7 @@ class Filling:
 
 
 def change_indexes(database: Database, writer: Writer, table: Table, definition: Definition) -> Filling | None:
-    """Give the stored table the definition's global and vector indexes, and a new one its first entries; returns the
-    remaining backfill, if any.
-    """
+    """Give the table the definition's indexes; returns the remaining backfill of a new one, if any."""
     layout = next_layout(definition, table.stored.layout)
     text = json.dumps(definition)
     stored = writer.change_indexes(table.stored, layout, text)

@@ -442,9 +442,7 @@ def _check_unused(request: Mapping[str, Any], defined: Sequence[str]) -> None:
 
 
 def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
-    """The names in the order of the service's sets: that of Java's hash tables, which have at least ``least_slots``
-    slots and are at most three quarters full.
-    """
+    """The names in the order of Java's hash tables, at most three quarters full, as the service lists sets."""
     once = list(dict.fromkeys(names))
     slots = least_slots
     while len(once) * 4 > slots * 3:

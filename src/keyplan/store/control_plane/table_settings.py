@@ -27,9 +27,7 @@ def change_definition(
     change: Callable[[Table], Members],
     missing: Callable[[str], DynamoDBError] = table_not_found,
 ) -> Table:
-    """Change members of a table's definition to those that ``change`` returns; None removes one. Returns the current
-    table. Raises the error of ``missing`` for a missing table.
-    """
+    """Change members of a table's definition; None removes one. Raises the error of ``missing``."""
     name = plain_name(name)
 
     def work(writer: Writer) -> None:

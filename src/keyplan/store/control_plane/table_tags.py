@@ -26,9 +26,7 @@ _RESERVED = "aws:"
 
 
 def tagged_table(arn: str) -> str:
-    """The name of the table in an ARN of any region and account; indexes can't be tagged. Raises ValidationException if
-    it isn't the ARN of a table.
-    """
+    """The name of the table in an ARN of any region. Raises ValidationException for other ARNs."""
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
     match = _ARN.fullmatch(arn)

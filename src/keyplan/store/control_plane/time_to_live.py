@@ -28,9 +28,7 @@ _KIND = "expiring"
 
 
 def sweep(database: Database, items_max: int) -> int:
-    """Remove up to ``items_max`` expired items with their index entries, in one transaction per table; returns their
-    number. If nothing has expired, no transaction starts.
-    """
+    """Remove up to ``items_max`` expired items, in one transaction per table; returns their number."""
     until_s = database.clock()
     removed = 0
     for name in database.storage.read(lambda reader: _tables_with_expired(database, reader, until_s)):
@@ -40,9 +38,7 @@ def sweep(database: Database, items_max: int) -> int:
 
 
 def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork | None:
-    """Set or remove a table's TTL attribute; returns the remaining search of existing items, if any. Later writes
-    record expiry times themselves.
-    """
+    """Set or remove a table's TTL attribute; returns the remaining search of existing items, if any."""
     table_id = table.stored.layout.id
     writer.archives.drop_record(_KIND, str(table_id))
     writer.expire_by(table.stored, attribute)

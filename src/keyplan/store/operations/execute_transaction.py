@@ -81,9 +81,7 @@ def _one_item(database: Database, text: str, given: Given) -> OneItem:
 
 
 def _planned(makes: Sequence[Callable[[], T]]) -> list[T]:
-    """The plans of the statements. An invalid statement is an error of the request; one that doesn't match its table's
-    schema cancels the transaction after all statements are planned.
-    """
+    """The plans of the statements; those that don't match their table's schema cancel the transaction later."""
     made: list[T] = []
     reasons: list[Answer] = []
     for number, make in enumerate(makes):

@@ -50,9 +50,7 @@ def query(database: Database, request: Request) -> Answer:
 
 
 def _check_expressions(request: Request, plain: _Plain) -> None:
-    """Validate a query's expressions independently of its table: errors are reported before a missing table or
-    index.
-    """
+    """Validate a query's expressions: their errors are reported before a missing table or index."""
     parts = _Parts(request, plain)
     if parts.given is not None:
         condition_of(request, parts.given, "KeyConditionExpression")
@@ -136,9 +134,7 @@ class _Parts:
 def _condition(
     target: queries.Target, request: Request, parts: _Parts
 ) -> KeyCondition | KeyConditionFault | ValidationException:
-    """The key condition, or its error for this key, which is raised after the other expressions are read, as in the
-    service.
-    """
+    """The key condition, or its error, which is raised after other expressions are read, as in the service."""
     try:
         if parts.old_key is not None:
             partition = [attribute.name for attribute in target.partition]

@@ -214,8 +214,6 @@ def _shortest(single: float) -> str:
 
 
 def _examined(index: VectorIndex, entries: int, count: int) -> float:
-    """The bytes of vectors that a search examines: AWS states only that they grow with the logarithm of the
-    index size.
-    """
+    """The bytes that a search examines: AWS states only that they grow with the logarithm of the index size."""
     examined = min(entries, count + int(_EXAMINED_BY_STEP * math.log2(entries + 1)))
     return float(examined * index.dimensions * 4)

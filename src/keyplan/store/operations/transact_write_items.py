@@ -38,9 +38,7 @@ def transact_write_items(database: Database, request: Request) -> Answer:
 
 
 def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write]:
-    """The writes of all actions. An invalid action is reported before a missing table. Raises
-    TransactionCanceledException if an action doesn't match its table's schema.
-    """
+    """The writes of all actions. Raises TransactionCanceledException for one that doesn't match its schema."""
     steps: list[Write | Reason] = []
     missing: service_errors.ResourceNotFoundException | None = None
     for kind, action in actions:

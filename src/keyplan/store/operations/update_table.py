@@ -291,9 +291,7 @@ def _no_index(table: Table, name: str, verb: str) -> ValidationException | Resou
 def _change_stream(
     database: Database, writer: Writer, table: Table, definition: schema.Definition, request: Request
 ) -> None:
-    """Enable or disable the stream, and create a new generation of the table: processes with the previous generation
-    must learn whether to record changes.
-    """
+    """Enable or disable the stream in a new generation of the table, so that all processes notice it."""
     schema.check_stream_change(request, table.name, is_enabled=table.stream is not None)
     is_wanted: bool = request["StreamSpecification"]["StreamEnabled"]
     replication = replication_of(table)

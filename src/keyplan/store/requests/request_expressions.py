@@ -39,9 +39,7 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
 
 
 def check_needed(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> None:
-    """Reject placeholders without an expression that could use them. The service checks this before values. Raises
-    RequestFault.
-    """
+    """Reject placeholders that no expression can use, before values are checked. Raises RequestFault."""
     if _NAMES not in request and _VALUES not in request:
         return
     for member in expressions:

@@ -46,9 +46,7 @@ class Connections:
             connection.abort()
 
     def end_longest_idle(self) -> bool:
-        """Close the connection that has been idle longest, to make room for a new one. False if every connection has a
-        request in progress.
-        """
+        """Close the connection that is idle longest. False if every connection has a request in progress."""
         idle = min((each for each in self.open if each.is_idle), key=lambda each: each.began, default=None)
         if idle is None:
             return False
@@ -159,9 +157,7 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; most repeated headers are joined to the first one. Trailers are dropped: they must not change
-        what was requested.
-        """
+        """Keep a header; repeated ones are joined. Trailers are dropped: they must not change the request."""
         if not self._in_head:
             return
         self._header_bytes += len(name) + len(value)
@@ -218,9 +214,7 @@ class Connection(asyncio.Protocol):
         self._waiting.append(answer)
 
     def _run(self) -> None:
-        """Answer queued requests in order, until a response is pending, the client doesn't read, or the time slice
-        ends.
-        """
+        """Answer queued requests in order, until one is pending, the client doesn't read, or the time slice ends."""
         self._is_running = True
         ends: float | None = None
         while self._waiting and not self._is_answering and not self._is_write_paused:

@@ -58,9 +58,7 @@ def protocol_fault(type_: str, message: str) -> DynamoDBError:
 
 
 def unreadable_encoding() -> DynamoDBError:
-    """The error for a body with an unknown or invalid Content-Encoding: the service responds with 500 (according to
-    public tests that run against it).
-    """
+    """The error for an unknown or invalid Content-Encoding: a 500, according to public tests of the service."""
     return protocol_fault("InternalFailure", "")
 
 

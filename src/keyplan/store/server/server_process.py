@@ -111,9 +111,7 @@ async def _serve(
     *,
     sweeps: bool,
 ) -> None:
-    """Serve until a signal, or until the pipe to the parent process closes. ``sweeps``: whether this process removes
-    expired items and replicates between regions.
-    """
+    """Serve until a signal, or the end of the parent. ``sweeps``: it removes expired items and replicates."""
     # Existing objects stay: exclude them from garbage collection.
     gc.collect()
     gc.freeze()

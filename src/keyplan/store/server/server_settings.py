@@ -45,9 +45,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve a store. Raises RequestError if the settings are contradictory, or would expose the store to a
-    network without keys.
-    """
+    """How to serve a store. Raises RequestError for contradictions, and for a network without access keys."""
 
     db: str
     """The path of the file, or ``:memory:``."""

@@ -122,9 +122,7 @@ def _names(run: Run) -> list[str]:
 
 
 def _chunk_of(run: Run, name: str, index: int | None = None) -> tuple[str, tuple[object, ...]] | None:
-    """The condition and values that select a chunk of a table, or of an index's entries in it; None if all fits in one,
-    or the table is missing.
-    """
+    """The condition and values of a chunk of a table or index; None if all fits in one, or it is missing."""
     columns = cast("list[tuple[str, bool, int]]", run(_COLUMNS, (name,)).fetchall())
     if not columns:
         return None

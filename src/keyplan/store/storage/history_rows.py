@@ -258,9 +258,7 @@ class Archives(Part):
         return after, False
 
     def keep_old(self, name: str, last: int, table: StoredTable, old: Found | None, key: Key) -> None:
-        """Copy the item that a write replaces into a running backup, unless it has it; for a new item in a row of the
-        backup, store that there was none.
-        """
+        """Copy a replaced item into a running backup, once; for a new item in an old row, store its absence."""
         backup = backup_name(name)
         if old is None:
             self._run(

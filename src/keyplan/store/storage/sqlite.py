@@ -190,9 +190,7 @@ class Storage(Medium):
             writers.release()
 
     def _wait_for_writers(self) -> float | None:
-        """Wait until no other thread writes. Returns the deadline for the lock of other processes if the wait was long,
-        so that the timeout includes both.
-        """
+        """Wait for this process's writers. Returns the deadline for the lock of others after a long wait."""
         began = time.monotonic()
         if not self._writers.acquire(self._busy_timeout_s):
             raise faults.locked(self.place, self._busy_timeout_s)
@@ -304,9 +302,7 @@ class Storage(Medium):
 
 
 def _clear_frames(error: BaseException) -> None:
-    """Clear the frames of a failed transaction: a statement that isn't read to its end would keep SQLite from dropping
-    tables as long as the error exists.
-    """
+    """Clear a failed transaction's frames: their unfinished statements would keep tables from being dropped."""
     each: BaseException | None = error
     while each is not None:
         clear_frames(each.__traceback__)

@@ -99,9 +99,7 @@ _LONG_NUMBER = re.compile(rb"[:,\[(\s]-?(?:0[xXbB])?[0-9a-fA-F_]{500}")
 
 
 class _BoundedFile:
-    """A file of Ion records. It ends at a record or a number that is too long, or at an error: amazon.ion hides
-    exceptions.
-    """
+    """A file of Ion records that ends at a too long record or number, or an error, which amazon.ion hides."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
