@@ -127,7 +127,7 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
         out.print(Text(f"One hour with every access pattern at its peak: {usd(hour)}, on demand."))
     use, share = break_even(payer.prices), storage_break_even(payer.prices)
     if use is not None and share is not None:
-        cheaper = f"Provisioned capacity is cheaper where {use:.0%} of it is in use all the time"
+        cheaper = f"Provisioned capacity is cheaper if {use:.0%} of it is always in use"
         out.print(Text(f"{cheaper}, Standard-IA where storage costs more than {share:.0%} of the requests."))
     for element in payers:
         text = without(element)

@@ -77,7 +77,7 @@ class _Rerun(BaseException):
 
 
 class Attempt:
-    """One attempt. Its generator runs up to three times, if it needs values of the store; nothing is sent before."""
+    """One attempt. Its generator runs up to three times, if it needs values of the store; only the last run sends."""
 
     def __init__(
         self, compiler: WriteCompiler, answers: Mapping[str, Answer], place: str, findings: Findings | None

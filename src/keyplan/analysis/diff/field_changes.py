@@ -223,7 +223,7 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
     keys = [key for key in (*after.keys, *after.claims) if new.name in after.inputs_of(key)]
     what = f"{differing[0]!r} became {differing[1]!r}, and becomes {differing[2]!r}"
     if not keys:
-        effect = "existing items read as the new form; conditions and filters compare the stored form"
+        effect = "existing items are read in the new form; conditions and filters compare the stored form"
         yield safe("spelling-changed", place, what, effect)
         return
     primary = after.primary in keys

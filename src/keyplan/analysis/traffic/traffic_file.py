@@ -49,7 +49,7 @@ def unshared(entity: CompiledEntity, name: str) -> str | None:
     if len(constants) > 1:
         return f"several keys have when= with different values of {name}: one share can't apply to all of them"
     if not constants and not is_optional(field.annotation):
-        return f"each {entity.name} has {name}: it isn't optional, and in no key's when="
+        return f"each {entity.name} has {name}: it isn't optional or in any key's when="
     return None
 
 
@@ -279,7 +279,7 @@ def _contradictions(data: Any) -> Iterable[ErrorDetail]:
     """Numbers that contradict each other. Values that aren't numbers are errors of their own."""
     for place, usual, most, text in (
         ("patterns", "per_second", "peak_per_second", "the peak, {:g} per second, is below the average, {:g}"),
-        ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
+        ("entities", "per_partition", "per_partition_max", "the maximum, {:g}, is below the usual number, {:g}"),
     ):
         for name in _part(data, place):
             low, high = map(_part(data, place, name).get, (usual, most))
