@@ -1,4 +1,4 @@
-"""What is expected of a design: traffic files, typical items, and how large they are."""
+"""The expected load of a design: traffic files, typical items, and their sizes."""
 
 from keyplan.analysis.traffic.traffic_file import Traffic, read_traffic, traffic_from, traffic_of
 

@@ -1,1 +1,1 @@
-"""Transports: how a request reaches a store. One module a way."""
+"""Transports: how a request reaches a store. One module per kind of transport."""
