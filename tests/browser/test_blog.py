@@ -311,7 +311,7 @@ def test_a_double_click_publishes_one_post_and_equal_titles_are_numbered(visitor
         page.goto("/write")
         page.get_by_label("Title").fill("Night market")
         page.get_by_role("button", name="Publish").click()
-        page.get_by_text("a published post needs a text").first.wait_for()
+        page.get_by_text("a published post must contain text").first.wait_for()
         page.get_by_label("Text").fill("Lamps and oranges.")
         page.get_by_role("button", name="Publish").dblclick()
         page.get_by_text("The post is published.").wait_for()

@@ -550,7 +550,7 @@ def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
 
 
 @pytest.mark.nightly
-def test_sliders_price_the_traffic(page: Page, served: tuple[str, str]) -> None:
+def test_changing_the_traffic_changes_the_price(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=cost")
     page.get_by_role("button", name="One call of each per second").click()
     page.locator(".curve canvas").wait_for()

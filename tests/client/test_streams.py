@@ -24,7 +24,7 @@ PARTS = [list(range(10)), list(range(10, 20)), list(range(20, 25))]
 
 
 class Source:
-    """Three parts; records which were read."""
+    """A source of three parts that records which of them were read."""
 
     def __init__(self, *, fails_at: int | None = None) -> None:
         self.asked: list[int] = []

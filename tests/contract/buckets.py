@@ -40,7 +40,7 @@ class Repair(Entity):
 
 
 class Visit(Entity):
-    """A visit: a partition per month, not in order of days."""
+    """A visit: one partition per month, with a sort key that isn't ordered by day."""
 
     site: str
     day: date
@@ -64,7 +64,7 @@ class Total(Entity):
 
 
 class ReadingRow(View[Reading]):
-    """A reading where an index holds only keys."""
+    """A reading as returned by a keys-only index."""
 
     sensor: str
     value: int

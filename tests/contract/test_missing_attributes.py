@@ -138,7 +138,7 @@ class Conditions:
         return f"v{self.number}", value, {"opt": str, "note": str}.get(name, annotation)
 
     def constant(self) -> Condition:
-        """A mapping: one value per field, or one of several."""
+        """A mapping condition: one value or a list of values per field."""
         some = {
             name: FIELDS[name][2]
             for name in self.random.sample(["status", "stars", "flag", "title", "kind", "words", "opt", "tags"], 2)

@@ -91,13 +91,13 @@ def test_other_time_formats_are_not_buckets(partition: str, kind: Any, said: str
         (date, "{at:%Y%m%d%H}", "but the field is a date"),
     ],
 )
-def test_an_unsortable_time_format_is_no_sort_key(kind: Any, layout: str, said: str) -> None:
+def test_an_unsortable_time_format_is_rejected_in_a_sort_key(kind: Any, layout: str, said: str) -> None:
     with pytest.raises(DesignError, match=said):
         design_of("D#{device}#{at:%Y}", layout, kind=kind)
 
 
 class Event(Entity):
-    """A month of a device's events; all of them in one index; those of a place in an index without the time."""
+    """An event: a partition per device and month, and two indexes by place."""
 
     event_id: str
     device: str

@@ -142,7 +142,7 @@ class DesignSpec:
 
 
 def design_of(number: int) -> DesignSpec:
-    """The design of a number, always the same."""
+    """The design generated from a number, deterministically."""
     return _Maker(Random(f"design {number}"), Random(f"words {number}")).design(number)
 
 

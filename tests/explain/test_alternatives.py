@@ -138,7 +138,7 @@ class Jobs(Design):
     ("pattern", "taken", "key", "reason"),
     [
         ("job", "Job.primary", "Job.by_rank", "its partition key needs team"),
-        ("job", "Job.primary", "Job.of_job", "rank is open in it, so it matches many items"),
+        ("job", "Job.primary", "Job.of_job", "the parameters leave rank open, so the key matches many items"),
         ("job", "Job.primary", "Job.claim", "it also supports the pattern, with two reads: the claim, then the item"),
         ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and the pattern needs rank"),
         ("ranked", "Job.by_rank", "Job.sharded", "it also supports the pattern, with 3 partitions instead of 1"),

@@ -124,7 +124,7 @@ the design follows the table."""
 
 def test_the_blogs_template_matches_its_document() -> None:
     """The resource's name and shape, the billing mode, and each of the document's indexes that the design has. The
-    blog's README explains the missing ones.
+    blog's README explains why others are omitted.
     """
     whole = loaded("Blog", Deployment())
     assert list(whole["Resources"]) == ["DynamoDBTable"]

@@ -174,7 +174,7 @@ def test_plans_use_the_studios_traffic() -> None:
     assert "per month" in answer["made"]["plans"][0]["summary"]
 
 
-def test_an_uncompiled_design_has_only_plans(subject: Subject) -> None:
+def test_an_uncompiled_design_has_only_the_plan_view(subject: Subject) -> None:
     with deferred():
         design = loaded(SHOP, TEXT)
     assert isinstance(design, type)

@@ -103,7 +103,7 @@ REPORTED: dict[str, set[tuple[str, str]]] = {
         ("_data", "data files of the site, not imported"),
         ("_posts/loop", "a symbolic link, not followed"),
         ("index.html", "files that aren't Markdown, skipped: 1"),
-        ("README.md", "a file about the folder without front matter, so it isn't a post"),
+        ("README.md", "it describes the folder and has no front matter, so it isn't imported"),
         ("_drafts/later.md", "drafts, because they have no date: 2"),
         ("_posts/2024-02-29-soup.md", "attributes, not rendered: 2"),
         ("_posts/2024-02-29-soup.md", "links without a target, unchanged: 1"),

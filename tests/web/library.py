@@ -194,7 +194,7 @@ class Library(Design):
 
     @read("L11", through=Loan, newest_first=True)
     def books_lent(self, reader_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Book]:
-        """The books that a reader has lent."""
+        """The books that a reader has borrowed."""
         ...
 
     @read("L12")
@@ -214,7 +214,7 @@ class Library(Design):
 
     @read("L15", through=Through(Loan, isbn="isbn"))
     def copies_lent(self, reader_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Copy]:
-        """The copies of the books that a reader has lent."""
+        """The copies of the books that a reader has borrowed."""
         ...
 
     @read("L16")

@@ -49,7 +49,7 @@ def test_renamed_actions_are_explained() -> None:
     assert explain(Things, "named").operation == "PutItem"
 
 
-def test_a_renamed_lost_update_is_found() -> None:
+def test_a_lost_update_of_a_renamed_field_is_found() -> None:
     assert ("KP308", "Things.counted") in {(finding.code, finding.place) for finding in check(Things).findings}
 
 
@@ -240,7 +240,7 @@ def test_joined_writes_are_priced_as_a_transaction() -> None:
     explanation = explain(Joiner, "part", {"name": "a"})
     assert [request.operation for request in explanation.requests] == ["TransactWriteItems"]
     assert len(explanation.requests[0].parameters["TransactItems"]) == 1
-    assert "in one TransactWriteItems with the actions of the joined writes" in explanation.proof
+    assert "in one TransactWriteItems with the actions of the writes that it calls" in explanation.proof
     assert explain(Joiner, "add", {"name": "a"}).requests[0].operation == "UpdateItem"
 
 

@@ -128,7 +128,7 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     use, share = break_even(payer.prices), storage_break_even(payer.prices)
     if use is not None and share is not None:
         cheaper = f"Provisioned capacity is cheaper if {use:.0%} of it is always in use"
-        out.print(Text(f"{cheaper}, Standard-IA where storage costs more than {share:.0%} of the requests."))
+        out.print(Text(f"{cheaper}. Standard-IA is cheaper if storage costs more than {share:.0%} of the requests."))
     for element in payers:
         text = without(element)
         if text:

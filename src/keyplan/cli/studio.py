@@ -89,7 +89,7 @@ def command(
     given = {"--db": db, "--sample": sample, "--traffic": traffic}
     wrong = ", ".join(option for option, value in given.items() if value is not None)
     if wrong and (name is None or is_url(name)):
-        raise click.UsageError(f"{wrong}: only for a design")
+        raise click.UsageError(f"{wrong} requires the name of a design")
     access = Access(hosts=(HOST, "localhost"))
     with listen(port) as listener, ExitStack() as stack:
         address = f"http://{HOST}:{listener.getsockname()[1]}/studio/?token={access.token}"

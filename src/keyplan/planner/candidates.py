@@ -189,7 +189,7 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
             continue
         asked_values = {**need.narrow, **need.constants}
         if not all(name in asked_values and _texts(asked_values[name]) <= _texts(v) for name, v in when.items()):
-            continue  # the sparse key lacks items that the need wants
+            continue  # the sparse key lacks items that the pattern needs
         given = need.known | (need.constants.keys() - _said(need, when))
         if not partition <= given | need.free or not need.each <= partition:
             continue

@@ -141,7 +141,7 @@ class Deployed:
 
     @classmethod
     def of(cls, facts: DesignFacts, *, ignore_existing: bool) -> Deployed:
-        """The keys of entities that have a primary key; without existing keys, those of single items."""
+        """The keys of entities that have a primary key; with ``ignore_existing``, those of single items."""
         keys: dict[type[Entity], Mapping[str, Key | Unique]] = {}
         for entity in facts.classes:
             declared = declared_keys(entity)

@@ -1,7 +1,7 @@
 """Optional simulation: throttling like the service's throughput limits, and delayed visibility of index entries.
 
 Throttling models what AWS documents ("Read and write capacity", "Burst and adaptive capacity" in the developer guide).
-A provisioned table or global secondary index has its units per second, and saves unused units of five minutes.
+A provisioned table or global secondary index provides its units per second, and keeps unused units for five minutes.
 On-demand capacity starts with 4,000 write and 12,000 read units per second and allows twice its peak of half an hour
 ago. A partition allows 1,000 and 3,000, and isn't split for heat. A request is admitted while every resource that it
 uses has units left, and is then charged in full. The state is in the memory of one process.

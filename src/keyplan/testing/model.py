@@ -43,7 +43,7 @@ class Model:
         self.log: list[str] = []
 
     def carry_out(self, step: Step) -> None:
-        """Execute a step. Raises AssertionError for another outcome than the model's."""
+        """Execute a step. Raises AssertionError if the outcome differs from the model's."""
         match step:
             case Write():
                 self._write(step.instance, create=step.create)

@@ -216,7 +216,7 @@ def _front_of(stem: str, text: str) -> FrontMatter:
         return read_front_matter(text)
     if stem.lower().startswith(_ABOUT_FOLDER):
         raise FrontMatterError(
-            "a file about the folder without front matter, so it isn't a post",
+            "it describes the folder and has no front matter, so it isn't imported",
             line=1,
             hint="start it with a line of ---, a title, and another line of --- to import it",
         )

@@ -129,7 +129,7 @@ def test_errors_of_a_message_are_shown_and_input_is_kept(anybody: Visit, blog: B
 
 
 @pytest.mark.parametrize("month", ["2026-13", "x", "2026-1", "9999-01", "1999-12", ""])
-def test_an_invalid_month_is_the_current_one(moderator: Visit, month: str) -> None:
+def test_an_invalid_month_falls_back_to_the_current_one(moderator: Visit, month: str) -> None:
     assert moderator.get(f"/inbox?month={month}").status_code == 200
 
 

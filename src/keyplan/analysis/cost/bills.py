@@ -109,7 +109,7 @@ class Payer:
         return result
 
     def by_name(self) -> dict[str, Bill]:
-        """Every billing mode, and a month without requests."""
+        """The bills by name: of each billing mode, and of a month without requests."""
         return {bill.name: bill for bill in (*self.bills(), self.idle())}
 
     def chosen(self) -> Bill:

@@ -129,5 +129,5 @@ def _average(lines: Sequence[tuple[float, Line]]) -> Line:
     if len(by_why) == 1 and abs(sum(weight for weight, _ in lines) - 1) < 1e-9:
         return first
     units = sum(weight * of_one for weight, of_one in by_why.values())
-    why = "; ".join(f"{why}, of {weight:.4g} of the calls" for why, (weight, _) in by_why.items())
+    why = "; ".join(f"{why}, for {weight:.4g} of the calls" for why, (weight, _) in by_why.items())
     return Line(first.direction, first.target, units, f"{why}; together {units:.4g}")

@@ -127,7 +127,7 @@ def _rewrite(entity: CompiledEntity, key: CompiledKey) -> str:
         return f"{lead} update it: `design.update(Update(item, {same}).only_if({condition}))`; {again}"
     if entity.claims:
         return f"stop other writes, {lead} create it again: `design.delete(item); design.create(item)`"
-    return f"stop other writes, which a put overwrites, {lead} put it: `design.put(item)`"
+    return f"stop other writes, because a put overwrites them; {lead} put it: `design.put(item)`"
 
 
 def _added(place: str, key: CompiledKey, before: CompiledEntity, after: CompiledEntity) -> Change:
@@ -176,11 +176,11 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
     if old is not None and new is None:
         what = f"{old.name} no longer counts writes"
         effect = "a write overwrites concurrent writes; old code doesn't detect the writes of new code"
-        action = "a write that depends on what it read needs only_if(...), and no old code may run beside the new"
+        action = "writes that depend on a read need only_if(...); old and new code must not run at the same time"
         yield migration("version-removed", f"{place}.{old.name}", what, effect, action)
     elif new is not None and old is None:
         what = f"{new.name} counts writes"
-        effect = "writes of old code aren't counted, and not detected, until the new code is deployed everywhere"
+        effect = "writes of old code aren't counted or detected until the new code is deployed everywhere"
         yield safe("version-added", f"{place}.{new.name}", what, effect)
 
 

@@ -74,7 +74,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
 def _added(place: str, field: StoredField, before: CompiledEntity, after: CompiledEntity) -> Change:
     what = f"a new field of type {type_name(field.annotation)}"
     if field.made_anew:
-        effect = "existing items get another default at each read, and Add, Append, SetAdd and SetRemove fail on them"
+        effect = "existing items get a new default at each read, and Add, Append, SetAdd and SetRemove fail on them"
         action = f"{_stored(field.name, after)}; or give it a fixed default"
         return migration("field-added", place, what, effect, action)
     if not after.cls.model_fields[field.name].is_required():

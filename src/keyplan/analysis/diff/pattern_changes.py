@@ -16,7 +16,7 @@ Pattern = ReadPattern | WritePattern
 
 
 def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """The changes of the patterns. One with the same id and another name is renamed."""
+    """The changes of the patterns. One with the same id and a different name is renamed."""
     left = {name: element for name, element in old.patterns.items() if name not in new.patterns}
     for name, pattern in new.patterns.items():
         place = f"{new.name}.{name}"
@@ -91,13 +91,13 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     order, new_order = _order(before), _order(after)
     if order != new_order and not after.shape.told:
         what = f"the result was in {order}, and is in {new_order}"
-        effect = "callers get other items first; existing cursors are rejected"
+        effect = "callers get different items first; existing cursors are rejected"
         yield api("order-changed", place, what, effect)
     yield from _bucketed(place, before, after)
     for code, described, text, effect in (
-        ("filter-changed", _where, "the filter was {}, and is {}", "callers get other items"),
-        ("junction-changed", _ways, "it went through {}, and goes through {}", "callers get other items"),
-        ("number-changed", _counted, "it returned {}, and returns {}", "callers get another number"),
+        ("filter-changed", _where, "the filter was {}, and is {}", "callers get different items"),
+        ("junction-changed", _ways, "it went through {}, and goes through {}", "callers get different items"),
+        ("number-changed", _counted, "it returned {}, and returns {}", "callers get a different number of items"),
     ):
         old, new = described(before), described(after)
         if old != new:

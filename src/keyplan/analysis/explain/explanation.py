@@ -1,7 +1,7 @@
 """Explanations: the exact requests of a pattern, without a store.
 
 The client's own code runs with the arguments, or with symbols such as ``{author_id}``, against a responder that
-finds nothing. Its requests are the explanation. ``symbolic_plans.py`` has the symbols, ``wording.py`` the
+finds nothing. The client's requests are the explanation. ``symbolic_plans.py`` has the symbols, ``wording.py`` the
 sentences.
 """
 
@@ -79,7 +79,7 @@ def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
     wanted = (options.order_by or "").lstrip("-")
     ordered = options.newest_first or wanted or pattern.direction
     if pattern.shape.kind is ShapeKind.ONE and not match.full and not ordered:
-        return f"{order} is open in it, so it matches many items"
+        return f"the parameters leave {order} open, so the key matches many items"
     if wanted and (not match.order or match.order[0][0] != wanted):
         return f"its order is {order or 'none'}, and the pattern needs {wanted}"
     unmet = [name for name in pattern.constants if name not in match.used and name in match.entity.fields]
@@ -200,7 +200,7 @@ def _write_proof(analysis: WriteAnalysis) -> str:
     elif kinds:
         together = "together: one is one conditional request, several are one TransactWriteItems"
         if analysis.joined:
-            together = "in one TransactWriteItems with the actions of the joined writes"
+            together = "in one TransactWriteItems with the actions of the writes that it calls"
         parts.append(f"Its actions ({', '.join(kinds)}) go out {together}, all or nothing.")
     if "Batch" in analysis.kinds:
         goes = "goes out" if batch_alone else "follows"

@@ -38,7 +38,7 @@ class StoredAs:
     """The stored form of a field in other programs: ``Annotated[datetime, StoredAs("ms")]``.
 
     Datetimes: ``"s"`` and ``"ms"``, seconds or milliseconds since 1970 as a number (``"s as text"`` and ``"ms as
-    text"``: as a text); ``"iso s"`` and ``"iso ms"``, ``2026-11-21T09:42:00.000Z`` as in JavaScript; ``"isoformat"``,
+    text"``: as a string); ``"iso s"`` and ``"iso ms"``, ``2026-11-21T09:42:00.000Z`` as in JavaScript; ``"isoformat"``,
     Python's ``isoformat()`` in UTC; ``layout=``, a strftime format in UTC. Such a field has only the precision of its
     form: instances truncate a datetime to whole seconds or milliseconds.
 

@@ -167,7 +167,7 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="it contains half a surrogate pair") from None
+            raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="it contains an unpaired surrogate") from None
     if len(text) * 4 > bytes_max and attribute.type != "N":
         size = value_size({attribute.type: text})
         if size > bytes_max:

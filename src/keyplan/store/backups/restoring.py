@@ -55,7 +55,7 @@ def begin_restored(
     progress: Progress,
     summary: Mapping[str, Any],
 ) -> TableWork | None:
-    """Create a table with the first items; returns the remaining restore, if any. Raises like ``check_free``."""
+    """Create a table with the first items; returns the rest of the restore, if any. Raises like ``check_free``."""
     check_free(database, writer, name)
     begun = begin_restore(definition, summary, database.clock(), database.state_delay_s)
     table = make_table(database, writer, name, begun)
@@ -131,7 +131,7 @@ def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
 
 
 def restored(database: Database, name: str, work: Callable[[Writer], tuple[Answer, TableWork | None]]) -> Answer:
-    """Begin and finish a restore; returns the response. ``work`` returns the summary and the remaining restore."""
+    """Begin and finish a restore; returns the response. ``work`` returns the summary and the rest."""
     database.goes_on_with_all()
     summary, restoring = database.write(work)
     if restoring is not None:

@@ -135,7 +135,7 @@ def judged(write: Write, result: Found | None) -> Judged:
             except (DynamoDBError, ExpressionFault) as fault:
                 return Judged(old, True, put, fault)
     elif put is None and not write.removes and not write.table.needs_old:
-        old = None  # only a condition
+        old = None  # needed only for the condition
     return Judged(old, True, put)
 
 

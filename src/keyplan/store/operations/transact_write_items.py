@@ -51,7 +51,7 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
     writes: list[Write] = []
     for number, step in enumerate(steps):
         if not isinstance(step, Write):
-            # The service stops at the first one and checks none of the others.
+            # The service stops at the first invalid action, and checks no later one.
             rest = len(steps) - number - 1
             raise service_errors.TransactionCanceledException([*[NO_REASON] * number, step, *[NO_REASON] * rest])
         writes.append(step)

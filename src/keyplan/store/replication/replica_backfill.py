@@ -66,7 +66,7 @@ def begin_replica(target: Database, name: str, definition: Definition, source: s
 
 
 def finish_joining(target: Database, joining: TableWork) -> None:
-    """Fill a replica to the end. On failure the replica is removed. Raises JSONDecodeError or StoreError."""
+    """Finish filling a replica. On failure the replica is removed. Raises JSONDecodeError or StoreError."""
     finish(target, joining.worker, partial(_join_next, target, joining), partial(_give_up, target, joining))
 
 

@@ -164,7 +164,7 @@ class Archives(Part):
         self._run(f"CREATE TABLE {_marks_name(mark)} (pk, sk, PRIMARY KEY (pk, sk)) WITHOUT ROWID", None)
 
     def mark(self, mark: int, key: Key) -> bool:
-        """Mark a key; returns whether it wasn't marked."""
+        """Mark a key; returns whether it wasn't marked before."""
         cursor = self._run(f"INSERT OR IGNORE INTO {_marks_name(mark)} VALUES (?, ?)", key)  # noqa: S608
         return cursor.connection.changes() > 0
 

@@ -8,7 +8,7 @@ const shown = signal(null); // the shown response: plans, or an error
 const running = signal(null); // the planner's progress
 const failed = signal(null);
 const SOON_MS = 400, LATER_MS = 1500;
-const WORDS = { "choosing keys": "Choosing keys", "weighing plans": "Weighing plans", verifying: "Verifying them on generated items" };
+const WORDS = { "choosing keys": "Choosing keys", "weighing plans": "Weighing plans", verifying: "Verifying plans on generated items" };
 
 let clock = 0, asking = 0;
 async function look(wanted, more = {}) {

@@ -90,7 +90,7 @@ export function Changes({ changes, planned, title }) {
 
 export function Requests({ steps }) {
   if (!steps.length) return null;
-  return html`<section aria-label="Requests"><h3>${steps.length === 1 ? "The exact request" : `The exact ${steps.length} requests`}</h3>
+  return html`<section aria-label="Requests"><h3>${steps.length === 1 ? "The exact request" : `The ${steps.length} exact requests`}</h3>
     ${steps.map((step, at) => html`<${Folded} name=${`request${at + 1}`} open=${steps.length < 3} summary=${html`<b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${many(step.units, "unit")}` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span>`}><${Json} value=${step.parameters} label=${`${step.operation} request`} /></${Folded}>`)}</section>`;
 }
 

@@ -151,13 +151,13 @@ def rules(shop: Shop, search: Search) -> dict[str, Rule]:
     def own_product(caller: Person | None, given: dict[str, Any]) -> None:
         product = shop.product(str(given["product_id"]))
         if product is None or not sells(caller, product.merchant_id):
-            raise ItemNotFound(f"there is no product {given['product_id']!r} of your merchant", place="Shop.product")
+            raise ItemNotFound(f"your merchant has no product {given['product_id']!r}", place="Shop.product")
 
     def own_device(caller: Person | None, given: dict[str, Any]) -> None:
         merchants = [role.removeprefix("merchant ") for role in (caller.roles if caller else ()) if " " in role]
         owner = shop.merchant(merchants[0]) if merchants else None
         if owner is None or given["device_id"] not in owner.devices:
-            raise ItemNotFound(f"there is no device {given['device_id']!r} of your merchant", place="Shop.readings")
+            raise ItemNotFound(f"your merchant has no device {given['device_id']!r}", place="Shop.readings")
 
     def own_events(caller: Person | None, events: Sequence[Any]) -> list[Any]:
         return [event for event in events if sells(caller, event.merchant_id)]

@@ -89,7 +89,7 @@ def create(turn: Turn) -> Response:
         return _editor(turn, form, None, 422)
     turn.limit("write", turn.user.user_id)
     if form["action"] == "publish" and not shows_something(content):
-        form.fault("content", "a published post needs a text")
+        form.fault("content", "a published post must contain text")
         return _editor(turn, form, None, 422)
     try:
         post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
@@ -181,7 +181,7 @@ def save(turn: Turn) -> Response:
     version = form.number("version", "Version")
     shown = form["action"] == "publish" or post_with_content.post.status == "published"
     if shown and not shows_something(content):
-        form.fault("content", "a published post needs a text")
+        form.fault("content", "a published post must contain text")
     if not form or version is None:
         return _editor(turn, form, post_with_content.post, 422)
     turn.limit("write", turn.user.user_id)
