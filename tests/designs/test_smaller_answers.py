@@ -129,5 +129,5 @@ def test_smaller_results_equal_brute_force(number: int) -> None:
     try:
         verify(design, stores=6, seed=number)
     except AssertionError as error:
-        if "no generated store had a result" not in str(error):
+        if "returned no result" not in str(error):
             raise AssertionError(f"{error}\n{text}") from error
