@@ -14,6 +14,7 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
+from keyplan.model.source_code import parsed
 from keyplan.planner import module
 
 RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
@@ -22,7 +23,7 @@ RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
 def module_outline(text: str, design: CompiledDesign | None = None) -> dict[str, Any]:
     """The module's entities with their field names, imported entities, and indexes; empty if it can't be parsed."""
     try:
-        tree = ast.parse(text)
+        tree = parsed(text)
     except (SyntaxError, ValueError):
         return {"entities": {}, "imported": {}, "indexes": []}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and list(module.assigned(node.body, "Key"))]
@@ -109,7 +110,7 @@ class _Form:
         lines = [line.strip() for line in self.text("fields").splitlines() if line.strip()]
         for line in lines:
             try:
-                (node,) = ast.parse(line).body
+                (node,) = parsed(line).body
             except (SyntaxError, ValueError):
                 node = None
             if not isinstance(node, ast.AnnAssign):
