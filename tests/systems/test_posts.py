@@ -289,7 +289,7 @@ def test_documentation_needs_no_front_matter(tmp_path: Path) -> None:
     note = read(tmp_path, "Some note.md", "Title: this is prose\n\nMore\n")
     assert (note.title, note.slug, note.body) == ("Some note", "Some note", "Title: this is prose\n\nMore\n")
     for name in ("README.md", "changelog.md", "CODE_OF_CONDUCT.md"):
-        with pytest.raises(FrontMatterError, match="without front matter"):
+        with pytest.raises(FrontMatterError, match="has no front matter"):
             read(tmp_path, name, "# How to use it\n\nText.\n")
 
 

@@ -120,7 +120,7 @@ def odd_folder(folder: Path) -> dict[str, str]:
         "yaml.md:2": "mapping values",
         "open.md:1": "no end",
         "toml.md:3": "TOML",
-        "README.md:1": "without front matter",
+        "README.md:1": "has no front matter",
         "date.md": "isn't a date",
         "2020-02-31-name.md": "drafts, because they have no text: 2 in 2 files",
         "big.md": f"{BODY_BYTES_MAX + 1:,} bytes",
