@@ -3,6 +3,8 @@
 A format must be injective, and its strings must sort like the values. ``key_templates`` has templates and escaping.
 """
 
+# Fields of frozen dataclasses implement properties of their base class:
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 import base64
