@@ -39,9 +39,7 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in _UNSHOWN}
 
 
 def printable(text: str) -> str:
-    """The string without control characters, bidirectional controls and lone surrogates, so that stored text can't
-    control the terminal or reorder its output.
-    """
+    """The string without control characters, bidirectional controls and lone surrogates, for a terminal."""
     return text.translate(_REPLACED)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-PARSING = threading.Lock()
+_PARSING = threading.Lock()
 """Held while a syntax tree is created, because CPython counts the depth of all threads' trees together, and raises
 SystemError: https://github.com/python/cpython/issues/106905.
 """
@@ -25,7 +25,7 @@ SystemError: https://github.com/python/cpython/issues/106905.
 
 def parsed(text: str) -> ast.Module:
     """The syntax tree of a module. Raises SyntaxError, ValueError."""
-    with PARSING:
+    with _PARSING:
         return ast.parse(text)
 
 

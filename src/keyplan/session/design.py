@@ -309,9 +309,7 @@ class Design:
 
 
 def _address(url: Any, secret: object, design: str) -> str | Store:
-    """The path or URL of a store as text, or another design's store. Raises StoreError, and RequestError for an invalid
-    secret.
-    """
+    """The path or URL of a store as a string, or another design's store. Raises StoreError, RequestError."""
     from keyplan.session.stores import Store  # noqa: PLC0415 - stores are imported when one is opened
 
     if isinstance(url, Store):

@@ -23,9 +23,7 @@ Pattern = ReadPattern | WritePattern
 
 
 class Policy(Protocol):
-    """An application's authorization of its API. Its functions may read the store: they run in the pattern's worker
-    thread.
-    """
+    """An application's authorization of its API. Its functions run in the pattern's worker thread, and may read."""
 
     @property
     def patterns(self) -> Collection[str]:

@@ -9,13 +9,14 @@ import ast
 import inspect
 import linecache
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from keyplan.model.source_code import PARSING, parsed
+from keyplan.model.source_code import parsed
 
 TREES_KEPT = 32
 """Modules whose syntax trees are cached."""
@@ -35,11 +36,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 class Sources:
     """The source files of one design."""
 
-    def __init__(self) -> None:
-        self._functions: dict[str, Mapping[int, FunctionNode]] = {}
-
     def function(self, code: CodeType) -> FunctionNode | None:
-        return self._functions_in(code.co_filename).get(code.co_firstlineno)
+        return _functions_of(_text(code.co_filename)).get(code.co_firstlineno)
 
     def of_function(self, code: CodeType, line: int | None = None) -> Source | None:
         """The location of a function's ``def``; or ``line``, if it is in the function."""
@@ -52,28 +50,18 @@ class Sources:
     def of_class(self, cls: type, member: str | None = None) -> Source | None:
         """The location of a class, or of a member that is assigned in its body."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-        try:
-            with PARSING:
-                first = inspect.getsourcelines(cls)[1]
-        except (OSError, SyntaxError, TypeError):  # there is no source, or it has changed since it was imported
-            return None
-        node = next((each for each in self._classes(file) if _first_line(each) == first), None)
+        node = None if file is None else _classes_of(_text(file)).get(cls.__qualname__)
         return None if file is None or node is None else Source(file, _line_of(node, member))
 
     def named(self, file: str, place: str) -> Source | None:
         """The location of a place such as ``Blog.latest_posts`` in a file."""
         name, _, member = place.partition(".")
-        node = next((each for each in self._classes(file) if each.name == name), None)
+        node = next((each for each in _classes_of(_text(file)).values() if each.name == name), None)
         return None if node is None else Source(file, _line_of(node, member))
 
-    def _functions_in(self, file: str) -> Mapping[int, FunctionNode]:
-        if file not in self._functions:
-            self._functions[file] = _functions_of("".join(linecache.getlines(file)))
-        return self._functions[file]
 
-    def _classes(self, file: str | None) -> Iterator[ast.ClassDef]:
-        tree = None if file is None else _parsed("".join(linecache.getlines(file)))
-        yield from (node for node in (() if tree is None else ast.walk(tree)) if isinstance(node, ast.ClassDef))
+def _text(file: str) -> str:
+    return "".join(linecache.getlines(file))
 
 
 @lru_cache(maxsize=TREES_KEPT)
@@ -93,8 +81,26 @@ def _functions_of(text: str) -> Mapping[int, FunctionNode]:
     }
 
 
-def _first_line(node: ast.ClassDef | FunctionNode) -> int:
-    return min(node.lineno, *(each.lineno for each in node.decorator_list), node.lineno)
+@lru_cache(maxsize=TREES_KEPT)
+def _classes_of(text: str) -> Mapping[str, ast.ClassDef]:
+    """The classes of a module by qualified name, outer ones first."""
+    classes: dict[str, ast.ClassDef] = {}
+    pending: deque[tuple[ast.AST, str]] = deque([(_parsed(text) or ast.Module([], []), "")])
+    while pending:
+        node, prefix = pending.popleft()
+        for child in ast.iter_child_nodes(node):
+            inner = prefix
+            if isinstance(child, ast.ClassDef):
+                classes.setdefault(f"{prefix}{child.name}", child)
+                inner = f"{prefix}{child.name}."
+            elif isinstance(child, FunctionNode):
+                inner = f"{prefix}{child.name}.<locals>."
+            pending.append((child, inner))
+    return classes
+
+
+def _first_line(node: FunctionNode) -> int:
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
 
 
 def _line_of(node: ast.ClassDef, member: str | None) -> int:
