@@ -344,13 +344,19 @@ def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place) -> Non
     assert "And more." in page.locator(".versions").inner_text()
 
 
-@pytest.mark.nightly
-def test_the_editor_works_without_scripts(cms: Place) -> None:
+def new_draft(cms: Place, title: str) -> Page:
+    """The editor of a new article, without scripts."""
     page = cms.arrive(scripts=False)
     sign_in(page, "Email", "editor@example.com", CMS_PASSWORD)
     page.goto("/new")
-    page.get_by_label("Title").fill("Without scripts")
+    page.get_by_label("Title").fill(title)
     page.get_by_role("button", name="Create draft").click()
+    return page
+
+
+@pytest.mark.nightly
+def test_the_editor_works_without_scripts(cms: Place) -> None:
+    page = new_draft(cms, "Without scripts")
     page.get_by_label("Text").fill("*Plain* forms.")
     page.get_by_role("button", name="Preview").click()
     assert page.locator(".preview em").inner_text() == "Plain"
@@ -360,11 +366,7 @@ def test_the_editor_works_without_scripts(cms: Place) -> None:
 
 @pytest.mark.nightly
 def test_the_editor_takes_the_largest_body(cms: Place) -> None:
-    page = cms.arrive(scripts=False)
-    sign_in(page, "Email", "editor@example.com", CMS_PASSWORD)
-    page.goto("/new")
-    page.get_by_label("Title").fill("As long as it gets")
-    page.get_by_role("button", name="Create draft").click()
+    page = new_draft(cms, "As long as it gets")
     page.get_by_label("Text").fill("a" * BODY_BYTES_MAX)
     page.get_by_role("button", name="Save draft").click()
     page.get_by_text("Saved.").wait_for()
