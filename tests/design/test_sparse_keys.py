@@ -220,7 +220,7 @@ def test_a_filter_on_the_queried_key_is_rejected() -> None:
             @read("R2", where="label <> :other")
             def text(self, shelf: str, other: Literal["a"]) -> list[Book]: ...
 
-    told(error, "D.two: ", "label needs a filter, and a Query can't filter by attributes of its own key")
+    told(error, "D.two: ", "label needs a filter, and a Query can't filter by its key attributes")
     told(error, "D.text: ", "label needs a filter")
 
 

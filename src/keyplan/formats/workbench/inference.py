@@ -1,6 +1,6 @@
 """Infers an entity's keys and fields from its sample items. A key's value is split at the delimiter. A part that is the
 same word in all items is constant, with a TODO; one that equals another attribute in all items is that field; any other
-part is a field of its own.
+part is a separate field.
 """
 
 from __future__ import annotations

@@ -285,7 +285,7 @@ class _ReadCompiler:
         taken = {attribute.name for attribute, _ in key.attributes} & set(condition.names.values())
         if not taken:
             return None
-        return f"{', '.join(sorted(taken))} needs a filter, and a Query can't filter by attributes of its own key"
+        return f"{', '.join(sorted(taken))} needs a filter, and a Query can't filter by its key attributes"
 
     def _told(self) -> GetPlan | ClaimPlan | QueryPlan | BatchGetPlan:
         """A count or an existence check, by the cheapest key in any order."""

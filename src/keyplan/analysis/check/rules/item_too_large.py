@@ -38,7 +38,7 @@ def _find(subject: Subject) -> Remarks:
         if size is not None and size > LARGE_BYTES:
             units = -(-size // KIB_BYTES)
             message = f"its items are {size:,} bytes, of at most {ITEM_BYTES_MAX:,}"
-            hint = "move the attributes that are rarely read, or often changed, to items of their own"
+            hint = "move the attributes that are rarely read, or often changed, to separate items"
             arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",)
             yield Remark(entity.name, message, hint, arithmetic)
     yield from _bound_too_high(subject)

@@ -35,12 +35,12 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
         start = start_of(first)
         what = f"everything that begins with {start!r}" if start else "all"
         message = f"it reads {what} of a partition in {plan.key.place}, including {names}, which it omits"
-        hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix of its own"
+        hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix that is unique to it"
         yield Remark(place, message, hint)
     elif names:
         asked = " and ".join(match.entity.name for match in plan.matches)
         message = f"one query reads {asked} in {plan.key.place}, and also {names} between them, which it omits"
-        hint = "give these entities adjacent sort keys, or read each of them with an access pattern of its own"
+        hint = "give these entities adjacent sort keys, or read each of them with a separate access pattern"
         yield Remark(place, message, hint)
 
 
