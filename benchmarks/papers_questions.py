@@ -226,9 +226,15 @@ def question_2(catalogue: Catalogue) -> Table:
 
 
 def _stored_bytes(design: Design) -> int:
-    """Bytes that are billed: of every item and every index entry."""
+    """Bytes that are billed: of every item and every index entry.
+
+    A TTL is measured as ten significant digits: one that ends in zeros takes fewer bytes, so that the size would depend
+    on the time of the measurement.
+    """
     indexes = [one.name for one in design.table.indexes]
-    return sum(item_size(item) + ITEM_OVERHEAD for index in (None, *indexes) for item in _scan(design, index))
+    items = [item for index in (None, *indexes) for item in _scan(design, index)]
+    ttl = str(design.compiled.ttl_attribute)
+    return sum(item_size(item | ({ttl: {"N": "1999999999"}} if ttl in item else {})) + ITEM_OVERHEAD for item in items)
 
 
 def question_3(catalogue: Catalogue) -> Table:
