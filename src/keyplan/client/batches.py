@@ -24,7 +24,7 @@ Item = dict[str, dict[str, Any]]
 
 
 def _identity(key: Item) -> Callable[[Item], Hashable]:
-    """A function that gives an item's identity: the texts of the attributes in ``key``."""
+    """A function that returns an item's identity: the values of the attributes in ``key``."""
     pairs = [(name, next(iter(value))) for name, value in key.items()]
     if len(pairs) == 2:  # the usual case, which runs twice for each item
         (partition, kind), (sort, sort_kind) = pairs
@@ -90,8 +90,8 @@ def _until_done(
             except DynamoDBError as error:
                 if error.type not in THROTTLING_TYPES:
                     raise
-                # A throttled request fails as a whole, and the outcome of the parallel ones is unknown: all are
-                # repeated one after the other, so that progress is visible.
+                # A throttled request fails as a whole, and the outcome of parallel requests is unknown: repeat all of
+                # them sequentially, so that progress is detected.
                 rest.extend(chain.from_iterable(chunks))
                 parallel = 1
                 break

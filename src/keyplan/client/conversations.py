@@ -57,7 +57,7 @@ class Pause:
 
 Conversation: TypeAlias = Generator["Request | list[Request] | Pause", Any, T]
 Observer: TypeAlias = Callable[["Request | list[Request]", Any, "Exception | None"], None]
-"""Receives a request (or several) and its response or error."""
+"""Receives one or several requests, and their response or error."""
 
 
 class Transport(Protocol):
@@ -85,8 +85,8 @@ class AsyncTransport(Protocol):
 
 
 class Steps(Protocol):
-    """Executes the steps of a conversation: ``call`` executes steps that are a tuple of its arguments, ``call_all``
-    others except pauses. A ``Transport`` is one; the sender of HTTP requests is another.
+    """Executes the steps of a conversation: ``call`` executes a step that is a tuple of its arguments, ``call_all`` any
+    other step except a pause. ``Transport`` and the sender of HTTP requests implement it.
     """
 
     @property

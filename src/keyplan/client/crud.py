@@ -35,7 +35,7 @@ class Verbs:
 
     def get(self, cls: type[E], key: Mapping[str, Any], *, consistent: bool = False) -> Conversation[E | None]:
         entity = self.compiler.entity(cls)
-        if "consistent" in entity.key_fields:  # it is a key field: such reads are eventually consistent
+        if "consistent" in entity.key_fields:  # a key field of that name: the read is eventually consistent
             key, consistent = {**key, "consistent": consistent}, False
         made = primary_key(entity, key)
         result = yield from get_item(self.target, entity, made, consistent=consistent, values=key)
@@ -103,7 +103,7 @@ class Verbs:
         response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
         try:
             return cast("E | None", stored_after(compiled, response))
-        except InvalidItemError:  # it is deleted nevertheless
+        except InvalidItemError:  # the item is deleted nevertheless
             return None
 
     def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> Conversation[None]:

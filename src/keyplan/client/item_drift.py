@@ -71,7 +71,7 @@ def _wrong_entries(entity: CompiledEntity, item: Item, values: Mapping[str, Any]
 
 
 def _claims(entity: CompiledEntity, values: Mapping[str, Any]) -> list[tuple[str, Item, Item]]:
-    """The claims that an item should have: where they are counted, their keys, and the item's."""
+    """The claims that an item should have: for each, its name in the report, its key, and the item's key."""
     owner = entity.item_key(entity.primary, values)
     held = [claim for claim in entity.claims if claim.member(values)]
     return [(f"{entity.name}.{claim.name}", entity.item_key(claim, values), owner) for claim in held]

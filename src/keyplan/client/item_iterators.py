@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Found: TypeAlias = "tuple[list[Any], Position | None]"
 Part: TypeAlias = "Callable[[Position | None, int], Conversation[Found]]"
-"""A conversation for the part after a position; the number is that of the items returned before."""
+"""Returns the conversation for the part after a position, given the number of items already returned."""
 
 
 def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Executor | None) -> Iterator[Any]:

@@ -86,7 +86,7 @@ ORDERS: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": base6
 
 
 def order_of(text: str, kind: str) -> Any:
-    """The sort value of a key attribute's text: strings by UTF-8, numbers by value, binaries by bytes."""
+    """The sort value of a key attribute's string: strings by UTF-8, numbers by value, binaries by bytes."""
     return ORDERS[kind](text)
 
 
@@ -137,7 +137,7 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
         raise AssertionError
     least, most = _held(condition.format, given.lower), _held(condition.format, given.upper)
     if most is not None and most in _EMPTY:
-        return NOTHING  # values in keys aren't empty, so all sort above
+        return NOTHING  # values in keys aren't empty, so they all sort higher
     lower, upper = None if least in _EMPTY else _text(condition, least), _text(condition, most)
     # An adjusted bound is inclusive: the readers compare with the original bound
     lower_out = given.gt is not None and least == given.gt
@@ -157,7 +157,7 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
 
 
 def _after(condition: Variable) -> str:
-    """The character after the value's terminator: no string that starts with a value and its terminator reaches it."""
+    """The character after the value's terminator, which sorts after every string of a value and its terminator."""
     return chr(ord(condition.ends[0]) + 1)
 
 
@@ -166,7 +166,7 @@ def _held(form: Format, value: Any) -> Any:
     if isinstance(form, StoredFormat) and isinstance(value, datetime):
         return form.nearest(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
-        return value  # no bound, or its symbol
+        return value  # no bound, or a placeholder for one
     return min(max(value, 0), 10**form.width - 1)
 
 
@@ -302,7 +302,7 @@ class AnswerFilter:
     ranges: tuple[tuple[str, Range[Any]], ...]
     intervals: Mapping[type[Entity], tuple[tuple[str, Interval], ...]]
     readers: Mapping[type[Entity], Callable[[Item], Entity]] = field(default_factory=dict[Any, Any])
-    """How to read items whose instances lack the fields of the ranges: those of views."""
+    """How to read the items of views, whose instances lack the fields of the ranges."""
     ranks: Mapping[str, Callable[[Any], int]] = field(default_factory=dict[str, Any])
     """The order of fields without a natural order."""
     equal: Mapping[type[Entity], tuple[CompiledEntity, Mapping[str, Any]]] = field(default_factory=dict[Any, Any])

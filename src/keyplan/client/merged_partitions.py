@@ -3,7 +3,7 @@
 A position in the merged order is one entry's sort key, partition and primary key, for any number of partitions, and
 each partition resumes after it. Cursors stay small, and concurrent writes don't invalidate them.
 
-``keyplan.client.merged_partitions`` determines how much to read from each partition in a round.
+``Shares`` determines how much to read from each partition in a round.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class MergeReader:
                 for ask, request in requests:
                     response = {"Items": []} if request is None else next(responses)
                     result += self._take(streams[ask.partition], response, after, shares, ask)
-            # Entries of a partition with equal sort keys keep their order: an index has its own order
+            # Entries of a partition with equal sort keys keep the order in which the index returns them
             behind = self._sorts + len(self.plan.key.partition)
             result.sort(key=lambda candidate: candidate.place[:behind], reverse=not self.plan.forward)
             entries = [self._entry(candidate) for candidate in result[:size]]
@@ -162,12 +162,12 @@ class MergeReader:
         )
 
     def _request(self, stream: _Stream, ask: Ask) -> Request | None:
-        """The next request of a partition; None if nothing precedes the end of the request."""
+        """The next request of a partition; None if it is already read up to the end of the request."""
         end = None if ask.end is None else text_of(ask.end[0], self._order[0].type)
         if end is not None and stream.start is not None:
             sort = self._order[0]
             begins, ends = (order_of(text, sort.type) for text in (stream.start[sort.name][sort.type], end))
-            if begins == ends:  # DynamoDB rejects a start at the end; in an index, others with that sort key can follow
+            if begins == ends:  # DynamoDB rejects a start key equal to the end; an index can have more items there
                 end = None
             elif (begins > ends) is self.plan.forward:
                 return None
@@ -278,7 +278,7 @@ PARALLEL_MAX = 20
 UNEVEN_MAX = 8
 """Initial number of items per partition if the partitions' sizes can differ greatly."""
 LOOKED_AT_MIN = 100
-"""Minimum number of items to read per request if other items can be among them."""
+"""Minimum number of items to read per request if some of them may not belong to the result."""
 
 Place: TypeAlias = tuple[Any, ...]
 """An entry's sort value."""
@@ -302,7 +302,7 @@ class _Partition:
     ended: bool = False
     known: Place | None = None
     mixed: bool = False
-    """Whether it contains other items."""
+    """Whether it also contains items that don't belong to the result."""
 
 
 class Shares:

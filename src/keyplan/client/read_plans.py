@@ -172,7 +172,7 @@ def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) 
 
 
 def _never(placeholder: str, value: FilterValue) -> dict[str, Any]:
-    """An option that equals no value, because it has another type: IN needs at least one."""
+    """An operand that matches no value, because its type differs: IN requires at least one operand."""
     return {f"{placeholder}_0": {"B": "AA=="} if value.tag != "B" else {"BOOL": False}}
 
 
@@ -186,7 +186,7 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
         raise ArgumentError(error.message, place=filter_value.parameter, hint=error.hint) from None
     except (ValueFault, NumberError, TypeError) as error:
         raise ArgumentError(str(error), place=filter_value.parameter) from None
-    except (AttributeError, ValueError, ArithmeticError, LookupError):  # a parameter of type Any, not the field's
+    except (AttributeError, ValueError, ArithmeticError, LookupError):  # the parameter has type Any
         raise ArgumentError(
             f"{shown(value)} can't be compared with the stored values", place=filter_value.parameter
         ) from None

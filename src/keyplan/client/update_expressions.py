@@ -249,7 +249,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     own.update([key_attribute.name for key_attribute, _ in entity.primary.attributes])
     for attribute in dict.fromkeys([key_attribute.name for key in touched for key_attribute, _ in key.attributes]):
         if attribute in own:
-            continue  # written by the field's change, or unchanged
+            continue  # already set by the field's change, or unchanged
         if attribute in wanted:
             update.set(attribute, wanted[attribute])
         else:
@@ -366,7 +366,7 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: actions.
 
 
 def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: actions.Within) -> None:
-    """The parent of a changed part must exist."""
+    """Compile changes of parts; the parent of a changed part must exist."""
     if stored.form is not Form.OURS:
         raise UpdateRejected(
             "parts of fields stored as pydantic dumps them can't be changed",

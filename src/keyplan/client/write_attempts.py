@@ -175,7 +175,7 @@ class Attempt:
         return certain
 
     def _find_out(self, action: Put[Any] | Update[Any] | Delete[Any], compiled: Compiled) -> Conversation[Any]:
-        """The result of the first action, as far as it is known whether others follow."""
+        """The result of the first action: a certain or likely one, the store's response, or a pending value."""
         certain = compiled.certain() if self._way is _Way.LIKELY else None
         if certain is not None:
             return certain

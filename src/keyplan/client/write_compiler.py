@@ -44,7 +44,7 @@ class Conditions:
         self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
 
     def labelled(self, missing: str | None = None) -> None:
-        """The item belongs to this entity, by its labels; or is missing, if its key attribute is given."""
+        """The item has this entity's labels; with ``missing``, a key attribute, it can also be missing."""
         clauses: list[str] = []
         for number, (attribute, value) in enumerate(self.entity.labels.items()):
             self.names[f"#l{number}"] = attribute

@@ -100,7 +100,7 @@ class FromBotocore:
 
     @property
     def due(self) -> bool:
-        """Whether they expire soon, or haven't been read yet."""
+        """Whether the credentials expire soon, or haven't been read yet."""
         refresh_needed = getattr(self._credentials, "refresh_needed", None)
         return self._current is None or (refresh_needed is not None and bool(refresh_needed()))
 
@@ -118,7 +118,7 @@ class FromBotocore:
         return self._current
 
     def renew(self) -> bool:
-        """Find them again. Returns False if they are unchanged."""
+        """Find the credentials again. Returns False if they are unchanged."""
         before = self._current
         self._credentials = self._load()
         return self.current() != before

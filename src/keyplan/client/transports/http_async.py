@@ -81,7 +81,7 @@ class _Connection(asyncio.Protocol):
             self._transport.write(request)
             return await waiting
         except BaseException:
-            self.abort()  # later data on it must not reach another request
+            self.abort()  # later data on this connection must not reach another request
             raise
         finally:
             timer.cancel()
@@ -232,7 +232,7 @@ class AsyncHttp:
             if self._closed:
                 raise StoreError(f"{self.endpoint.place}: the design was closed")
             for other in [other for other in self._pools if other.is_closed()]:
-                self._pools.pop(other, None)  # they refer to each other, so they aren't garbage-collected
+                self._pools.pop(other, None)  # pool and loop refer to each other, which prevents garbage collection
             pool = self._pools[loop] = AsyncPool(self.endpoint.location, self._tls)
         return pool
 
@@ -279,7 +279,7 @@ class AsyncHttp:
             here = None
         for loop, pool in list(self._pools.items()):
             if loop.is_closed():
-                continue  # it closed its connections
+                continue  # the loop closed its connections when it ended
             if loop is here or not loop.is_running():
                 pool.close()
             else:

@@ -59,7 +59,7 @@ class Pool:
             try:
                 reply = self._exchange(connection, request.head + request.body, deadline)
             except BaseException:
-                connection.close()  # later data on it must not reach another request
+                connection.close()  # later data on this connection must not reach another request
                 raise
             if not reply.keep:
                 connection.close()
@@ -189,7 +189,7 @@ class Http:
         return call if self.endpoint.on_call is None else partial(copy_context().run, call)
 
     def close(self, *, wait: bool = True) -> None:
-        """Close the connections and stop the threads; ``wait`` for their requests."""
+        """Close the connections and stop the threads; with ``wait``, after their requests have ended."""
         self._workers.shutdown(wait)
         if self._pool is not None:
             self._pool.close()

@@ -106,11 +106,11 @@ _BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 
 _NUMBER = rb'"-?[0-9]{1,126}(?:\.[0-9]{1,130})?"'
 _UNUSUAL_NUMBER = re.compile(rb'"NS?"\s*:\s*(?!%s|\[(?:%s,?)+\])|\\u' % (_NUMBER, _NUMBER))
-"""A number, or a set of numbers, in another notation than DynamoDB's; or an escape, which can hide one."""
+"""Finds a number or number set that isn't in DynamoDB's notation, or an escape sequence, which can hide one."""
 
 
 def answer_of(reply: Reply) -> dict[str, Any]:
-    """Return DynamoDB's answer. Raises Failure."""
+    """Return DynamoDB's response. Raises Failure."""
     body = reply.body
     headers = reply.headers
     sum_told = headers.get(b"x-amz-crc32")
@@ -139,7 +139,7 @@ def check_answer(operation: str, parameters: Mapping[str, Any], answer: Mapping[
 
 
 def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> str | None:
-    """What of an answer belongs to another request."""
+    """The part of a response that belongs to another request."""
     for name, operations in _OPERATIONS.items():
         if name in answer and operation not in operations:
             return f"it has {name}"
@@ -179,7 +179,7 @@ def _identity(item: Mapping[str, Any], key: Mapping[str, Any]) -> bytes:
 
 
 def _agrees(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether an item has these values. A projection may have left some of them out."""
+    """Whether an item has these values. A projection can omit some of them."""
     for name, value in wanted.items():  # noqa: SIM110 -- all() is a call for every attribute of every item
         if item.get(name, value) != value:
             return False

@@ -1,11 +1,11 @@
-"""Retries: how often, after which pauses, and of which requests.
+"""Retries: their maximum number, the pauses between them, and the requests that can be retried.
 
 Like the AWS SDKs' standard mode: at most four attempts; before each retry, a random pause (full jitter) of up to 25
 ms, or 1 s if throttled, that doubles; and a quota that all calls share, so that retries don't flood an overloaded
 store. Source: "Retry behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are
 those of botocore 1.44.
 
-Different from the SDKs: after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and
+Unlike in the SDKs, after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and
 a condition that fails on the second attempt doesn't count, since the first attempt may have caused it. Both raise a
 StoreError: the outcome is unknown.
 """

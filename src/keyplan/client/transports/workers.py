@@ -20,7 +20,7 @@ class Workers(Executor):
         self._number = number
         self._name = name
         self._made: dict[int, ThreadPoolExecutor] = {}
-        """By process id."""
+        """The pool of each process, by process ID."""
         self._closed = False
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
