@@ -207,7 +207,7 @@ class Design:
         return self._run(pattern, self.conversation(pattern, arguments))
 
     async def call_async(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
-        """The same, awaited."""
+        """Like ``call``, from asynchronous code. Raises the same errors."""
         return await self._run_async(pattern, self.conversation(pattern, arguments))
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
