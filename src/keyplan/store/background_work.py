@@ -1,6 +1,6 @@
-"""Background work: runners, and notes by which other processes recognize the process that does it.
+"""Background work: runners, and notes that identify the process that does the work.
 
-A note has the process's number and start time, because numbers are reused. Work in many transactions also has a unique
+A note has the process ID and start time, because process IDs are reused. Work in many transactions also has a unique
 mark, so that its own process knows whether it continues.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def this_process() -> dict[str, Any]:
-    """The members of a note that identify this process: number and start time."""
+    """The members of a note that identify this process: its ID and start time."""
     number = os.getpid()
     return {"Process": number, "Started": _started(number)}
 
@@ -42,19 +42,19 @@ _going_on: set[str] = set()
 
 
 def begin_work() -> dict[str, Any]:
-    """The members of a note that identify this process and one work."""
+    """The members of a note that identify this process and one of its jobs."""
     mark = secrets.token_hex(8)
     _going_on.add(mark)
     return {**this_process(), "Work": mark}
 
 
 def end_work(record: Mapping[str, Any]) -> None:
-    """Remove the mark of a finished or abandoned work of this process."""
+    """Remove the mark of this process's finished or abandoned work."""
     _going_on.discard(record["Work"])
 
 
 def is_given_up(record: Mapping[str, Any]) -> bool:
-    """Whether a work is abandoned: its process has ended, or gave it up."""
+    """Whether work is abandoned: its process has ended, or gave up."""
     if record["Process"] == os.getpid() and not has_ended(record):
         return record["Work"] not in _going_on
     return has_ended(record)

@@ -23,9 +23,9 @@ from keyplan.store.tables.table import Table
 T = TypeVar("T")
 W = TypeVar("W")
 Worker: TypeAlias = Mapping[str, Any]
-"""The note of a work's process (``keyplan.store.background_work``)."""
+"""The note of the process that does the work (``keyplan.store.background_work``)."""
 WorkerOf: TypeAlias = Callable[[Mapping[str, Any]], Worker | None]
-"""The process that does a work on a table, by its definition; None if there is no such work."""
+"""Returns the process that works on a table with this definition; None if there is no such work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def finish(
 def go_on(
     database: Database, take_over: Callable[[Database, Writer], W | None], finish_taken: Callable[[Database, W], object]
 ) -> None:
-    """Finish all abandoned work of a kind. Writes nothing if there is none."""
+    """Finish all abandoned work of one kind. Writes nothing if there is none."""
     while any(is_left_undone(table.definition) for table in database.storage.read(database.fresh).values()):
         taken = database.write(partial(take_over, database))
         if taken is None:
@@ -68,7 +68,7 @@ def go_on(
 
 
 def still_done(database: Database, writer: Writer, work: TableWork, worker_of: WorkerOf) -> Table | None:
-    """The table of a work, while this process does it."""
+    """The table, if this process still works on it; otherwise None."""
     table = database.fresh(writer).get(work.table)
     return None if table is None or worker_of(table.definition) != work.worker else table
 

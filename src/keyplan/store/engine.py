@@ -231,7 +231,7 @@ class Engine:
         go_on(self._database)
 
     def trim_streams(self) -> int:
-        """Remove some hundred stream records older than 24 hours in one transaction; returns their number."""
+        """Remove a few hundred stream records older than 24 hours in one transaction; returns their number."""
         database = self._database
         if not self._storage.read(lambda reader: needs_trimming(reader, database.clock())):
             return 0

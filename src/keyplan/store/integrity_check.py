@@ -163,7 +163,7 @@ def _check_item(
 def _check_surplus(
     reader: Reader, table: Table, index: Index, matched: int, damaged: Collection[int]
 ) -> Iterator[Finding]:
-    """Entries without an item, by their count, because expected entries are checked already."""
+    """Find entries without an item. Expected entries are already checked, so equal counts mean that there are none."""
     if sum(1 for _ in reader.entries(table.stored, index.number)) == matched:
         return
     for stored in reader.entries(table.stored, index.number):

@@ -137,7 +137,7 @@ _Batch = list[tuple[Noted, Row | None]]
 
 
 def _written(there: Database, reader: Reader, name: str, source: str, since: int, until_us: int) -> tuple[_Batch, int]:
-    """Some of a region's own writes after a number and up to a moment, and the number reached."""
+    """Some of a region's own writes after a number and up to a time, and the number reached."""
     table = there.fresh(reader).get(name)
     if table is None or replication_of(table) is None:
         return [], since

@@ -245,7 +245,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
     index = table.index_by_name.get(name)
     if index is None:
         if any(each.name == name for each in table.vector_indexes):
-            # In Query's message, the full stop and the order, ConsistentRead first, are the service's.
+            # The service's message has this full stop and this order, with ConsistentRead first.
             if operation == "Query" and request.get("ConsistentRead"):
                 raise ValidationException(_CONSISTENT)
             stop = "." if operation == "Query" else ""
@@ -357,7 +357,7 @@ def check_own_start(target: Target, start: Item | None) -> None:
 
 
 def check_table_start(target: Target, start: Item | None) -> None:
-    """Reject what isn't a key of the table, with Scan's older message. Raises ValidationException."""
+    """Reject a start key that isn't a key of the table, with Scan's older message. Raises ValidationException."""
     types = {attribute.name: attribute.type for attribute in target.position}
     if start is not None and (start.keys() != types.keys() or any(types[name] not in start[name] for name in types)):
         raise ValidationException(f"{_INVALID_START}: {MISMATCH}")

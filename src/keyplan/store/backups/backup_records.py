@@ -51,7 +51,7 @@ class Copying:
 
 
 def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backup | Copying:
-    """Back up a table as of now: returns the backup, or the remaining copy."""
+    """Back up the current state of a table. Returns the finished backup, or the remaining copying work."""
     number = f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
     stored = _stored(number)
     last = writer.last_row(table.stored)

@@ -95,7 +95,7 @@ def _rounded(end_s: float, inwards_s: float) -> float:
 
 
 def trim_histories(database: Database) -> int:
-    """Trim some hundred writes per table outside the recovery periods; returns their number."""
+    """Trim a few hundred writes per table outside the recovery periods; returns their number."""
 
     def overdue(reader: Reader) -> list[tuple[int, int]]:
         result: list[tuple[int, int]] = []

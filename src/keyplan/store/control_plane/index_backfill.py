@@ -1,6 +1,6 @@
 """Backfill: index entries for items that existed before the index.
 
-An index is filled in chunks of some hundred items, one transaction each, so that other writers wait for at most one
+An index is filled in chunks of a few hundred items, one transaction each, so that other writers wait for at most one
 chunk. The table's definition has the index from the first chunk, with a note of the filling process
 (``store.state_delays``): writes maintain it, reads are rejected, and each chunk stores the progress. Therefore the
 order of writes and chunks doesn't matter. If the process ends, the next one that finds the note continues.

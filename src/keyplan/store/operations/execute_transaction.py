@@ -24,7 +24,7 @@ _ONE_ITEM = "Select statements within ExecuteTransaction must specify the primar
 _ON_INDEX = "Reads on indices are not supported within transactions."
 _INDEX_PARTS = 2
 _REASONS: dict[str, str] = dict.fromkeys((NOT_FULL_KEY, KEY_TYPE), MISMATCH)
-"""Errors that have another text as a cancellation reason."""
+"""Errors whose message differs in a cancellation reason."""
 T = TypeVar("T")
 
 

@@ -32,7 +32,7 @@ _NAMESPACES = {
     **dict.fromkeys(("UnknownOperationException", "UnrecognizedClientException", "SerializationException"), _SERVICE),
     **dict.fromkeys(("InternalFailure", "ServiceUnavailableException", "ThrottlingException"), _SERVICE),
 }
-"""All other types are those of operations. Recorded from the service."""
+"""The namespaces of protocol errors; all other errors belong to operations. Recorded from the service."""
 
 _MESSAGE_MEMBERS = {
     "TransactionCanceledException": "Message",
@@ -41,7 +41,7 @@ _MESSAGE_MEMBERS = {
     "AccessDeniedException": "Message",
     "SerializationException": "Message",
 }
-"""Otherwise it is ``message``. From the API's model and recordings of the service."""
+"""The member for the message; ``message`` for other errors. From the API's model and recordings of the service."""
 
 _STATUSES = {
     "InternalServerError": 500,

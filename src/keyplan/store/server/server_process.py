@@ -29,7 +29,7 @@ _BACKLOG = 1024
 _TURN_S = 0.0005
 """The switch interval between threads: this process belongs to the server."""
 _LOOK_S = 1.0
-"""How often connections are checked."""
+"""Seconds between two checks of the connections."""
 _RESTART_S = 1.0
 """A worker that exits sooner after its start isn't restarted."""
 _REPLICATE_S_MIN = 0.02
@@ -111,7 +111,7 @@ async def _serve(
     *,
     sweeps: bool,
 ) -> None:
-    """Serve until a signal, or the end of the parent. ``sweeps``: it removes expired items and replicates."""
+    """Serve until a signal, or the end of the parent. ``sweeps``: this process removes expired items and replicates."""
     # Existing objects stay: exclude them from garbage collection.
     gc.collect()
     gc.freeze()

@@ -78,7 +78,7 @@ class Service:
         self._settings = settings
         self._writing = writing if writing is not None else Inline(engine)
         self._pending_bytes = 0
-        """Of queued writes and large requests."""
+        """The size of queued writes and large requests."""
         self._verifier = Verifier(settings.keys) if settings.keys else None
         self._targets = {
             _PREFIXES[operation.api] + name.encode(): (

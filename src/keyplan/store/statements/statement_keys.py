@@ -196,7 +196,7 @@ def _of_branch(
 
 
 def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue], *, several: bool) -> None:
-    """Reject values of the wrong type, with another text if several ranges are read."""
+    """Reject values of the wrong type, with a different message if several ranges are read."""
     if any(attribute.type not in value for value in values):
         raise SchemaFault(f"{_KEY_TYPES}: Key {attribute.name}" if several else KEY_TYPE)
     for value in values:

@@ -35,7 +35,7 @@ class Part:
         self._throw_away = throw_away
 
     def _first_at(self, name: str, column: str, moment: float, after: int = 0) -> int | None:
-        """The id of the first row after ``after`` with a time of at least ``moment``. Times go with ids."""
+        """The id of the first row after ``after`` with a time of at least ``moment``. Times increase with ids."""
 
         def row_after(number: int, order: str = "ASC") -> tuple[int, float] | None:
             text = f"SELECT id, {column} FROM {name} WHERE id > ? ORDER BY id {order} LIMIT 1"  # noqa: S608

@@ -210,7 +210,7 @@ class Archives(Part):
             yield Changed((pk, sk), made_us, before, after)
 
     def _first(self, table_id: int, from_us: int) -> int:
-        """The id of the first write at or after a moment, or the next id."""
+        """The id of the first write at or after a time, or the next id."""
         return self._first_at(history_name(table_id), "made_us", from_us) or self.last_write(table_id) + 1
 
     def filled_up_to(self, table_id: int, index: int) -> int:

@@ -1,4 +1,4 @@
-"""The SQL statements of one table: its columns, its reads by the shape of their bounds, its writes. Text only.
+"""The SQL statements of one table: its columns, its reads by the shape of their bounds, its writes.
 
 Items are in ``items_<id>_<generation>``: the key in its storage form and the item's JSON as ``body``. Every statement
 names the generation, so that one with an outdated layout fails.
@@ -66,7 +66,7 @@ CREATE TABLE keyplan_shards (
   PRIMARY KEY (stream, number)
 ) WITHOUT ROWID;
 """
-"""What is in an empty file. The records of a stream are in a table of their own."""
+"""The schema of an empty file. The records of each stream are in a separate table."""
 
 TABLES = "SELECT id, generation, name, definition, version FROM keyplan_catalog ORDER BY name"
 TABLE = "SELECT id, generation, name, definition, version FROM keyplan_catalog WHERE id = ?"
@@ -172,7 +172,7 @@ class IndexTexts:
         columns = key_columns(*index.shape)
         own = f"index_id = {number}"
         where = " AND ".join([own, *(f"{column} = ?" for column in columns)])
-        # There may be one already: of a damaged item, or in an index that is being filled.
+        # An entry may exist already: of a damaged item, or in an index that is being filled.
         self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - generated names
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608

@@ -51,7 +51,7 @@ _EMPTY_INDEX = (
 
 _INVALID = "One or more parameter values were invalid: "
 _SHORT_KEY = SORT_KEY_BYTES_MAX // 4
-"""Texts of at most this many characters are within the byte limit."""
+"""Strings of at most this many characters are within the byte limit."""
 
 
 def key_of_request(table: Table, key: dict[str, Any]) -> Key:

@@ -65,7 +65,7 @@ _SETTLED = States()
 
 
 def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> dict[str, Any]:
-    """The ``TableDescription`` of a table in these states; without ``counts`` (a new table) it is empty."""
+    """The ``TableDescription`` of a table in these states; without ``counts``, a new table, which is empty."""
     definition = table.definition
     items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
     now_s = counts.now_s() if counts is not None else definition["CreationDateTime"]

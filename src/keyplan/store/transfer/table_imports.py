@@ -1,4 +1,4 @@
-"""Imports: a new table filled with the items of S3 objects, some hundred per transaction, so that other writers run in
+"""Imports: a new table filled with the items of S3 objects, a few hundred per transaction, so that other writers run in
 between. Invalid items are counted, and logged next to the buckets.
 
 Source: "Amazon S3 import formats" and "Import format quotas and validation" in the developer guide.
