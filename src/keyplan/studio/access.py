@@ -53,7 +53,7 @@ MODULES = {
     "uplot": "vendor/uplot.js",
     "codemirror": "vendor/codemirror.js",
 }
-"""The import names of the page's modules, and their files."""
+"""The page's modules: the file of each import name."""
 
 
 def static_text(path: str) -> str:

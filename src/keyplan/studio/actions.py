@@ -155,7 +155,7 @@ def _needed_home(studio: Studio) -> Home[Studio]:
 
 
 def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
-    """Versions of the data and of the design's file, which the page polls; by other processes only of a local file."""
+    """Versions of the data and the design's file, for polling. Other processes' writes count only in a local file."""
     studio.open_saved_file()
     path = studio.subject.url
     data = [stamp(path), stamp(f"{path}-wal")] if studio.subject.local else []
@@ -253,7 +253,7 @@ def _add(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _text(given: Given) -> str | None:
-    """The text of a module, which may be empty; None if it is missing."""
+    """The source code of a module, which may be empty; None if it is missing."""
     return "" if given.get("text") == "" else text_of(given, "text")
 
 
@@ -280,7 +280,7 @@ def _runner(studio: Studio) -> ModuleRunner:
 
 
 def _ran(runner: ModuleRunner, task: str, options: Given, given: Given) -> dict[str, Any]:
-    """A runner's answer. ``run`` is set for the file itself, and for a text that the user ran. Raises RequestError."""
+    """A runner's response. ``run`` is set for the file, and for source code that the user ran. Raises RequestError."""
     flags = {name: given.get(name) is True for name in ("run", "stop", "again")}
     return runner.answer(task, options, text=_text(given), known=text_of(given, "version"), **flags)
 

@@ -1,5 +1,5 @@
-"""Compares a changed module with the open design. ``change_json`` doesn't execute the text; ``change_made`` does, in
-the child process, for the differences, the prices before and after, and the map with the changes marked.
+"""Compares a changed module with the open design. ``change_json`` doesn't execute the source code; ``change_made``
+does, in the child process, for the differences, the prices before and after, and the map with the changes marked.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def source_of(design: type[Design]) -> Source | None:
 
 
 def change_json(design: type[Design], answer: dict[str, Any], opened: Source) -> dict[str, Any]:
-    """A runner's answer, with the text's difference from the file and the names for completion."""
+    """A runner's response, with the difference from the file and the names for completion."""
     if answer.get("unchanged") or "text" not in answer:
         return answer
     try:
         stored = opened.text()
-    except OSError:  # there is no file that a patch could apply to
+    except OSError:  # without a file, there is nothing to patch
         stored = answer["text"]
     text = answer["text"]
     more = {"patch": _patch(opened, stored, text), "words": _words(design), "file_version": version_of(stored)}
@@ -86,7 +86,7 @@ def write_module(source: Source, text: str, version: str) -> None:
 
 
 def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
-    """The effects of a module's text, compared with ``opened``. Executes both modules."""
+    """The effects of a module's source code, compared with ``opened``. Executes both modules."""
     made = loaded(source, text)
     if not isinstance(made, type):
         return {"error": made}
@@ -124,12 +124,12 @@ def _patch(source: Source, stored: str, given: str) -> str:
 
 
 def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
-    """Execute a text, in the child process only. Returns its design or error. The module stays in ``sys.modules``."""
+    """Execute a module, in the child process only. Returns its design or error. The module stays in ``sys.modules``."""
     name = f"{MODULE}_{version_of(text)}"
     module = ModuleType(name)
     module.__file__ = str(source.path)
     module.__package__ = source.package or ""
-    sys.modules[name] = module  # annotations are looked up there
+    sys.modules[name] = module  # where pydantic looks up annotations
     folder = str(source.path.parent)
     if folder not in sys.path:
         sys.path.append(folder)  # at the end: a neighbor file must not shadow an installed module

@@ -42,7 +42,7 @@ class _Made:
 
 @dataclass
 class Journal:
-    """The transactions saved by this process, each with the items before and after. Each can be undone."""
+    """The transactions saved by this process, each with the items before and after it. Each can be undone."""
 
     saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(default_factory=dict[str, Any])
 
@@ -56,7 +56,7 @@ class Journal:
 
 
 def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
-    """Restore the items of a saved transaction, if its attributes are unchanged. Raises RequestError, Refused."""
+    """Restore the items of a saved transaction, if they are unchanged. Raises RequestError, Refused."""
     require_writable(subject)
     if name not in journal.saved:
         raise RequestError("this change can no longer be undone", hint="edit the items again")

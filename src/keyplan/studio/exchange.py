@@ -78,7 +78,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def _quoted(text: str) -> str:
-    """The text for a CSV cell. A spreadsheet evaluates ``=...`` as a formula, unless an apostrophe precedes it."""
+    """The content of a CSV cell. A spreadsheet evaluates ``=...`` as a formula, unless an apostrophe precedes it."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
@@ -108,7 +108,7 @@ def _number(text: str) -> int | str:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-# In
+# Import
 
 
 def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
             created.append(made)
     if faults:
         raise RequestError("the file can't be imported", errors=faults[:50])
-    if len(rows) > ROWS_MAX:  # before they are compared with existing items
+    if len(rows) > ROWS_MAX:  # checked before the comparison with existing items
         raise _too_many(len(rows))
     edits = _beside_what_is_there(subject, created)
     if len(edits) > EDITS_MAX or not created:

@@ -99,7 +99,7 @@ class Found:
     looked_at: int = 0
     units: float = 0.0
     reasons: dict[str, str] = field(default_factory=dict[str, str])
-    """Why items are orphans, by identity, where those alone are looked for."""
+    """By identity, the reasons why items are orphans, if the search is for orphans."""
 
 
 def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _control(schema: Mapping[str, Any]) -> dict[str, Any]:
     if values and all(isinstance(value, str) for value in values):
         return {**found, "kind": "enum", "values": values}
     names = {str(option.get("type")) for option in types}
-    if names <= {"integer", "number"} or names == {"number", "string"}:  # the latter: a Decimal
+    if names <= {"integer", "number"} or names == {"number", "string"}:  # a Decimal has both types
         return {**found, "kind": "number"}
     kind = {"boolean": "boolean", "string": "date" if first.get("format") == "date" else "text"}
     return {**found, "kind": kind.get(str(first.get("type")), "json") if len(names) == 1 else "json"}
@@ -360,7 +360,7 @@ def _request(
 
 
 def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:
-    """A condition on an attribute of unknown type: on strings, and on numbers or booleans if the text is one."""
+    """A condition on an attribute of unknown type: on strings, and on numbers or booleans if the input is one."""
     known = subject.table.attribute_types.get(condition.name)
     places = [made.name(condition.name)] if known is not None else made.places(condition.name)
     if condition.operator == "exists":

@@ -80,7 +80,7 @@ def instance_of(entity: CompiledEntity | None, item: Item) -> Entity | None:
 
 
 def fault_of(kind: Kind, item: Item) -> str | None:
-    """The reason why an item isn't readable; None if it is."""
+    """The reason why an item is invalid; None if it is valid."""
     if kind.role == "none":
         return "its key fits no entity"
     try:

@@ -29,7 +29,7 @@ SEARCH_PAGES = 20
 """Pages (of 1 MB) that a search for partition keys reads."""
 FOUND_MAX = 20
 FOUND_ENOUGH = 2
-"""An example that finds more items is used."""
+"""An example that finds more items is used without trying others."""
 
 
 def map_json(

@@ -227,7 +227,7 @@ _STOPPED: Mapping[str, Any] = {
 
 def _stop_at_end(given: TextIO, planning: threading.Event, tell: Tell) -> None:
     given.read()
-    if planning.is_set():  # the planner turns an interrupt into the best plans so far
+    if planning.is_set():  # the planner returns the best plans so far after an interrupt
         _thread.interrupt_main()
     else:  # the module's own code may catch an interrupt
         with suppress(OSError):

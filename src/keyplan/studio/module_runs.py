@@ -1,5 +1,5 @@
 """Runs a design's module in a child process with limited CPU time and memory, for the Change and Plan views. The server
-process never executes the module's text after the design is open.
+process never executes the module after the design is open.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from keyplan.formatting.results import json_text
 from keyplan.studio.changing import Source
 
 KEPT_MAX = 8
-"""Results that are kept, by the task, the text and the options."""
+"""Results that are cached, by task, source code and options."""
 LINE_MAX = 32_000_000
 """Characters of a result."""
 OUTPUT_MAX = 2000
@@ -41,7 +41,7 @@ class _Job:
     result: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def start(self, request: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # the process has ended already: its output says why
+        with suppress(OSError):  # the process has ended already: its output shows why
             self._input.write(json_text(request) + "\n")
             self._input.flush()
         threading.Thread(target=self._follow, daemon=True).start()
@@ -146,10 +146,10 @@ class ModuleRunner:
         stop: bool = False,
         again: bool = False,
     ) -> dict[str, Any]:
-        """The result or progress of a task (``change`` or ``plan``) for a text, or for the current file. The ``state``
-        is ``none``, ``running``, ``done`` or ``failed``. Without ``run`` nothing is started; a new run replaces the
-        task's other run; ``stop`` requests the best result so far; ``again`` repeats a finished task. For the ``known``
-        version, the answer is only that it is unchanged.
+        """The result or progress of a task (``change`` or ``plan``) for source code, or for the current file. The
+        ``state`` is ``none``, ``running``, ``done`` or ``failed``. Without ``run`` nothing is started; a new run
+        replaces the task's other run; ``stop`` requests the best result so far; ``again`` repeats a finished task. For
+        the ``known`` version, the response only says that it is unchanged.
         """
         try:
             text = self.source.text() if text is None else text

@@ -29,7 +29,7 @@ LIMIT = 10
 KEY = "$key"
 """The member of an argument that refers to an existing item by its key."""
 EACH = 3
-"""Values for a parameter with many."""
+"""Number of values for a parameter that accepts several."""
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 
 
@@ -89,7 +89,7 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
         except Exception as error:
             if send:
                 raise
-            # Nothing was sent, so the write's code may lack responses that it needs
+            # Nothing was sent, so responses that the write's code needs may be missing
             raise Refused(f"the dry run ends here: {type(error).__name__}: {error}", place=name) from error
         path.answer = answer_json(answer) if send else None
     return path
@@ -233,7 +233,7 @@ def _arguments(pattern: ReadPattern, given: Sequence[Parameter], values: Mapping
             return None
         result[parameter.name] = _argument(parameter, plain(value))
         if in_buckets:
-            result[parameter.name]["le"] = plain(value)  # it has both bounds
+            result[parameter.name]["le"] = plain(value)  # a time-bucketed range needs both bounds
     return result
 
 

@@ -1,5 +1,5 @@
-"""The items of the map: a few item collections of each kind, with their item counts. Up to some thousand items of a
-local table are read, some hundred of a remote one, because reads are billed.
+"""The items of the map: a few item collections of each kind, with their item counts. Reads up to a few thousand items
+of a local table, and a few hundred of a remote one, because reads are billed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROWS = 7
 COUNT_PAGES = 8
 """Pages (of 1 MB) that are counted in a local table; in a remote one, a single page."""
 _ROLES = ("entity", "claim", "none", "prefix")
-"""The roles of items, in the order in which the map has them."""
+"""The roles of items, in the order of the map."""
 GROUPS = ((4, 3), (10, 2))
 """Up to this many kinds of collections, this many of each are shown; with more kinds, one."""
 
@@ -92,7 +92,7 @@ def _look(subject: Subject, result: Sample, most: int) -> None:
 
 
 def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | None) -> Iterator[list[Item]]:
-    """Of each kind, the collections with the most kinds of items and the most values in common with others."""
+    """For each kind, choose the collections with the most kinds of items and the most values in common with others."""
     groups: dict[str, list[list[Item]]] = {}
     for items in collections:
         groups.setdefault(_shape(subject, items[0]), []).append(items)

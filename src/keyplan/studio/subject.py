@@ -116,7 +116,7 @@ def _keys(schema: Any, types: Mapping[str, Any]) -> tuple[list[KeyAttribute], li
 UNNAMED = "..."
 """The table's name for a URL without one."""
 LISTED_MAX = 1000
-"""Tables that are offered; any other is named in the URL."""
+"""Maximum number of tables to choose from; others can only be opened by URL."""
 
 
 @dataclass(frozen=True)
