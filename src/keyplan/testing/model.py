@@ -27,7 +27,7 @@ from keyplan.testing.stored_world import World, belongs_to, identity_of, read_ba
 Identity = tuple[Any, ...]
 
 ARRANGED_MAX = 5
-"""Attempts to create the items that a write needs: each time it may get further."""
+"""Maximum attempts to create the items that a write needs: each attempt can reveal more of them."""
 
 
 class Model:

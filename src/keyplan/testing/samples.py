@@ -22,7 +22,7 @@ from keyplan.model.declared.example_values import FORMED_TEXTS, annotated
 from keyplan.model.declared.fields import TTL, is_alias, is_optional, kind_of, layers, marks_of
 
 FAVOURED = 3
-"""So many of the first samples are drawn half of the time, so that fields of different items are often equal."""
+"""Number of first samples that are drawn half of the time, so that fields of different items are often equal."""
 
 _TEXTS = (
     "a", "b", "c", "a#b", "b#a", "#", "$", "a$", "$c", "a#", "#a", "a b", " ", "a ", "A", "ab", "a\x00", "a\x01b",

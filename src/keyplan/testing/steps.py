@@ -31,7 +31,7 @@ FAMILY_MAX = 6
 CALLS = 8
 PICK = st.integers(0, 40)
 FOREIGN_FORMS = ("{key}#", "#{key}", "OTHER#1", "1", "~")
-"""Sort keys of other programs' items: around the stored item's, or of a form of their own."""
+"""Sort keys of other programs' items: similar to a stored item's, or in a different format."""
 
 Own = Mapping[Any, SearchStrategy[Any]]
 

@@ -171,7 +171,7 @@ def _with_zone(at: datetime) -> datetime:
 E = TypeVar("E", bound=Entity)
 
 _SERIALS = 1_000_000
-"""Instances of one seed, before those of the next seed start."""
+"""Number of instances of a seed before those of the next seed start."""
 
 
 class Factory:

@@ -77,7 +77,7 @@ def looked_at(
 TOGETHER = 4
 """Minimum number of entities in a store of ``looked_at``."""
 SPOILED = 3
-"""One store in so many gets an invalid item, for which its calls are repeated."""
+"""One store in this many gets an invalid item, and its calls are then repeated."""
 AWAITED = 12
 """Calls of a store that are repeated asynchronously."""
 FURTHER_STORES = 100
@@ -209,7 +209,7 @@ class _Verifier:
         *,
         until: str | None = None,
     ) -> None:
-        """Try stores, or until a pattern has a result. Raises AssertionError for the first that fails."""
+        """Try stores, or stop once ``until`` has a result. Raises AssertionError for a store that fails."""
 
         @hypothesis.seed(seed)
         @_settings(stores)
