@@ -115,7 +115,7 @@ class Endpoint:
         return _response(self._shown(answer, arguments, caller))
 
     async def _aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of a function that may call a policy: in a worker thread if there is one."""
+        """The result of a function, called in a worker thread if there is a policy, which it may call."""
         if self.offer.policy is None:
             return function(*args, **kwargs)
         return await run_in_threadpool(function, *args, **kwargs)

@@ -26,12 +26,12 @@ class Bounds:
     """Limits per client. Times in seconds."""
 
     connections_max: int = 2048
-    """At a time, of one process."""
+    """Maximum number of open connections of one process."""
     request_s_max: float = 20.0
-    """The time for a request, plus what ``body_bytes_per_s_min`` grants; and for reading some of a response."""
+    """Maximum time to receive a request, plus that of ``body_bytes_per_s_min``; and to send a part of a response."""
     body_bytes_per_s_min: int = 16 * 1024
     look_s: float = 1.0
-    """How often a connection is checked."""
+    """Interval between checks of a connection."""
 
 
 class BoundedConnection(asyncio.Protocol):
@@ -44,13 +44,13 @@ class BoundedConnection(asyncio.Protocol):
     def __init__(self, **given: Any) -> None:
         self._inner = self.inner(**given)
         self.waits_for: str | None = "request"
-        """A request or the rest of its body; None while it is the server's turn."""
+        """What the server waits for: a request or the rest of its body; None while the server works."""
         self.received_bytes = 0
         self.has_response = False
         """Whether the response to the current request has started."""
         self._timer: asyncio.TimerHandle | None = None
         self._unread_bytes: int | None = None
-        """What the client hasn't read of a response, while it doesn't read."""
+        """Bytes of a response that the client hasn't read, while the client isn't reading."""
 
     def connection_made(self, transport: Any) -> None:
         """Accept the connection; if there are too many, close the one that waited longest, or this one."""
