@@ -17,7 +17,7 @@ _ATTRIBUTE = re.compile(r"""([^\s/>=<"']++)(?:\s{0,9}=\s{0,9}(?:"([^"]*+)"|'([^'
 
 def html_text(html: str, shown: Callable[[str, str], str] = lambda _name, _tag: "") -> list[str]:
     """The text between the tags, in parts, with character references resolved. ``shown`` gets the lower-case name of
-    each opening tag, and the tag; it returns a replacement text.
+    each opening tag, and the tag; it returns a replacement.
     """
     parts: list[str] = []
     done = 0

@@ -1,4 +1,4 @@
-"""Text files read line by line in bounded memory, with line numbers."""
+"""Reads text files line by line in bounded memory, with line numbers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Tell = Callable[[int, str, str | None], None]
 
 @contextmanager
 def readable(path: Path) -> Generator[None]:
-    """Converts an unreadable file, or one in a folder, to a RequestError. The store's errors, which are also OSErrors,
-    pass through.
+    """Converts an error of reading a file or a file in a folder to a RequestError. The store's errors, which are also
+    OSErrors, pass through.
     """
     try:
         yield

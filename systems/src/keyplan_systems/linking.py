@@ -1,7 +1,7 @@
-"""The site of a folder of texts, and the targets of links and images in its texts: other texts of the folder, its
+"""The site of a folder of posts, and the targets of links and images in its posts: other posts in the folder, its
 files, or nothing.
 
-Systems decide the new URLs of texts and the storage of files.
+Systems decide the new URLs of posts and the storage of files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LINKED_BYTES_MAX = 20 * 1024 * 1024
 
 
 class SiteFolder:
-    """The site of a folder of texts: the nearest parent folder with settings, else the folder itself."""
+    """The site of a folder of posts: the nearest parent folder with settings, else the folder itself."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -62,7 +62,7 @@ class SiteFolder:
         return tuple(dict.fromkeys([*own, *urls]))
 
     def file(self, below: Path, target: str) -> Path | None:
-        """The file of a link, relative to a text's folder or to the site; None if it doesn't exist."""
+        """The file of a link, relative to a post's folder or to the site; None if it doesn't exist."""
         places = [self.root / text for text in _FILE_ROOTS]
         for place in places if target.startswith("/") else [below, *places]:
             try:
@@ -102,10 +102,8 @@ def _config_of(folder: Path) -> Path | None:
 
 @dataclass
 class Links:
-    """Rewrites the links of texts to their targets' new URLs.
-
-    ``paths`` has the new URL of each text by its path in the folder, ``known`` by its former URLs. ``keep`` stores a
-    file and returns its URL, or None if it can't be stored.
+    """Rewrites the links of posts to their targets' new URLs. ``paths`` has the new URL of each post by its path in the
+    folder, ``known`` by its former URLs. ``keep`` stores a file and returns its URL, or None if it can't be stored.
     """
 
     site: SiteFolder
@@ -113,7 +111,7 @@ class Links:
     known: Mapping[str, str]
     keep: Callable[[Path], str | None]
     former: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """The former URLs of each text, by path: a relative link can start from there."""
+    """The former URLs of each post, by path: a relative link can start from there."""
     lost: Counter[str] = field(default_factory=Counter[str])
     """Targets that don't exist in the folder; the reader clears it."""
 
@@ -121,7 +119,7 @@ class Links:
         self._own = set(self.paths.values())
 
     def address(self, path: str, given: str, is_picture: bool) -> str:
-        """The new URL of a link in the text at a path; a link without a target stays, and is counted in ``lost``."""
+        """The new URL of a link in the post at a path; a link without a target stays, and is counted in ``lost``."""
         if given.startswith("#"):
             return f"#{_page_id(given[1:])}"
         target = given
@@ -144,14 +142,14 @@ class Links:
         return f"{result}{mark}{rest}"
 
     def _place(self, path: str, place: str, is_picture: bool) -> tuple[str | None, bool]:
-        """The URL of a target text or file, and whether it is a text."""
+        """The URL of a target post or file, and whether it is a post."""
         text = None if is_picture else self._text(path, unquote(place))
         if text is not None or not place:
             return text, True
         return self._file(path, unquote(place)), False
 
     def _text(self, path: str, place: str) -> str | None:
-        """The URL of a target text, relative to another text's path."""
+        """The URL of a target post, relative to another post's path."""
         folder = posixpath.dirname(path)
         is_page = place.endswith("/") or "." not in posixpath.basename(place)
         # Relative to a URL with a final slash, as in Hugo

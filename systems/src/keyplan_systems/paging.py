@@ -33,6 +33,6 @@ def as_json(item: BaseModel) -> dict[str, Any]:
 
 
 def items_of_ids(ids: Sequence[str], read: Callable[[list[str]], Iterable[T]], id_of: Callable[[T], str]) -> list[T]:
-    """The existing items of ids, in the order of the ids, which can be older than the store's content."""
+    """The existing items of ids, in the order of the ids. An id can be older than the store's content."""
     there = {id_of(item): item for item in read(list(ids))} if ids else {}
     return [there[item_id] for item_id in ids if item_id in there]

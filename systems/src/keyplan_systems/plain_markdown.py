@@ -32,7 +32,7 @@ _LITERALS = (
     *(("{% raw %}", ""), ("{% endraw %}", ""), ("{%- raw -%}", ""), ("{%- endraw -%}", "")),
     *(("{{</*", "{{<"), ("*/>}}", ">}}"), ("{{%/*", "{{%"), ("*/%}}", "%}}")),
 )
-"""Notations for literal tags, which remain in code."""
+"""Notations for literal tags, which are kept in code."""
 _WITH_ADDRESSES = frozenset({"a", "img", "source", "video", "audio", "iframe"})
 _CODE = r"(?P<ticks>`++)(?:[^`\n]++|\n(?!\n)|(?!(?P=ticks)(?!`))`++){1,400}+(?P=ticks)(?!`)|`++"
 """Inline code in one paragraph, or backticks without an end."""
@@ -87,7 +87,7 @@ def plain_markdown(text: str, address: Address = lambda given, _: given) -> Plai
 
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:
-    """The text in parts, each with whether it is a code block."""
+    """The parts of the text, each with a flag for code blocks."""
     code = code_lines(text)
     *lines, last = text.split("\n")
     numbered = enumerate([*(f"{line}\n" for line in lines), last])
@@ -123,18 +123,18 @@ def _lines(text: str, plain: Plain) -> list[str]:
 
 
 def _attributes(words: str, lines: list[str], plain: Plain) -> None:
-    """Attributes on a line of their own: a heading above gets their id."""
+    """Attributes on a separate line: a heading above them gets their id."""
     own_id = _own_id(words[2:-1])
     if own_id and lines and lines[-1].startswith("#"):
         lines[-1] = f"{lines[-1].rstrip('# ')} {{{own_id}}}"
         return
     if "toc" in words[2:-1].split() and lines:
-        lines.pop()  # the list item that the table of contents replaces
+        lines.pop()  # the list item is replaced by the table of contents
     plain.count(ATTRIBUTES, words)
 
 
 def _in_code(line: str, words: str, fence: str) -> tuple[str, str]:
-    """A line of a code block, and the fence that ends the block."""
+    """A line in a code block, and the fence that ends the block; "" after its end."""
     if fence == "highlight":
         is_end = words.startswith("{") and words.strip("{}%<>- /") in {"highlight", "endhighlight"}
         return (CODE_FENCE, "") if is_end else (line, fence)
@@ -212,7 +212,7 @@ def _meaning(name: str, given: dict[str, str]) -> str | None:
 
 
 def _expression(inner: str) -> str | None:
-    """The value of an expression in a link's URL: empty for the site's own URL, a literal itself."""
+    """The value of an expression in a link's URL: empty for the site's own URL, the literal for a literal."""
     words, _, filters = inner.partition("|")
     words = words.strip()
     if words in _OWN_ADDRESS:
@@ -255,7 +255,7 @@ def _in_address(text: str, place: int) -> bool:
 def _with_addresses(plain: Plain, address: Address, text: str) -> str:
     """The text with the URLs of its links, images, references and HTML replaced by ``address``."""
     opened: list[bool] = []
-    """Whether each open bracket is that of an image."""
+    """For each open bracket, whether it belongs to an image."""
 
     def replaced(match: re.Match[str]) -> str:
         if match["definition"]:

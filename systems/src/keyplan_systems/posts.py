@@ -33,9 +33,9 @@ NOT_CONTENT = frozenset({"_data", "_includes", "_layouts", "_sass", "_site", "ar
 FILE_BYTES_MAX = 4 * 1024 * 1024
 """Larger files aren't read: no article is so large."""
 TITLE_LINES_MAX = 6
-"""A text without front matter has its title in one of the first lines, possibly after badges."""
+"""A file without front matter has its title in one of the first lines, possibly after badges."""
 FIELD_CHARACTERS_MAX = 4_000
-"""Maximum length of a field's text."""
+"""Maximum length of a field."""
 _DATES = ("date", "publishDate", "publishdate", "pubDate")
 TAKEN = frozenset({
     "alias", "aliases", "author", "authors", "categories", "category", "description", "draft", "excerpt",
@@ -49,7 +49,7 @@ TAKEN = frozenset({
 class Post:
     """A parsed post. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None without a date in
     fields or name. ``permalink`` is the former URL, ``aliases`` the former redirects. ``fields`` is the front matter.
-    ``said`` are reports with hints: an empty text, an unlisted one, a translation.
+    ``said`` are messages with hints, for example about an empty, an unlisted or a translated post.
     """
 
     path: str
@@ -211,7 +211,7 @@ _ABOUT_FOLDER = (
 
 
 def _front_of(stem: str, text: str) -> FrontMatter:
-    """The front matter of a text. Without any, a heading at the start is the title. Raises FrontMatterError."""
+    """The front matter of a file. Without it, a heading at the start is the title. Raises FrontMatterError."""
     if split_front_matter(text) is not None:
         return read_front_matter(text)
     if stem.lower().startswith(_ABOUT_FOLDER):
@@ -263,10 +263,10 @@ class _Fields:
             **front.fields,
         }
         self.unusable: Counter[str] = Counter()
-        """The number of entries of each list that have no text."""
+        """For each list, the number of entries that aren't strings."""
 
     def text(self, *names: str) -> str | None:
-        """The first nonempty field of these, as text on one line."""
+        """The first nonempty field of these, as a string on one line."""
         for name in names:
             value = self.fields.get(name)
             if isinstance(value, str | int | float | date) and not isinstance(value, bool):
@@ -287,7 +287,7 @@ class _Fields:
         return self.flag("draft") is True or self.flag("published") is False or status in {"draft", "hidden"}
 
     def unlisted(self) -> str | None:
-        """Why a text isn't listed on its site though it isn't a draft: it has expired, or is restricted."""
+        """The reason why the site doesn't list a post that isn't a draft: it has expired, or is restricted."""
         build: Any = self.fields.get("build", self.fields.get("_build"))
         if isinstance(build, dict) and {str(build.get(name)).lower() for name in ("render", "list")} & {
             "never",
@@ -310,12 +310,12 @@ class _Fields:
         return self._listed({word: self.fields.get(word), many: value}, lambda part: part)
 
     def paths(self, *names: str) -> tuple[str, ...]:
-        """URLs: a text, or a list of texts."""
+        """URLs: a string, or a list of strings."""
         given = {name: self.fields.get(name) for name in names}
         return self._listed(given, lambda part: part if isinstance(part, str) and len(part) <= 1000 else None)
 
     def people(self, *names: str) -> tuple[str, ...]:
-        """Authors: a text, a list of texts, or mappings with names."""
+        """Authors: a string, a list of strings, or mappings with names."""
         keys = ("id", "username", "login", "nickname", "name", "email")
 
         def person(part: Any) -> Any:
@@ -324,7 +324,7 @@ class _Fields:
         return self._listed({name: self.fields.get(name) for name in names}, person)
 
     def _listed(self, given: Mapping[str, Any], of: Callable[[Any], Any]) -> tuple[str, ...]:
-        """The texts in fields with a text or a list of texts, without duplicates; counts unusable entries of lists."""
+        """The strings in fields with strings or lists of strings, without duplicates; counts invalid list entries."""
         result: dict[str, None] = {}
         for name, value in given.items():
             for part in value if isinstance(value, list) else [value]:
@@ -380,7 +380,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _moment_in(text: str) -> datetime:
-    """A datetime in ISO 8601, possibly with a space before the zone, or as in mail headers. Raises ValueError."""
+    """Parse a datetime in ISO 8601, possibly with a space before the zone, or of a mail header. Raises ValueError."""
     try:
         return datetime.fromisoformat(text.replace(" +", "+").replace(" -", "-"))
     except ValueError:

@@ -38,7 +38,7 @@ def not_there(design: Design, wholes: Sequence[W], main: Callable[[W], Entity], 
 
 
 def shifted(entity: E, offset: timedelta) -> E:
-    """The entity with each of its times moved by ``offset``: samples have the dates of today."""
+    """The entity with each of its times moved by ``offset``, so that samples have current dates."""
     times = {name: value + offset for name, value in entity if isinstance(value, datetime)}
     return entity.model_copy(update=times) if times else entity
 
@@ -56,7 +56,7 @@ def zipf_sums(count: int) -> list[float]:
 
 def drawn(chance: random.Random, count: int) -> int:
     """A number below ``count``, Zipf-distributed, equal to the draw of ``random.choices`` with these weights, but
-    without a list per count: the sums of the next power of two serve all smaller counts.
+    without a list per count: all smaller counts use the sums of the next power of two.
     """
     sums = zipf_sums(1 << (count - 1).bit_length())
     return bisect(sums, chance.random() * sums[count - 1], 0, count - 1)

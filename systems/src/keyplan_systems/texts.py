@@ -1,4 +1,4 @@
-"""Texts of samples: hand-written sentences about a few subjects, combined into readable articles.
+"""Articles for samples: hand-written sentences about a few subjects, combined into readable articles.
 
 A seeded ``random.Random`` makes them deterministic.
 """
@@ -14,11 +14,11 @@ from itertools import islice
 
 @dataclass(frozen=True)
 class Subject:
-    """The sentences of one kind of articles. In a sentence, ``{a|b|c}`` is one of its alternatives."""
+    """The sentences for articles on one subject. ``{a|b|c}`` in a sentence becomes one of the alternatives."""
 
     tags: Sequence[str]
     things_listed: str
-    """What its articles are about, separated by commas."""
+    """The topics of its articles, separated by commas."""
     openings: Sequence[str]
     sentences: Sequence[str]
     headings: Sequence[str]

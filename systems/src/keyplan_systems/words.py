@@ -1,4 +1,4 @@
-"""Slugs of titles, excerpts and word lists of texts, normalized tags."""
+"""Slugs of titles, excerpts and word lists of posts, normalized tags."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def slug_from(title: str, otherwise: str = "post") -> str:
 
 
 def numbered(slug: str) -> Iterator[str]:
-    """A slug, then the same with numbers, for duplicate titles."""
+    """A slug, then the same slug with numbers, for duplicate titles."""
     yield slug
     for number in range(2, NUMBERED_MAX + 1):
         yield f"{slug[: SLUG_MAX - 3]}-{number}"
 
 
 def is_slug(text: str) -> bool:
-    """Whether it consists of words of letters and numbers of any script, separated by single hyphens.
+    """Whether a string consists of words of letters and numbers of any script, separated by single hyphens.
 
     Uses Unicode categories instead of a regular expression, because those of Python and pydantic differ, for example
     for numerals. ASCII, the usual case, is fast.
@@ -117,7 +117,7 @@ def is_tag(text: str) -> bool:
 
 
 def is_line(text: str) -> bool:
-    """Whether a text is one visible line without controls and direction marks."""
+    """Whether a string is one visible line without controls and direction marks."""
     kinds = {unicodedata.category(word) for word in text}
     if kinds & _NO_TEXT or any(word in _TURNING for word in text):
         return False
@@ -125,12 +125,12 @@ def is_line(text: str) -> bool:
 
 
 def shows_something(text: str) -> bool:
-    """Whether a text has a visible character: not only spaces, marks and zero-width characters."""
+    """Whether a string has a visible character: not only spaces, marks and zero-width characters."""
     return any(unicodedata.category(word)[0] not in "CZM" and word not in _BLANK for word in text)
 
 
 def visible(text: str) -> str:
-    """The text, for pydantic. Raises ValueError for an invisible one."""
+    """The string, for pydantic. Raises ValueError for an invisible string."""
     if not shows_something(text):
         raise ValueError("it has no visible characters")
     return text

@@ -124,7 +124,7 @@ def _password_faults(password: str, email: str, username: str, field: str = "pas
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text can be stored: it has no lone surrogate."""
+    """Whether a string can be stored: it has no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -38,13 +38,13 @@ INDEXES = [
 ]
 
 STATUS_SHARDS = 4
-"""Shards of the published posts in an index: README.md has the arithmetic of these numbers."""
+"""Number of shards for the published posts in an index: README.md has the arithmetic of these numbers."""
 READER_SHARDS = 32
-"""Shards of the readers of one post."""
+"""Number of shards for the readers of one post."""
 COUNTER_SHARDS = {"post": 32, "user": 4, "tag": 4}
-"""Partitions of the counter of one post, user or tag."""
+"""Number of partitions for the counter of one post, user or tag."""
 COUNTER_SLOTS = 8
-"""Items per partition of a counter for transactions; one more is for single updates."""
+"""Number of items per partition of a counter for transactions; one additional item is for single updates."""
 FRONT_PAGE_REPLICAS = 8
 COMBO_TAGS_MAX = 5
 """Maximum number of tags of a post: n tags are 2ⁿ−1 combinations."""
@@ -161,7 +161,7 @@ class Credential(Entity):
 
 
 class ProviderUser(Entity):
-    """A user of an external identity provider."""
+    """The user with an identity at an external provider."""
 
     provider: str = Field(min_length=1, max_length=40)
     external_id: str = Field(min_length=1, max_length=400)
@@ -242,7 +242,7 @@ class Post(Entity):
 
 
 class PostContent(Entity):
-    """A post's text in Markdown. ``version`` counts its edits: an edit of an older version is rejected.
+    """A post's text in Markdown. ``version`` counts edits: an edit based on an older version is rejected.
 
     ``imported`` is a digest of the imported file: importing the same file again changes nothing.
     """
@@ -265,7 +265,7 @@ class PostWithContent(NamedTuple):
 
 
 class PostSlug(Entity):
-    """The post of a slug; a post's old slugs stay, and redirect."""
+    """The post with a slug. Former slugs are kept and redirect."""
 
     slug: Slug
     post_id: Id
@@ -333,7 +333,7 @@ class PostTagCombo(Entity):
 
 
 class PostImpression(Entity):
-    """A user and a post: the first view, the like, the stars."""
+    """A user's actions on a post: the first view, the like, the stars."""
 
     post_id: Id
     user_id: Id

@@ -1,4 +1,4 @@
-"""The URLs that an imported text had on its site, by Jekyll's and Hugo's rules: the blog redirects them."""
+"""The URLs that an imported post had on its site, by Jekyll's and Hugo's rules: the blog redirects them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyplan_systems.posts import Post, day_named, is_pattern
 
 
 def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
-    """The URLs that a text had on its site, the most certain first."""
+    """The URLs that a post had on its site, the most certain first."""
     for given in (*post.aliases, *([post.permalink] if post.permalink else [])):
         if not is_pattern(given):
             yield given

@@ -90,9 +90,9 @@ class _Import:
         self.former: dict[str, list[str]] = {}
         self.links = Links(self.site, {}, {}, self._keep)
         self.ids: dict[str, set[str]] = {}
-        """The link targets within each text, by URL."""
+        """The link targets within each post, by URL."""
         self.anchored: dict[str, list[str]] = {}
-        """The links of each file to targets within texts."""
+        """The links of each file to targets within posts."""
 
     def survey(self, paths: list[Path]) -> None:
         """Determine the new and former URLs of all posts before links are rewritten."""
@@ -133,7 +133,7 @@ class _Import:
             self.report.loaded += 1
 
     def check_anchors(self) -> None:
-        """Report links to missing targets within texts, after all texts are known; site generators create some
+        """Report links to missing targets within posts, after all posts are loaded; site generators create some
         targets.
         """
         for path, links in self.anchored.items():
@@ -191,7 +191,7 @@ class _Import:
             created_at=made,
         )
         before = self._write(file, wanted, text)
-        # A post that was unpublished in the blog stays unpublished. A post with a future date waits.
+        # A post that was unpublished in the blog stays unpublished. A post with a future date isn't published yet.
         if not is_draft and made <= now() and (before is None or before.post.published_at is None):
             self.design.publish_as_of(post_id, made)
         self.loaded.add(post_id)

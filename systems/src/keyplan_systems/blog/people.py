@@ -1,6 +1,6 @@
 """Writes about people: registration, profiles, roles, moderation, sessions, identities; messages.
 
-Passwords and secrets are hashed before: ``accounts`` hashes them, and is the site's interface.
+Passwords and secrets are already hashed: ``accounts``, the site's interface, hashes them.
 """
 
 from __future__ import annotations

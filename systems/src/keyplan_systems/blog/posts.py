@@ -216,7 +216,7 @@ class PostWrites(Reads):
         return post
 
     def _active(self, user_id: str, place: str) -> Writes:
-        """Expect that the user is active. Raises ItemNotFound and Refused."""
+        """Require that the user is active. Raises ItemNotFound and Refused."""
         user = yield from self.user.read(user_id)
         if user is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place=place)
@@ -284,7 +284,7 @@ class PostWrites(Reads):
 
 
 def _after(post: Post, edit: Update[Post]) -> Post:
-    """The post as it was read, with the edit's changes: its counters can have changed meanwhile."""
+    """The post as it was read, with the changes of the edit. Its counters can be outdated."""
     return post.model_copy(update={**edit.changes})
 
 
@@ -295,7 +295,7 @@ def tag_combos(tags: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def check_content(content: str, place: str) -> None:
-    """Raises ItemTooLarge for a text that exceeds the maximum, before anything is sent."""
+    """Raises ItemTooLarge for content that exceeds the maximum size, before anything is sent."""
     size = len(content.encode("utf-8", "surrogatepass"))
     if size > CONTENT_BYTES_MAX:
         raise ItemTooLarge(

@@ -171,7 +171,7 @@ class Gatherer:
         return same and age.total_seconds() < FRONT_PAGE_SECONDS * COPIED_FACTOR
 
     def _refresh(self, refresh: Callable[[str], Refreshed], queue: _Queue, name: str) -> Refreshed:
-        """Aggregate one. If another process did so recently, it waits again, for later counts."""
+        """Aggregate one post, tag or user. If another process did so recently, it is queued again, for later counts."""
         self._rest()
         try:
             outcome = refresh(name)

@@ -237,7 +237,7 @@ class Reads:
 
     @read("R15")
     def contents(self, post_id: Each[str]) -> list[PostContent]:
-        """The texts of several posts, for feeds."""
+        """The content of several posts, for feeds."""
         ...
 
     @read("R16")

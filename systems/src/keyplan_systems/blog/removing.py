@@ -1,9 +1,9 @@
 """Permanent deletion of a post or an account with all references, and the export of a user's data.
 
-Each step can be repeated: what other steps need is deleted last, so an interrupted deletion restarts from the
-beginning. Concurrent writes can't add references: comments expect a published post, and views, likes and
-ratings count in shards of a counter, which are closed before their subject is deleted. README.md lists what stays:
-impressions (seen, liked, rated) of deleted users without names.
+Each step can be repeated: items that other steps need are deleted last, so an interrupted deletion restarts from the
+beginning. Concurrent writes can't add references: comments expect a published post, and views, likes and ratings count
+in shards of a counter, which are closed before their subject is deleted. README.md lists what stays: impressions (seen,
+liked, rated) of deleted users without names.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _remove_user(blog: Blog, user: User) -> None:
 
 
 def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
-    """All stored data of a user as JSON: profile, posts with texts, comments, images, sign-ins."""
+    """All stored data of a user as JSON: profile, posts with content, comments, images, sign-ins."""
     user = blog.get(User, user_id=user_id, consistent=True)
     credential = blog.get(Credential, user_id=user_id, consistent=True)
     if user is None or credential is None:

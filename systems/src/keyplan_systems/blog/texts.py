@@ -40,11 +40,11 @@ MESSAGES = (
 
 
 def title_of(number: int) -> tuple[str, Subject, int]:
-    """The title of post ``number``, its subject, and how often that title was used before."""
+    """The title of post ``number``, its subject, and the number of earlier posts with that title."""
     which = number % len(SUBJECTS)
     subject = SUBJECTS[which]
     turn, place = divmod(number // len(SUBJECTS), len(subject.things))
-    # Each thing is combined with each template once before a title is repeated
+    # Each thing is combined once with each template before a title is repeated
     template = TITLES[(turn + 7 * place + 5 * which) % len(TITLES)]
     title = template.format(thing=subject.things[place])
     return title[0].upper() + title[1:], subject, turn // len(TITLES)

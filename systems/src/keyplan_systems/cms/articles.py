@@ -1,7 +1,7 @@
 """Writes of articles: create, edit, tag, archive, delete. ``publishing`` has those of versions.
 
-The items of an article's lists are written in the same transaction (``placing``), which expects the article as it was
-read.
+The article's list items are written in the same transaction (``placing``), which requires that the article is unchanged
+since it was read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHOWN = ("title", "slug", "excerpt", "author_id", "tags")
 
 
 def pinned(article: Article) -> dict[str, Any]:
-    """The fields that a write expects unchanged: all that lists contain."""
+    """The fields that a write requires to be unchanged: all fields that lists contain."""
     names = (*_SHOWN, "status", "published_at", "current_version", "published_version", "former_slugs")
     return {name: getattr(article, name) for name in names}
 
@@ -155,7 +155,7 @@ class ArticleWrites(Reads):
         yield Batch(
             Delete(entity, article_id=article_id, version=number)
             for number in numbers
-            for entity in (VersionCard, ArticleVersion)  # a remaining version lets the next deletion find its card
+            for entity in (VersionCard, ArticleVersion)  # a remaining version allows the next deletion to find its card
         )
 
     def _known(self, article_id: str) -> Writes[Article]:

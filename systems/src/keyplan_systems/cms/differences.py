@@ -1,4 +1,4 @@
-"""Line-by-line differences of two texts, with bounded work."""
+"""Line-by-line differences between two texts, with bounded work."""
 
 from __future__ import annotations
 

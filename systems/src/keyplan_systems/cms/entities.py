@@ -38,7 +38,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 def second_of(moment: datetime) -> str:
-    """A time in UTC, with seconds, in keys: a long id leaves no room for more."""
+    """A time in UTC with seconds, for keys: a long id leaves no room for more digits."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")[:19]
 
 

@@ -1,7 +1,6 @@
-"""The git history of a folder: the texts of each file, with dates and authors.
-
-One ``git log`` lists all changes, including those before a file was moved into the folder; texts are read on demand.
-Git runs without a shell, and without the repository's hooks and filters. Systems interpret the history.
+"""The git history of a folder: the contents of each file, with dates and authors. One ``git log`` lists all changes,
+including those before a file was moved into the folder; contents are read on demand. Git runs without a shell, and
+without the repository's hooks and filters. Systems interpret the history.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class HistoryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The text of a file from a time on, and its author (None: unknown)."""
+    """The content of a file from a time on, and its author (None: unknown)."""
 
     body: str
     author: str | None
@@ -82,9 +81,8 @@ class History:
             raise HistoryError(f"git's log can't be read: {error}") from None
 
     def revisions(self, path: str) -> list[Revision]:
-        """The texts of a file, oldest first, each without its front matter. Raises HistoryError.
-
-        Skips texts that aren't UTF-8 or are too large.
+        """The contents of a file, oldest first, without front matter. Raises HistoryError. Skips contents that aren't
+        UTF-8 or are too large.
         """
         result: list[Revision] = []
         for change in self._changes.get(path, ()):

@@ -115,9 +115,8 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
 
 
 def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: LoadReport) -> None:
-    """Report content that an article doesn't support, and text that only its own site supports.
-
-    The text isn't changed, because each commit's text is a version.
+    """Report content that an article doesn't support, and text that only its own site supports. The text isn't changed,
+    because the text of each commit is a version.
     """
     groups.add("further authors, ignored", post.path, Counter(post.authors[1:]), "an article has one author")
     groups.add("former URLs, ignored", post.path, Counter(post.aliases), "redirect them on your site")
@@ -245,7 +244,7 @@ def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tupl
     except ItemExists:
         if design.get(Article, article_id=article.article_id, consistent=True) is not None:
             raise  # another process loads the same folder
-        design.delete_article(article.article_id)  # versions that an interrupted deletion left
+        design.delete_article(article.article_id)  # an interrupted deletion left versions
         design.transact(actions)
     return article, revisions[len(first) :]
 
@@ -253,8 +252,8 @@ def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tupl
 def _unknown(design: Cms, before: Article, revisions: Sequence[Revision]) -> Sequence[Revision]:
     """The versions after the previous import.
 
-    The newest stored version that is also one of the file's marks the previous import; versions published in the CMS
-    since then stay, as long as the file doesn't change again.
+    The newest stored version that is also a version of the file marks the previous import; versions published in the
+    CMS since then stay, as long as the file doesn't change again.
     """
     for page in pages_of(partial(design.article_versions, before.article_id, limit=10)):
         for stored in page:

@@ -1,4 +1,4 @@
-"""Writes of members. Passwords are hashed before."""
+"""Writes of members. Passwords are already hashed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MemberWrites(PublishingWrites):
 
     @write("W13", attempts=10)
     def join(self, member: Member, password_hash: Hash) -> Writes[Member]:
-        """Join. The first member is administrator; others wait for a role.
+        """Add a member. The first one is administrator; others wait for a role.
 
         Raises ItemExists for a taken id, UniqueValueTaken for a taken address.
         """

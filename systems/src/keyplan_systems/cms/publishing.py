@@ -31,8 +31,8 @@ class PublishingWrites(ArticleWrites):
     def publish(self, article_id: str, body: str, created_by: str) -> Writes[ArticleVersion]:
         """Publish a new version with the next number.
 
-        Of two concurrent publishers, the second one's condition fails, and it retries with the following number. Raises
-        ItemNotFound, Refused for an archived article, ItemTooLarge for a body over 395 KB.
+        If two writers publish concurrently, the condition of the second one fails, and it retries with the next number.
+        Raises ItemNotFound, Refused for an archived article, ItemTooLarge for a body over 395 KB.
         """
         check_body(body, "Cms.publish.body")
         article = yield from self._editable(article_id)
@@ -133,7 +133,7 @@ class PublishingWrites(ArticleWrites):
 
     @write("W12")
     def revoke_preview(self, token: str) -> Writes:
-        """End a preview link; no error if it has expired."""
+        """Revoke a preview link. An expired link isn't an error."""
         yield Delete(Preview, token_hash=token_hash(token))
 
     def _shown(self, article: Article, number: int, moment: datetime) -> Writes[Article]:
@@ -158,7 +158,7 @@ def _published(article: Article, moment: datetime) -> dict[str, Any]:
 
 
 def _still_shown(article: Article) -> dict[str, Any]:
-    """The changes for saving a newer version: the published one is then named."""
+    """The changes for saving a newer version: the article then names the published one."""
     return {"published_version": article.shown_version} if article.status == "published" else {}
 
 

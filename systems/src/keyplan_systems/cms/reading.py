@@ -1,4 +1,4 @@
-"""What readers see: the published version of an article, or the version of a preview link."""
+"""The versions that readers see: the published one, or that of a preview link."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def readable(cms: Cms, slug: str) -> Readable | None:
 def previewed(cms: Cms, token: str) -> Readable | None:
     """The version of a preview link; None if it has expired or is invalid."""
     shared = cms.preview(token_hash(token)) if len(token) <= TOKEN_CHARACTERS_MAX else None
-    if shared is None or shared.expires_at <= now():  # expired items can exist for days
+    if shared is None or shared.expires_at <= now():  # DynamoDB can take days to delete an expired item
         return None
     article = cms.article(shared.article_id)
     return None if article is None else _with_version(cms, article, shared.version)

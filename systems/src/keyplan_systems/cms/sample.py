@@ -1,7 +1,7 @@
 """The sample of the CMS: articles by several authors, with tags, versions and every status.
 
-Article number n is the same in every sample of any size. Existing items stay, so sampling again changes nothing. The
-texts are in ``keyplan_systems.texts``.
+Article number n is the same in every sample of any size. Existing items stay, so sampling again changes nothing.
+``keyplan_systems.texts`` has the articles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from keyplan_systems.sampling import drawn, in_steps, not_there, shifted, zipf
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 
 AUTHORS = tuple(f"u_{number:02d}" for number in range(1, 13))
-"""The authors of the first articles."""
+"""Number of authors of the first articles."""
 STEADY = 1000
 """From this number of articles on, more authors join."""
 ARTICLES_AN_AUTHOR = 500

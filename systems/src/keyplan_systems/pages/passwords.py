@@ -90,7 +90,7 @@ def reset(turn: Turn[Any]) -> Response:
     with turn.site.hashing:
         try:
             turn.people.set_password(person.user_id, person.password_hash, hash_password(password))
-        except ConditionFailed:  # another request used the link first
+        except ConditionFailed:  # another request has used the link
             raise used_link(("Request a new link", "/password/forgotten")) from None
     turn.site.visitors.sign_out(turn.visitor)
     return turn.go("/sign-in", "reset")

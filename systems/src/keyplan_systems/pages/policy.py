@@ -33,7 +33,7 @@ class Rule:
 
 
 class TablePolicy(BasePolicy[Person]):
-    """A policy (``keyplan.web.policy.Policy``) by a table: unlisted patterns don't exist."""
+    """A policy (``keyplan.web.policy.Policy``) defined by a table: the API doesn't have patterns without a rule."""
 
     def __init__(self, site: SmallSite[Any], rules: Mapping[str, Rule]) -> None:
         unknown = rules.keys() - site.design.compiled.patterns.keys()

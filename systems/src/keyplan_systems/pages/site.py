@@ -41,12 +41,12 @@ NOTICES = {
     "password": "Your password is changed. Your other sessions have ended.",
     "reset": "Your password is set. You can sign in now.",
 }
-"""Messages after a form was processed. The URL contains only the name (``?done=saved``), never the text."""
+"""Messages after a form was processed. The URL contains only the name (``?done=saved``), never the message."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """A site's name and appearance. ``navigation`` has labels with URLs."""
+    """A site's name and appearance. ``navigation`` contains labels with URLs."""
 
     system: str
     """The system's name, also in the names of cookies."""

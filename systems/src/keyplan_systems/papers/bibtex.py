@@ -1,4 +1,4 @@
-"""Reading of BibTeX: macros, cross-references, names, LaTeX's accents.
+"""Reads BibTeX: macros, cross-references, names, LaTeX's accents.
 
 bibtexparser parses the file in parts, cut at an ``@`` at the beginning of a line. pylatexenc decodes LaTeX. A file with
 cross-references is read twice, first for macros and inherited fields.
@@ -47,24 +47,24 @@ PART_CHARACTERS = 256 * 1024
 """The file is parsed in parts of this size, each extended to the end of its last entry."""
 KEY_CHARACTERS_MAX = 500
 TEXT_CHARACTERS_MAX = 40_000
-"""Characters of a value that are decoded: twice the limit of an abstract."""
+"""Maximum number of decoded characters of a value: twice the limit of an abstract."""
 NAMES_CHARACTERS_MAX = 100_000
 COMMAS_MAX = 2
-"""Commas in a name: ``Last, Jr., First``."""
+"""Maximum number of commas in a name: ``Last, Jr., First``."""
 ENTRY_CHARACTERS_MAX = 4 * 1024 * 1024
-"""The limit of an entry: a longer one is split."""
+"""Maximum length of an entry: a longer one is split."""
 VALUE_CHARACTERS_MAX = 200_000
-"""The limit of an expanded value: nested macros can double with each line."""
+"""Maximum length of an expanded value: nested macros can double it with each line."""
 MACROS_CHARACTERS_MAX = 20_000_000
-"""The limit of all macros together."""
+"""Maximum total length of all macros."""
 PARENTS_MAX = 100_000
-"""The limit of entries that others inherit from."""
+"""Maximum number of entries that others inherit from."""
 USED = frozenset({
     "abstract", "author", "booktitle", "crossref", "date", "doi", "editor", "institution", "journal", "journaltitle",
     "keyword", "keywords", "month", "number", "pages", "publisher", "school", "series", "title", "url", "volume",
     "year",
 })  # fmt: skip
-"""The fields that are mapped to those of a paper; the rest is kept as further fields."""
+"""The fields that are mapped to fields of a paper; the others are kept as further fields."""
 INHERITED = (
     "address", "booktitle", "date", "edition", "editor", "eventtitle", "institution", "isbn", "issn", "journal",
     "location", "month", "number", "organization", "publisher", "series", "title", "volume", "year",
@@ -95,7 +95,7 @@ class _Known:
     """Whether a value was truncated since the last report."""
 
     def define(self, name: str, raw: str) -> None:
-        """Store a macro within the limit of all macros."""
+        """Store a macro, unless the total length of all macros exceeds its maximum."""
         value = self.value(raw)
         before = len(self.macros.get(name, ""))
         if self.macro_characters + len(value) - before > MACROS_CHARACTERS_MAX:
@@ -227,7 +227,7 @@ def _read(line: int, block: Block, known: _Known) -> Iterator[Record | Trouble]:
         case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, String):
             known.define(block.key.lower(), str(block.ignore_error_block.value))
         case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, Entry):
-            yield from _EntryReader(line, block.ignore_error_block, known).read()  # the loader knows earlier parts too
+            yield from _EntryReader(line, block.ignore_error_block, known).read()  # the loader detects duplicates
         case DuplicateFieldKeyBlock() if isinstance(block.ignore_error_block, Entry):
             twice = ", ".join(sorted(block.duplicate_keys))
             yield Trouble(line, f"entry {block.ignore_error_block.key} has {twice} twice: the first is used")
@@ -257,7 +257,7 @@ def _between(line: int, text: str) -> Iterator[Trouble]:
 
 @dataclass
 class _EntryReader:
-    """One entry on its way to a record."""
+    """Converts one entry to a record."""
 
     line: int
     entry: Entry
@@ -318,8 +318,8 @@ class _EntryReader:
     def _collection(
         self, kind: str, own: Mapping[str, str], inherited: Mapping[str, str]
     ) -> tuple[str, tuple[str, ...]]:
-        """Where the entry appeared: its journal, its proceedings (from the cross-referenced entry, or the key of that
-        entry if nothing else is known), or its institution. Also returns the fields that were used.
+        """The publication of the entry: its journal, its proceedings (from the cross-referenced entry, or the key of
+        that entry if nothing else is known), or its institution. Also returns the fields that were used.
         """
         above = {name: inherited.get(name, "") for name in ("booktitle", "journal", "title")}
         makers = ("crossref", "institution", *(["series"] if kind in {"book", "inbook", "proceedings"} else []))
@@ -413,7 +413,7 @@ def _published(fields: Mapping[str, str]) -> datetime:
 
 
 def _month(text: str) -> int | None:
-    """The first month in a text, by name or number."""
+    """The first month in a string, by name or number."""
     words = [word.lower() for word in _words(text)]
     named = next((word[:3] for word in words if word[:3] in _MONTHS), None)
     number = next((word.lstrip("0") for word in words if word.lstrip("0") in _MONTH_NUMBERS), None)
@@ -461,7 +461,7 @@ def _text(value: str) -> str:
 
 
 _SORT_KEY = re.compile(r"\\(?:noopsort|sortnoop|noop)[ ]*\{[^{}]*\}", re.IGNORECASE)
-"""Sort keys, which aren't printed: ``{\\noopsort{1973a}}1973``."""
+"""Matches sort keys, which aren't printed: ``{\\noopsort{1973a}}1973``."""
 _COMMAND = re.compile(r"\\([A-Za-z]{2,40})(?:(\{\}|(?=\}|\\ |$))|[ ]?)")
 _SPELLED = {
     "bs": r"\textbackslash{}",

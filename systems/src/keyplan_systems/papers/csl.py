@@ -1,6 +1,6 @@
-"""CSL-JSON, the form of bibliographies of Zotero, Mendeley, Crossref and pandoc.
+"""Reads CSL-JSON, the bibliography format of Zotero, Mendeley, Crossref and pandoc.
 
-A file is an array of objects, objects line by line, or ``{"items": [...]}``. It is read up to its first syntax error.
+A file is an array of objects, objects line by line, or ``{"items": [...]}``. Reading ends at a syntax error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from keyplan_systems.papers.records import (
 
 FILE_BYTES_MAX = 64 * 1024 * 1024
 TEXT_CHARACTERS_MAX = 40_000
-"""Characters of a field that are read: twice the limit of an abstract."""
+"""Maximum number of characters of a field that are read: twice the limit of an abstract."""
 _WRAPPERS = ('"items"', '"references"')
 _BETWEEN = " \t\r\n,[]}"
 _TAKEN = frozenset({
@@ -64,7 +64,7 @@ def read_csl(path: Path) -> Iterator[Record | Trouble]:
 
 
 def _objects(text: str) -> Iterator[tuple[int, Any]]:
-    """The outermost objects of a text with their lines, up to the first syntax error, which is a Trouble."""
+    """The outermost objects of a string with their lines, up to a syntax error, which is a Trouble."""
     decoder = json.JSONDecoder()
     start = text.find("[", 0, 200) + 1 if text[:200].lstrip("{ \t\r\n").startswith(_WRAPPERS) else 0
     line, counted, place, reason = 1, 0, start, ""
@@ -210,8 +210,8 @@ def _text(value: Any) -> str:
 
 
 def _without_markup(text: str) -> str:
-    """A text without the tags of HTML (``<i>``) and JATS (``<jats:p>``), and with entities (``&amp;``) resolved. Other
-    words between ``<`` and ``>`` stay: ``a < b > c``.
+    """A string without the tags of HTML (``<i>``) and JATS (``<jats:p>``), and with entities (``&amp;``) resolved.
+    Other words between ``<`` and ``>`` stay: ``a < b > c``.
     """
     return "".join(html_text(text, _tag_text))
 

@@ -36,10 +36,10 @@ from keyplan_systems.site.sessions import SessionPatterns
 GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 GSI3 = Index("GSI3", "GSI3PK", "GSI3SK", projection="KEYS_ONLY")
-"""The newest papers of all collections, which the document doesn't have."""
+"""The newest papers of all collections. The document doesn't have this index."""
 
 AUTHORS_MAX = 75
-"""Authors of a paper: with its topics and the paper, they fit the 100 actions of a transaction."""
+"""Maximum number of authors: with the paper and its topics, they fit into the 100 actions of a transaction."""
 TOPICS_MAX = 20
 EDITORS_MAX = 20
 LISTED_CHARACTERS_MAX = 250
@@ -54,7 +54,7 @@ DRAFT_KEPT = timedelta(days=30)
 Status = Literal["draft", "published", "superseded"]
 Role = Literal["author", "contributor", "editor"]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=250)]
-"""With 4 bytes a letter it fits a sort key, which takes 1,024."""
+"""With 4 bytes per letter, it fits into a sort key (1,024 bytes)."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Abstract = Annotated[str, StringConstraints(max_length=20_000)]
@@ -67,7 +67,7 @@ Said = Annotated[str, StringConstraints(min_length=1, max_length=FURTHER_CHARACT
 Further = Annotated[dict[FieldName, Said], Field(min_length=1, max_length=FURTHER_MAX)]
 """Other bibliographic fields (a note, an edition, a series), by BibTeX's names."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=90_000)]
-"""With 4 bytes a letter it fits an item, which has 400 KB."""
+"""With 4 bytes per letter, it fits into an item (400 KB)."""
 PasswordHash = Annotated[str, Field(min_length=1, max_length=500)]
 VersionName = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){0,3}$")]
 Byline = Annotated[dict[Id, Role], Field(max_length=AUTHORS_MAX)]
@@ -77,8 +77,8 @@ Byline = Annotated[dict[Id, Role], Field(max_length=AUTHORS_MAX)]
 class Paper(Entity):
     """The current version of a paper. Earlier versions are in its partition.
 
-    Listings are ordered by ``published_at``, which is the time of adding by default. A superseded draft has none: it is
-    in no listing, and expires.
+    Listings are ordered by ``published_at``, which is the time of adding by default. A superseded draft has no
+    ``published_at``: it is in no listing, and expires.
     """
 
     paper_id: Id
@@ -223,7 +223,7 @@ class PaperDetails(BaseModel):
 
 
 class PaperWithAuthors(NamedTuple):
-    """A paper with its authors and topics: one partition, one Query."""
+    """A paper with its authors and topics: one partition, read by one Query."""
 
     paper: Paper
     authors: list[Membership]
@@ -377,8 +377,8 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
     def new_version(
         self, paper_id: Id, version: VersionName, title: Title | None = None, abstract: Abstract | None = None
     ) -> Writes[Paper]:
-        """Add a new version of a paper with the same status. The previous version is stored, and expires after 30 days
-        if it was a draft.
+        """Add a new version of a paper with the same status. The previous version is kept; a draft expires after 30
+        days.
 
         Raises ItemNotFound; Refused for a superseded paper, and for a version that isn't higher than the current one,
         even if that was written meanwhile.
@@ -415,7 +415,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
 
     @write("W5", attempts=30)
     def publish(self, paper_id: Id) -> Writes[Paper]:
-        """Publish a draft. It has today's date in every listing. Raises ItemNotFound, Refused."""
+        """Publish a draft. Its date in every listing is today. Raises ItemNotFound, Refused."""
         whole = yield from self._whole(paper_id, "Papers.publish")
         paper = whole.paper
         if paper.status != "draft":
@@ -548,7 +548,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
 
 
 def byline(authors: list[Membership]) -> list[Membership]:
-    """The authors of a paper in the order of its byline. The table has them by handle."""
+    """The authors of a paper in the order of its byline. The table orders them by handle."""
     return sorted(authors, key=lambda membership: membership.position)
 
 

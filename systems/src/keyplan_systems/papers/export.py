@@ -37,7 +37,7 @@ _LATEX = {
 
 
 def collection_name(collection: str) -> str:
-    """A collection's name for people: the words of an id (``data-and-storage``), or the name itself."""
+    """A collection's display name: the words of an id (``data-and-storage``), or the name itself."""
     return collection.replace("-", " ").capitalize() if _COLLECTION_ID.fullmatch(collection) else collection
 
 
@@ -85,7 +85,7 @@ def _date_parts(paper: Paper) -> list[int]:
 
 
 def _own_collection(paper: Paper, kind: str) -> str | None:
-    """A paper's collection; None if it only follows from its kind (``Theses``)."""
+    """A paper's collection; None if it is only the default for the paper's kind (``Theses``)."""
     return None if paper.collection == collection_of(kind, ()) else paper.collection
 
 
@@ -118,7 +118,7 @@ def to_bibtex(paper: Paper, members: Sequence[Membership]) -> str:
 
 
 def _key(paper_id: str) -> str:
-    """The id as a key that BibTeX can read."""
+    """The id as a valid BibTeX key."""
     return re.sub(r"[\s,{}\"#%\\~()=@']+", "-", paper_id) or "paper"
 
 

@@ -45,9 +45,9 @@ BIBTEX = (".bib", ".bibtex")
 CSL = (".json", ".jsonl")
 TOPIC_CHARACTERS_MAX = 200
 ATTEMPTS = 5
-"""Attempts to update a paper that changes concurrently."""
+"""Maximum attempts to update a paper that changes concurrently."""
 REMEMBERED_MAX = 200_000
-"""The limit of cached handles and ids."""
+"""Maximum number of cached handles and ids."""
 
 
 def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
@@ -91,7 +91,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
-    """The records of a file. BibTeX entries can refer to those of the other files."""
+    """The records of a file. BibTeX entries can refer to entries of the other files."""
     if _is_csl(path):
         return read_csl(path)
     try:
@@ -106,7 +106,7 @@ def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
 
 
 def _is_csl(path: Path) -> bool:
-    """By its suffix; without a known one, by its first character."""
+    """Whether a file is CSL-JSON, by its suffix; if that is unknown, by its first character."""
     if path.suffix.lower() in (*BIBTEX, *CSL):
         return path.suffix.lower() in CSL
     with path.open("rb") as file:
@@ -124,7 +124,7 @@ class _Loading:
     met: set[str]
     """The ids of all files' entries."""
     authors: dict[str, None] = field(default_factory=dict[str, None])
-    """Handles with a profile."""
+    """Handles of authors who have a profile."""
     collections: set[str] = field(default_factory=set[str])
     """Collections that are known to be listed."""
 
@@ -199,7 +199,7 @@ class _Loading:
             self.design.transact([Create(paper), *map(Create, members), *map(Create, topics)])
         except ItemExists:
             if not self._bring_up(paper, members):
-                raise  # memberships without a paper: something else wrote them
+                raise  # memberships without a paper: another program wrote them
 
     def _bring_up(self, paper: Paper, members: Sequence[Membership]) -> bool:
         """Update a paper if it exists; repeat after a concurrent change."""

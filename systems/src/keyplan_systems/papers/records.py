@@ -13,7 +13,7 @@ from keyplan_systems.papers.design import Role
 FIELD_NAME = re.compile(r"[a-z][a-z0-9_:+.-]{0,59}")
 """The name of a further field."""
 WORD_CHARACTERS_MAX = 1_000
-"""Characters of a name or an address that are read."""
+"""Maximum number of characters of a name or an address that are read."""
 UNDATED = datetime(1, 1, 1, tzinfo=UTC)
 """The date of undated papers, which are last in lists."""
 NAMED_KINDS = {

@@ -37,13 +37,13 @@ DEMO_USERS = ("ada-almeida", "barbara-almeida")
 """The authors with a password."""
 DEMO_PASSWORD = "read before you cite"  # noqa: S105 - of a sample, and in its documentation
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$APznA8Q4IH4rTxwI4z8s3g$faz/7nex0/GR007Z6pmb6NjUGMnH1OhYsYM7X7W4Wss"
-"""Its hash: a fixed one, as hashing takes time."""
+"""The hash of the password, fixed because hashing takes time."""
 STEP = 50
-"""Papers written at a time."""
+"""Number of papers written at a time."""
 AUTHORS = 80
-"""The authors of the first papers."""
+"""Number of authors of the first papers."""
 STEADY = 1000
-"""The number of papers from which on there are more authors."""
+"""The number of papers above which there are more authors."""
 PAPERS_AN_AUTHOR = 25
 
 COLLECTIONS = (("data-and-storage", 9), ("distributed-systems", 5), ("interfaces", 3), ("languages", 2), ("ethics", 1))
@@ -213,7 +213,7 @@ def _members(chance: random.Random, number: int, paper: Paper) -> list[Membershi
 
 
 def _replaced(paper: Paper, at: int, text: str, added: datetime, *, was_draft: bool) -> PaperVersion:
-    """Revision ``at`` + 1, after the next one replaced it."""
+    """Revision ``at`` + 1, as stored after the next revision replaced it."""
     draft = was_draft or paper.status == "draft"
     return PaperVersion(
         paper_id=paper.paper_id,

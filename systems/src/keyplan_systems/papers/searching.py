@@ -1,5 +1,5 @@
-"""The search of the catalogue: published papers by titles, topics, authors and abstracts, in ``papers.search`` next to
-``papers.db``. The site updates it; imports and samples rebuild it; Python calls ``keep_found`` for each paper.
+"""The search index of the catalogue: published papers by title, topic, author and abstract, in ``papers.search`` next
+to ``papers.db``. The site updates it; imports and samples rebuild it; Python calls ``keep_found`` for each paper.
 """
 
 from __future__ import annotations

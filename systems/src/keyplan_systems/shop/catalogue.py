@@ -48,7 +48,7 @@ class CatalogueWrites(Reads):
 
     @write("W5")
     def relate(self, product_id: Id, related_id: Id) -> Writes:
-        """Relate a product to another. Raises Refused for itself, ItemNotFound for unknown products."""
+        """Relate a product to another. Raises Refused for the product itself, ItemNotFound for unknown products."""
         if product_id == related_id:
             raise Refused(
                 f"product {product_id!r} can't be related to itself", place="Shop.relate", hint="name another product"

@@ -49,7 +49,7 @@ class CustomerWrites(Reads):
 
     @write("W17")
     def set_address(self, user_id: Id, address: PostalAddress) -> Writes[User]:
-        """Set the address that a user's orders are shipped to; earlier orders keep theirs. Raises ItemNotFound."""
+        """Set a user's shipping address; earlier orders keep their address. Raises ItemNotFound."""
         update = Update(User, user_id=user_id).set(address=address)
         user = yield from update.if_missing(_unknown(user_id, "Shop.set_address"))
         return user
@@ -58,8 +58,8 @@ class CustomerWrites(Reads):
     def put_in_cart(self, user_id: Id, product_id: Id, quantity: Wanted) -> Writes[Cart | None]:
         """Set the quantity of a product in its merchant's cart; 0 removes it. Returns the cart; None if it is empty.
 
-        Stock isn't held: the order checks it again. Raises ItemNotFound for an unknown product; Refused for one that
-        is no longer available, for more than the stock, for a full cart and for too many carts.
+        Stock isn't reserved: the order checks it again. Raises ItemNotFound for an unknown product; Refused for one
+        that is no longer available, for more than the stock, for a full cart and for too many carts.
         """
         product = yield from self.product.read(product_id)
         if product is None:

@@ -26,27 +26,27 @@ ALLOWED: dict[OrderStatus, frozenset[OrderStatus]] = {
 }
 """The allowed transitions of an order's status."""
 EVENT_SHARDS = 16
-"""Partitions of a day's events: 16,000 write units a second, where one takes 1,000."""
+"""Number of partitions for a day's events: 16,000 write units per second, 1,000 for each."""
 LINES_MAX = 40
-"""Lines of an order: two actions each, and four more, within the 100 of one transaction."""
+"""Maximum number of lines of an order: two actions for each and four more, within a transaction's 100."""
 TOKEN_KEPT = timedelta(days=30)
 """How long an order's token is stored: longer than a client retries."""
 READING_KEPT = timedelta(days=90)
 CART_KEPT = timedelta(days=90)
 """How long an unchanged cart is stored."""
 HELD = timedelta(days=1)
-"""How long an unpaid order holds its stock."""
+"""How long an unpaid order reserves its stock."""
 CARTS_MAX = 20
 DEVICES_MAX = 50
 DUE_SHARDS = 4
-"""Partitions of due payments and refunds: each order is written there once, and removed once."""
+"""Number of partitions for due payments and refunds: each order is added once, and removed once."""
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Email = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=3, max_length=254)]
 Quantity = Annotated[int, Field(ge=1, le=10_000)]
 Cents = Annotated[int, Field(ge=0, le=1_000_000_000)]
-"""A price in minor units: with 40 lines of 10,000 pieces a total stays below 2⁵³, which JSON's readers can hold."""
+"""A price in minor units: the total of 40 lines of 10,000 pieces stays below 2⁵³, which JSON parsers support."""
 Total = Annotated[int, Field(ge=0, le=LINES_MAX * 10_000 * 1_000_000_000)]
 Text = Annotated[str, StringConstraints(max_length=5000)]
 Line = Annotated[str, StringConstraints(max_length=200)]

@@ -1,7 +1,6 @@
 """Jobs of the shop that the site runs every minute: releasing unpaid orders and paying refunds.
 
-Several processes may run them. A status changes once, and the provider knows a refund by its key, so nothing is done
-twice.
+Several processes can run them: a status changes only once, and refunds are idempotent by their key.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def release_unpaid(shop: Shop, *, held: timedelta = HELD, moment: datetime | Non
 
 
 def pay_refunds(shop: Shop, provider: Provider) -> int:
-    """Let the provider pay the due refunds; returns their number. A declined one stays due and is logged."""
+    """Refund due payments through the provider; returns their number. A declined one stays due and is logged."""
     paid = 0
     for page in pages_of(shop.unpaid_refunds):
         for payment in page:

@@ -47,7 +47,7 @@ PRODUCTS = "products.csv"
 ORDERS = "orders.csv"
 PRICE = ("price", "price_cents")
 REMEMBERED_MAX = 20_000
-"""Products and users that are remembered."""
+"""Maximum number of cached products and users."""
 STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 
 
@@ -153,7 +153,7 @@ class _Loading:
 
     @contextmanager
     def _telling(self, line: int) -> Generator[None]:
-        """Report errors of a line, except failures of the store."""
+        """Convert errors to reports of the line, except failures of the store."""
         try:
             yield
         except StoreError:
@@ -335,7 +335,7 @@ class _Loading:
         except WriteFailed:
             stored = self.design.get(Payment, order_id=order.order_id, payment=1, consistent=True)
             if stored is None:
-                raise  # the external payment paid another order
+                raise  # the external payment belongs to another order
             there = {part.line: part for part in self.design.order_parts(order.order_id) if isinstance(part, OrderLine)}
             same = (stored.user_id, stored.ordered_at) == (order.user_id, order.created_at)
             if not same or list(there.values()) != lines:
@@ -346,7 +346,7 @@ class _Loading:
 
 
 def _remember(known: dict[str, Any], name: str, value: Any) -> None:
-    """Remember a value, at most REMEMBERED_MAX."""
+    """Cache a value, at most REMEMBERED_MAX."""
     if len(known) >= REMEMBERED_MAX:
         known.clear()
     known[name] = value

@@ -102,7 +102,7 @@ class OrderWrites(Reads):
         yield Create(order)
         for line, (product, _) in zip(lines, wanted, strict=True):
             yield Create(line)
-            # The type of stock has the minimum 0, so the update fails if there isn't enough.
+            # The type of ``stock`` has the minimum 0, so the update fails if there is too little stock.
             yield (
                 Update(Product, product_id=line.product_id)
                 .set(stock=Add(-line.quantity))
@@ -121,7 +121,7 @@ class OrderWrites(Reads):
         .missing("payment"),
     )
     def pay(self, order_id: Id, external_id: Id, amount_cents: Total) -> Writes[Order]:
-        """Record an order's payment. The same payment again returns the paid order.
+        """Record an order's payment. Repeating the same payment returns the paid order.
 
         Raises Refused for another amount, for an order that isn't pending, and for an external payment that paid
         another order; ItemNotFound.
@@ -209,7 +209,7 @@ class OrderWrites(Reads):
         return order
 
     def _whole(self, order_id: str, place: str) -> Writes[WholeOrder]:
-        """An order, read from the table: the index of E3 is eventually consistent."""
+        """An order, read from the table, because the index of E3 is eventually consistent."""
         parts = yield from self.order_parts.read(order_id)
         payment = next((part for part in parts if isinstance(part, Payment)), None)
         order = None

@@ -1,6 +1,6 @@
 """The interface of payment providers, and a provider for development that moves no money.
 
-Each call has a key; the same key again is the same payment.
+Each call has an idempotency key: a repeated key is the same payment.
 """
 
 from __future__ import annotations

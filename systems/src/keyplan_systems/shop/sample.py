@@ -39,10 +39,10 @@ from keyplan_systems.site.searching import refill_beside
 
 MINUTES_AN_ORDER = 23
 PENDING_MAX = 40
-"""The newest orders of which some are pending: they are less than a day old, so they aren't released yet."""
+"""Number of newest orders of which some are pending. They are less than a day old, so they aren't released."""
 USERS = 120
 STEP = 25
-"""Orders in one transaction: header, payment and the payment's claim of each."""
+"""Number of orders in one transaction: a header, a payment and the payment's claim for each."""
 READINGS_AN_ORDER = 4
 DEVICES = {"cold-store": "leafhouse", "tea-room": "leafhouse", "drying-loft": "paper-mill", "forge": "north-tools"}
 """Devices with the merchants who see their readings, the busiest first."""
@@ -62,9 +62,9 @@ DEMO_USERS = (("customer@example.com", None), ("merchant@example.com", "leafhous
 """The users with a password: the first customer, and one who sells for a merchant."""
 DEMO_PASSWORD = "open the counter"  # noqa: S105 - of a sample, and in its documentation
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$SJvcLGvJKAxpchUOlBNCBw$NOYLbCuLfIgqAAiCUxDUKXY1GrPkUygJ8TLMC+7tmK4"
-"""Its hash: a fixed one, as hashing takes time."""
+"""The hash of the password, fixed because hashing takes time."""
 STEADY = 1200
-"""The number of orders from which on there are more users and products."""
+"""The number of orders above which there are more users and products."""
 MERCHANTS = {
     "leafhouse": ("Leafhouse", "Tea from eleven gardens, bought each spring by the people who sell it."),
     "paper-mill": ("The Paper Mill", "Notebooks that lie flat, made in the mill where their paper is."),
@@ -154,7 +154,7 @@ def _write_users(design: Shop, count: int, newest: datetime) -> None:
 
 
 def _write_demo_users(design: Shop, newest: datetime) -> None:
-    """The passwords of the first customer and of a merchant."""
+    """Write the users who can sign in: the first customer and a merchant."""
     email, merchant = DEMO_USERS[1]
     seller = User(user_id="merchant", email=email, name="Merchant", merchant_id=merchant, created_at=newest)
     if design.credential(seller.user_id) is None:

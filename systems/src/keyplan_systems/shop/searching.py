@@ -1,4 +1,4 @@
-"""The search of the shop: listed products by names, categories, merchants and descriptions, in ``shop.search`` next to
+"""The search index of the shop: listed products by name, category, merchant and description, in ``shop.search`` next to
 ``shop.db``. The site updates it with each product that is edited; imports and samples rebuild it.
 """
 

@@ -31,7 +31,7 @@ _OF_LINE = ("name", "lineitem_name", "lineitem_quantity", "lineitem_price", "lin
 _SINGLE = "Default Title"
 """The option of a product without variants."""
 _NO_VALUES = frozenset({"", "0", "0.0", "0.00", "false", "no"})
-"""Values that aren't reported."""
+"""Values that aren't reported as unused."""
 
 
 class _Unused:

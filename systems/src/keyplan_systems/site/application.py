@@ -144,7 +144,7 @@ async def _static(request: Request) -> Response:
 def _refused(
     site: BaseSite[Any, Any], moved: Callable[[Request], str | None] | None
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Shows the framework's errors as pages of the site."""
+    """Returns the framework's errors as pages of the site."""
 
     async def refused(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500

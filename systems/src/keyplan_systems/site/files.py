@@ -47,7 +47,7 @@ class Files(Protocol):
 
 
 def name_of(content: bytes, ending: str, owner: str = "") -> str:
-    """The name of a file with this content. ``ending`` is one of KINDS. Each ``owner`` has separate files."""
+    """The name of a file with this content. ``ending`` is one of KINDS. It differs for each ``owner``."""
     digest = hashlib.blake2b(content, digest_size=16, key=owner.encode()[:64])
     return f"{digest.hexdigest()}.{ending}"
 

@@ -74,7 +74,7 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
 
 
 def text_fault(text: str, *, lines: bool) -> str | None:
-    """The error in the characters of a displayed text, if any; with ``lines`` it can have several lines."""
+    """The error in the characters of a string to display, if any; with ``lines`` it can have several lines."""
     if not lines and "\n" in text:
         return "must be one line"
     if any(unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\r\t" for character in text):
@@ -126,7 +126,7 @@ class Form:
         return text
 
     def number(self, name: str, label: str) -> int | None:
-        """An integer of up to nine digits; None, with an error, for other texts."""
+        """An integer of up to nine digits; None, with an error, for other input."""
         self.labels[name] = label
         text = self[name].strip()
         if not (text.isascii() and text.isdigit() and len(text) < 10):
@@ -148,7 +148,7 @@ class Form:
 
 
 def local_path(text: str) -> str:
-    """The path if it is on this site, else ``/``: prevents redirects to other sites."""
+    """The path if it is on this site, otherwise ``/``, to prevent redirects to other sites."""
     plain = text.isprintable() and "\\" not in text and len(text) <= 2000
     if not (plain and text.startswith("/") and not text.startswith("//")):
         return "/"

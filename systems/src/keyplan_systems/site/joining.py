@@ -1,8 +1,8 @@
 """Sign-up by mail: an account is created when the owner of the address follows a link, and the page doesn't reveal
 whether an address has an account.
 
-The response is the same in text and time; the lookup and the mail follow it. Nothing is stored until the link is used:
-its token contains the signed form. Sites provide the link's page and the registration.
+The response has the same content and timing in both cases; the lookup and the mail follow it. Nothing is stored until
+the link is used: its token contains the signed form. Sites provide the link's page and the registration.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Joining:
 
     @property
     def logged(self) -> bool:
-        """Whether mail is logged, so that the operator finds the link there."""
+        """Whether mail is logged, so that the operator finds the link in the log."""
         return isinstance(self.mail, LoggedMail)
 
     def invite(self, email: str, name: str, said: Mapping[str, str], origin: str) -> None:
@@ -47,7 +47,7 @@ class Joining:
         self.mail.send(email, f"Create your account at {self.title}", text)
 
     def remind(self, email: str, name: str, origin: str) -> None:
-        """Notify the owner of an account that another one was requested with the same address."""
+        """Notify the owner of an account that another account was requested with the same address."""
         text = (
             f"Hello {name},\n\n"
             f"someone tried to sign up for {self.title} with this address, which already has an account. "

@@ -1,6 +1,5 @@
-"""Rate limits per key, and limits of concurrency; in this process, in bounded memory.
-
-They slow down password guessing and flooding. Each process of a site counts separately.
+"""Rate limits per key, and limits of concurrency; in this process, in bounded memory. The limits slow down password
+guessing and flooding. Each process of a site counts separately.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ KEYS_MAX = 20_000
 
 @dataclass(frozen=True)
 class Limit:
-    """``attempts`` immediately, and one more every ``seconds / attempts`` seconds."""
+    """Allows ``attempts`` immediately, and one more every ``seconds / attempts`` seconds."""
 
     attempts: int
     seconds: float
@@ -53,9 +52,9 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def wait_seconds(self, *keys: str, cost: float = 1) -> float:
-        """Take one attempt of each key: 0, or the seconds to wait if one has none left (then none is taken).
+        """Use one attempt of each key and return 0; if a key has none left, use none and return the seconds to wait.
 
-        Expensive requests take ``cost`` attempts, at most the capacity.
+        Expensive requests use ``cost`` attempts, at most the capacity.
         """
         cost = min(cost, float(self.limit.attempts))
         with self._lock:

@@ -3,7 +3,7 @@
 markdown-it renders CommonMark with tables, strikethrough, footnotes, task and definition lists, and bare URLs as links;
 headings have ids, code is highlighted (``highlighting``), and ``safety`` removes everything that isn't allowed.
 
-The work is bounded: a text that needs very many attempts of parser rules, which normal texts don't, is shown as source.
+The work is bounded: a text that needs far more attempts of parser rules than usual is shown as source.
 The number of concurrent renderings and of waiting ones is limited. Renderings are cached, because posts are read more
 often than written.
 """
@@ -39,9 +39,9 @@ KEPT_SECONDS = 24 * 3600
 KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 """Maximum age and total size of cached renderings."""
 EXPANSION_CHARACTERS = 1_000_000
-"""How much longer than its source a page can be, in addition to a linear factor."""
+"""Maximum additional length of a page compared to its source, after a linear factor."""
 RENDERED_AT_ONCE = 2
-"""Rendering uses a core; more at a time would only slow down each other."""
+"""Maximum number of concurrent renderings. Each uses a core; more would only slow down each other."""
 RENDERED_WAITING = 16
 
 
@@ -118,7 +118,7 @@ def _addresses(state: StateCore) -> None:
 # Headings and lists
 
 PAGE_IDS: tuple[str, ...] = ("main", "q")
-"""Ids of the surrounding pages; ids in texts with these names get an underscore, which no heading id has."""
+"""Ids of the surrounding pages; equal ids in a text get an underscore, which no heading id has."""
 
 _OWN_ID = re.compile(r"[ \t]*\{#([\w.:-]{1,80})\}[ \t]*$")
 _OWN_ID_MAX = 200
@@ -129,7 +129,7 @@ def _headings(state: StateCore) -> None:
     """Give headings consistent levels and ids.
 
     The first level is 2, because the page's title is level 1, and no level is skipped. Ids are built as in Jekyll and
-    GitHub, so that links in imported texts work. Terms of definition lists have ids, too, as in Hugo.
+    GitHub, so that links in imported posts work. Terms of definition lists have ids, too, as in Hugo.
     """
     tokens = state.tokens
     levels = [int(element.tag[1]) for element in tokens if element.type == "heading_open"]
@@ -207,12 +207,12 @@ _GATE = Gate(RENDERED_AT_ONCE, RENDERED_WAITING)
 
 
 def render_markdown(text: str) -> str:
-    """The text as safe HTML. Raises ``limits.TooBusy`` if too many texts are being rendered."""
+    """The text as safe HTML. Raises ``limits.TooBusy`` if too many renderings are running and waiting."""
     key = _key(text)
 
     def rendered() -> str:
         with _GATE:
-            return _RENDERINGS.peek(key) or _rendered(text)  # another request may have rendered it
+            return _RENDERINGS.peek(key) or _rendered(text)  # another request may have rendered it meanwhile
 
     return _RENDERINGS.get(key, rendered)
 

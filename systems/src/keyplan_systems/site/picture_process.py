@@ -1,8 +1,8 @@
 """A process that decodes one image: reads a file from standard input, writes the stored form to standard output.
 
 Decoding can take 100 MB for a file of 100 KB. A separate process returns that memory when it ends, and its limits on
-memory and CPU time stop a decoder that a malicious file exploits. The first line of the output is JSON with ``ending``,
-``width`` and ``height``, or ``error``; the image follows. It imports only Pillow, so that it starts quickly.
+memory and CPU time stop the decoding of a malicious file. The first line of the output is JSON with ``ending``,
+``width`` and ``height``, or ``error``; the image follows. The process imports only Pillow, so that it starts quickly.
 """
 
 from __future__ import annotations

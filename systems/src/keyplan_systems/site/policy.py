@@ -57,10 +57,10 @@ class BasePolicy(Generic[P]):
         return person
 
     def check_texts(self, pattern: str, arguments: Mapping[str, Any]) -> None:
-        """Raises ArgumentError for texts of a write that no form accepts, nested ones too."""
+        """Raises ArgumentError for strings of a write, also nested ones, that no form accepts."""
         faults: list[ErrorDetail] = []
         values: list[tuple[str, Any]] = list(arguments.items())
-        for name, value in values:  # grows by nested values
+        for name, value in values:  # nested values are appended during the loop
             if isinstance(value, Mapping):
                 values += value.items()
             elif isinstance(value, list):

@@ -1,7 +1,7 @@
 """Repeated form submissions: a double click, or a resubmitted page.
 
-Each page's forms have a random field ``once``. A form that is sent again, by the same visitor, with the same field and
-content, isn't executed again: it gets the first one's redirect. Stored in this process, in bounded memory.
+Each page's forms have a random field ``once``. A form that the same visitor resubmits with the same field and content
+isn't executed again: it gets the redirect of the first submission. Stored in this process, in bounded memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 FORMS_MAX = 5_000
 WAIT_SECONDS = 30
-"""How long a repeated form waits for the first one."""
+"""How long a resubmitted form waits for the first submission."""
 
 
 class Repeats:
@@ -51,7 +51,7 @@ class Repeats:
         def note(response: Response | None) -> None:
             done = response is not None and response.status_code == 303
             place = response.headers.get("location") if response is not None and done else None
-            if place is None:  # nothing was done, or a cookie is set: the form can be sent again
+            if place is None:  # nothing was done, or a cookie is set: the form can be resubmitted
                 with self._lock:
                     self._forms.pop(key, None)
             made.set_result(place)

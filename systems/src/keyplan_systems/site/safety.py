@@ -83,13 +83,13 @@ as text.
 
 
 def safe(html: str) -> str:
-    end = html.rfind(">") + 1  # after it, each opening tag would be searched to the end of the text
+    end = html.rfind(">") + 1  # each opening tag after it would be searched for up to the end of the text
     return _CLEANER.clean(_NOSCRIPT.sub("", _FORMATTING.sub(r"<\1>", html[:end])) + html[end:])
 
 
 def left_out(html: str) -> Iterator[str]:
-    """What ``safe`` removes: elements, whose text stays except for scripts, and attributes, as ``<p align>``. Without
-    ``rel``, which links get again, and comments.
+    """The elements and attributes (as ``<p align>``) that ``safe`` removes. The text of elements stays, except for
+    scripts. Ignores ``rel``, which links get again, and comments.
     """
     for name, attributes in html_tags(html):
         tag = name.lower()

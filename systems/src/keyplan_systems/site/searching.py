@@ -26,7 +26,7 @@ BUSY_MS = 5_000
 BUSY_PAUSE_S = 0.005
 CACHE_KIB = 32_768
 RANKED_MAX = 60
-"""Number of ranked documents: the latest with all words, and the latest with all words in the title."""
+"""Maximum number of ranked documents: the latest with all words, and the latest with all words in the title."""
 KEPT_SECONDS = 3600
 """Maximum age of cached results, which are valid until the index changes."""
 FORMAT = 2
@@ -134,7 +134,7 @@ class Search:
             made.set_busy_timeout(BUSY_MS)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             _use_wal(made)
-            made.execute("PRAGMA synchronous = NORMAL")  # it can be rebuilt
+            made.execute("PRAGMA synchronous = NORMAL")  # the index can be rebuilt
             if made.pragma("user_version") != FORMAT:
                 _create_tables(made)
         except apsw.Error as error:

@@ -39,11 +39,11 @@ from keyplan_systems.site.visitors import BaseVisitor, Visitors
 _LOG = logging.getLogger("keyplan.site")
 
 HASHES_AT_ONCE = 2
-"""Argon2 uses memory and a core: more at a time would only slow down each other."""
+"""Maximum number of concurrent hashes. Each uses memory and a core; more would only slow down each other."""
 HASHES_WAITING = 8
 """The maximum number of waiting hashes, so that a flood doesn't occupy all worker threads."""
 KEPT = ("title", "content", "tags", "bio", "subject", "text")
-"""Fields to keep when a form is rejected; never a password."""
+"""Fields that a rejected form keeps; never a password."""
 
 V = TypeVar("V", bound=BaseVisitor[Any])
 S = TypeVar("S", bound="BaseSite[Any, Any]")
@@ -143,10 +143,10 @@ class BaseSite(ABC, Generic[V, T]):
     def context(self, request: Request) -> Mapping[str, Any]: ...
 
     def begin(self, turn: T, *, sent: bool) -> None:
-        """Runs before a handler; ``sent`` for a form. Can raise Problem."""
+        """Runs before a handler; ``sent`` is whether the request is a form. Can raise Problem."""
 
     def wait_seconds(self, action: str, *subjects: str, cost: float = 1) -> float:
-        """Count an attempt for each subject: 0, or the seconds to wait after too many."""
+        """Count an attempt for each subject. Returns 0, or the seconds to wait after too many attempts."""
         return self.limiters[action].wait_seconds(*subjects, cost=cost)
 
     # Pages and forms
@@ -218,7 +218,7 @@ class BaseSite(ABC, Generic[V, T]):
         except Exception:
             note(None)
             raise
-        note(None if visitor.changes else response)  # the browser takes cookies only from the response it waited for
+        note(None if visitor.changes else response)  # the browser accepts cookies only from the awaited response
         if after:
             response.background = BackgroundTask(_each, after)
         return _unless_known(request, self.visitors.finish(visitor, response))
@@ -307,7 +307,7 @@ def _unless_known(request: Request, response: Response) -> Response:
 
 _SHOWN = ("image/", "audio/", "video/")
 _HEADERS = {
-    "cache-control": "public, max-age=31536000, immutable",  # the name depends on the content
+    "cache-control": "public, max-age=31536000, immutable",  # a file's name is a digest of its content
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",  # SVG can contain scripts
 }
 

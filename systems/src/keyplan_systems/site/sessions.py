@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Sessions: who is signed in, in a browser or a program. All systems with accounts store them alike.
+"""Sessions of users who are signed in, in a browser or a program. All systems with accounts store them in the same way.
 
 A session is an item with a TTL, and a signed token that names it. Deleting the item ends the session. ``mark`` ties a
 session to the state of the account when it was opened: when the owner's mark changes (a new password, a suspension),
@@ -58,7 +58,7 @@ class SessionPatterns:
 
     @write("L4")
     def end_session(self, user_id: str, session_id: str) -> Writes:
-        """End a session. No error if it has ended already."""
+        """End a session. A session that has already ended isn't an error."""
         yield Delete(Session, user_id=user_id, session_id=session_id)
 
 
@@ -76,7 +76,7 @@ P = TypeVar("P", bound=SessionOwner)
 
 @dataclass(frozen=True)
 class SignedIn(Generic[P]):
-    """A person with the session by which they are signed in, and its token."""
+    """A signed-in person, with the session and its token."""
 
     person: P
     session: Session
@@ -135,6 +135,6 @@ class Sessions(Generic[P]):
             self._patterns.end_session(user_id, session_id)
 
     def forget(self, user_id: str) -> None:
-        """Delete all sessions of a user who leaves."""
+        """Delete all sessions of a user, before the account is deleted."""
         for session in [] if self._patterns is None else self._patterns.sessions(user_id):
             self.end(user_id, session.session_id)

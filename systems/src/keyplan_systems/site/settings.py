@@ -22,7 +22,7 @@ def _line(text: str) -> str:
 
 
 Line = Annotated[str, AfterValidator(_line)]
-"""A text on one line."""
+"""A string on one line."""
 
 
 class SiteFile(BaseModel):

@@ -1,7 +1,5 @@
-"""Signed texts.
-
-A signature is an HMAC-SHA256 with a separate key for each purpose, so that a text signed for one purpose is invalid for
-another. The text itself isn't encrypted.
+"""Signed strings. A signature is an HMAC-SHA256 with a separate key for each purpose, so that a string signed for one
+purpose is invalid for another. The string itself isn't encrypted.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ def random_token() -> str:
 
 
 class Signer:
-    """Signs texts and verifies signatures."""
+    """Signs strings and verifies signatures."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < SECRET_BYTES_MIN:
@@ -29,7 +27,7 @@ class Signer:
         self._keys: dict[str, bytes] = {}
 
     def signature(self, purpose: str, text: str) -> str:
-        """The signature of a text for a purpose: 43 URL-safe characters."""
+        """The signature of a string for a purpose: 43 URL-safe characters."""
         key = self._keys.get(purpose)
         if key is None:
             key = self._keys[purpose] = hmac.digest(self._secret, purpose.encode(), hashlib.sha256)
@@ -37,11 +35,11 @@ class Signer:
         return base64.urlsafe_b64encode(made).rstrip(b"=").decode("ascii")
 
     def sign(self, purpose: str, text: str) -> str:
-        """The text with its signature after a dot."""
+        """The string, a dot and its signature."""
         return f"{text}.{self.signature(purpose, text)}"
 
     def unsign(self, purpose: str, signed: str) -> str | None:
-        """The text signed for this purpose; None if invalid."""
+        """The string that was signed for this purpose; None if the signature is invalid."""
         text, dot, given = signed.rpartition(".")
         if not dot or not self.matches(purpose, text, given):
             return None

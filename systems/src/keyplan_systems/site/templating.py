@@ -35,7 +35,7 @@ def environment(packages: tuple[str, ...], filters: Mapping[str, Callable[..., o
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
-        cache_size=-1,  # unlimited
+        cache_size=-1,  # templates are never evicted from the cache
     )
     made.filters.update({**FILTERS, **filters})
     shared: Mapping[str, Any] = {"asset": asset}

@@ -43,7 +43,7 @@ class BaseVisitor(Generic[P]):
 
     @cached_property
     def once(self) -> str:
-        """A random text for the forms of this page, by which a form that is sent twice is recognized."""
+        """A random string for the forms of this page, which identifies a form that is sent twice."""
         return random_token()[:16]
 
     @property
@@ -74,7 +74,7 @@ class Visitors(Generic[V, P]):
         self.kind = kind
         self.sessions = sessions
         self.signer = signer
-        # Browsers keep cookies by host, not by port, so systems on one machine need different names.
+        # Browsers store cookies by host, not by port, so systems on one machine need different cookie names.
         self.session_name = f"{system}_session"
         self.visit_name = f"{system}_visit"
         self.form_token_name = f"{system}_form_token"
@@ -90,11 +90,11 @@ class Visitors(Generic[V, P]):
         return self._prefix + self.session_name
 
     def is_named(self, request: HTTPConnection) -> bool:
-        """Whether an API request names its caller, with a valid token or not. Otherwise the store isn't read."""
+        """Whether an API request has a token, valid or not. Without one, the store isn't read."""
         return "authorization" in request.headers or bool(request.cookies.get(self.session_cookie))
 
     def of(self, request: HTTPConnection) -> V:
-        """The visitor who makes a request. A session that is unknown, forged or has ended is ignored."""
+        """The visitor who makes a request. An unknown, forged or ended session is ignored."""
         cookies = request.cookies
         visitor = self.anonymous()
         theme = cookies.get("theme")

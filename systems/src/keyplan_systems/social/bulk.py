@@ -34,9 +34,9 @@ ACTIONS_MAX = 100
 """Actions of one transaction. Source: TransactWriteItems in DynamoDB's API reference."""
 USERS_STEP = 50
 POSTS_STEP = 30
-"""Posts in one transaction, with their authors and deliveries; with texts of up to 5,000 characters within its 4 MB."""
+"""Posts in one transaction, with authors and deliveries: posts of up to 5,000 characters fit into its 4 MB."""
 SAID_STEP = 80
-"""Likes or comments in one transaction; with a tally of each shard within its 100 actions."""
+"""Number of likes or comments in one transaction: with a tally for each shard, they fit into its 100 actions."""
 
 T = TypeVar("T")
 Actions = list[Create | Update | Put | Delete | Check]
@@ -103,7 +103,7 @@ class _Change:
 
 @dataclass
 class _Follows:
-    """Follows, collected into transactions. ``users`` has the users as the transactions leave them."""
+    """Follows, collected into transactions. ``users`` has the users as they are after the transactions."""
 
     design: Social
     users: dict[str, User]
@@ -160,7 +160,7 @@ class _Follows:
     def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
         actions: Actions = []
         for link in links:
-            actions.append(Create(link))  # its mirrors exist exactly when it does, so they need no condition
+            actions.append(Create(link))  # its mirror items exist exactly if it exists, so they need no condition
             actions.append(Put(Follower(user_id=link.followed_id, follower_id=link.user_id, since=link.since)))
             if link.delivery == "write":
                 actions.append(Put(Subscription(user_id=link.followed_id, reader_id=link.user_id)))
@@ -168,13 +168,13 @@ class _Follows:
         return actions
 
     def _singly(self, link: Following) -> None:
-        with suppress(Refused):  # it exists already
+        with suppress(Refused):  # the follow exists already
             self.design.follow(link.user_id, link.followed_id)
         self.users |= users_by_id(self.design, (link.user_id, link.followed_id))
 
 
 def add_follows(design: Social, links: Iterable[Following]) -> None:
-    """Let users follow each other; ``delivery`` is decided here. Raises ItemNotFound for unknown users."""
+    """Let users follow other users; this function sets ``delivery``. Raises ItemNotFound for unknown users."""
     wanted = list({(link.user_id, link.followed_id): link for link in links}.values())
     names = [name for link in wanted for name in (link.user_id, link.followed_id)]
     users = users_by_id(design, names)

@@ -88,7 +88,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         changes, expected = yield from self._count_followers(author, user_id, 1, stored=delivery == "write")
         if changes:
             yield Update(User, user_id=followed_id).set(**changes).only_if(**expected)
-        if not author.shards:  # otherwise there are too many followers to notify of each
+        if not author.shards:  # with more followers, the user isn't notified of each
             yield Put(Notification.of_follow(link))
         if delivery == "write":
             yield Create(Subscription(user_id=followed_id, reader_id=user_id))
@@ -127,7 +127,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         return block
 
     def _link(self, user_id: str, followed_id: str, place: str) -> Writes[tuple[Following, User]]:
-        """A following, and the followed user. Raises Refused if there is none."""
+        """A following, and the followed user. Raises Refused if the following doesn't exist."""
         link = yield from self.follows.read(user_id, followed_id)
         if link is None:
             raise Refused(f"{user_id!r} doesn't follow {followed_id!r}", place=place)
@@ -189,7 +189,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         """
         post = yield from self._post(post_id)
         author = yield from self._user(post.user_id)
-        # A like or comment meanwhile changes the counters: then the leftovers are read again. Sharded counters change
+        # A concurrent like or comment changes the counters: then the leftovers are read again. Sharded counters change
         # too often for that, and such a post has more leftovers than one sweep removes.
         counted = {} if post.shards else {"likes": post.likes, "comments": post.comments}
         yield Delete(post).only_if(shards=post.shards, **counted)
@@ -198,7 +198,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Update(User, user_id=post.user_id).set(posts=Add(-1))
         leftovers = yield from self._leftovers(post_id)
         pointers: list[TimelineEntry] = []
-        if author.audience:  # a pointer written just now stays, and is skipped by feeds
+        if author.audience:  # a pointer written concurrently stays, and feeds skip it
             readers = yield from self.audience.read(post.user_id)
             pointers = [TimelineEntry.of(post, reader.reader_id) for reader in readers]
         heard = [Notification.of_said(post, said) for said in leftovers if said.user_id != post.user_id]
@@ -256,7 +256,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W9", attempts=30, example=Example().missing("block_of"))
     def send_message(self, user_id: str, to_user_id: str, text: Text) -> Writes[Message]:
-        """Send a message; the first one starts the conversation. Raises Refused to oneself, ItemNotFound."""
+        """Send a message; the first one starts the conversation. Raises Refused for oneself, ItemNotFound."""
         if user_id == to_user_id:
             raise Refused(
                 "users can't send messages to themselves", place="Social.send_message", hint="use the ids of two users"
@@ -326,7 +326,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W13", attempts=10)
     def gather(self, user_id: str) -> Writes[int]:
-        """Update the number of followers of a user whose counter is sharded; returns it. Raises ItemNotFound."""
+        """Update and return the number of followers of a user with a sharded counter. Raises ItemNotFound."""
         user = yield from self._user(user_id)
         if not user.shards:
             return user.followers
@@ -337,7 +337,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W14", attempts=10)
     def gather_post(self, post_id: str) -> Writes[Post]:
-        """Update the numbers of a post whose counters are sharded. Raises ItemNotFound."""
+        """Update the displayed numbers of a post with sharded counters. Raises ItemNotFound."""
         post = yield from self._post(post_id)
         if not post.shards:
             return post
@@ -354,8 +354,8 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         return post
 
     def _heard(self, post: Post, said: Like | Comment, *, heard: bool) -> Writes:
-        """Add or remove the notification of a like or a comment. A post whose counters are sharded has none: they would
-        all go to one partition.
+        """Add or remove the notification of a like or a comment. A post with sharded counters has no notifications:
+        they would all go to one partition.
         """
         if post.shards or said.user_id == post.user_id:
             return
@@ -454,7 +454,7 @@ def _no_post(post_id: str) -> ItemNotFound:
 
 
 def _absent(delete: Delete) -> Delete:
-    """A condition that an item doesn't exist; a Check expects an existing one."""
+    """Requires that an item doesn't exist, by a Delete, because a Check requires an existing item."""
     return delete.only_if("attribute_not_exists(user_id)")
 
 

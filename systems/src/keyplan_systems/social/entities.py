@@ -16,7 +16,7 @@ from keyplan_systems.words import visible
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", "gsi2sk", projection="KEYS_ONLY")
-"""The public timeline. A like changes no key, so it doesn't write to this index."""
+"""The index of the public timeline. A like changes no key, so it doesn't write to this index."""
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -26,16 +26,16 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=5000), AfterVal
 NotificationKind = Literal["follow", "like", "comment"]
 
 PREVIEW_MAX = 80
-"""Characters of a message that its conversation shows."""
+"""Maximum number of characters of a message that its conversation shows."""
 NOTIFICATIONS_KEPT = timedelta(days=90)
 
 
 class User(Entity):
     """A user's profile, with counters.
 
-    ``followers`` is exact until the counter is sharded (``shards``). Then the sum of its tallies is exact, and this is
-    the last sum that was read. ``audience`` counts the timelines that posts are delivered to. ``audience_changes`` and
-    ``posts_ever`` only grow: writes use them as versions.
+    ``followers`` is exact until the counter is sharded (``shards``). Then the sum of its tallies is exact, and
+    ``followers`` is the last sum that was read. ``audience`` counts the timelines that posts are delivered to.
+    ``audience_changes`` and ``posts_ever`` only grow: writes use them as versions.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -151,7 +151,7 @@ class Comment(Entity):
 
 
 class Like(Entity):
-    """A user likes a post; once, since it is one item."""
+    """A user's like of a post: one item, so a user can like a post only once."""
 
     post_id: Id
     user_id: Id
@@ -174,7 +174,7 @@ class Following(Entity):
     """``user_id`` follows ``followed_id``: the follower's side, the mirror of Follower.
 
     ``delivery`` sets how posts get into the feed: queried when the feed is read, or delivered when they are published.
-    Items on read are also in GSI1, so that a feed reads only those.
+    Followings with delivery on read are also in GSI1, so that a feed reads only those.
     """
 
     user_id: Id

@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
 
 READ_MAX = 200
-"""Followed users whose partitions are queried for each page of a feed, in 10 rounds of 20 parallel queries."""
+"""Maximum number of followed users that a feed page queries, in 10 rounds of 20 parallel queries."""
 AUDIENCE_MAX = 1000
-"""Timelines to which an author's posts are delivered: one write unit each, in 40 batches of 25."""
+"""Maximum number of timelines to which a post is delivered: one write unit each, in 40 batches of 25."""
 BACKFILL_MAX = 200
 """Maximum number of an author's posts for a follow on write: one write unit each, in 8 batches."""
 DELIVERY_SECONDS_MAX = 60
 """Seconds after which an unfinished delivery counts as interrupted."""
 USER_SPREAD_AT = 10_000
-"""Followers from which a user's counter is sharded. One item supports 500 transactional writes per second."""
+"""Number of followers from which the counter is sharded. One item supports 500 transactional writes per second."""
 POST_SPREAD_AT = 1000
-"""Likes and comments from which a post's counters are sharded. Posts of users with a sharded counter start sharded."""
+"""Likes or comments from which a post's counters are sharded. Posts of users with a sharded counter start sharded."""
 SHARDS = 16
-"""Shards of a counter: 8,000 updates per second."""
+"""Number of shards of a counter, for 8,000 updates per second."""
 GATHER_EVERY = 100
 """One in this many changes of a sharded counter also updates the displayed number."""
 SWEEP = 1000
-"""Likes and comments of a deleted post that are removed at a time."""
+"""Number of likes and comments of a deleted post that are removed at a time."""
 
 
 def delivery_of(reader: User, author: User) -> Literal["read", "write"]:

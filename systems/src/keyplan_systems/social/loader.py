@@ -18,7 +18,7 @@ from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Following, User
 
 EDGES_STEP = 2000
-"""Edges in memory at a time."""
+"""Maximum number of edges in memory."""
 COLUMNS_MAX = 4
 """Columns of an edge: two users, and optionally a weight, a sign or a time."""
 DIGITS_MAX = 20

@@ -81,7 +81,7 @@ class Reads:
 
     @read("S6a")
     def likes_of_post(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Like]:
-        """Who likes a post."""
+        """The likes of a post."""
         ...
 
     @read("S6b")
@@ -111,7 +111,7 @@ class Reads:
 
     @read("S8b")
     def membership(self, user_id: str, conversation_id: str) -> Membership | None:
-        """A user's side of a conversation: the other user, and how many messages are unread."""
+        """A user's side of a conversation: the other user, and the number of unread messages."""
         ...
 
     @read("S9", newest_first=True)

@@ -32,14 +32,14 @@ from keyplan_systems.social.entities import (
 from keyplan_systems.social.texts import BIOS, FAMILY_NAMES, FIRST_NAMES, MESSAGES, REMARKS, post_text
 
 JOINED_BEFORE = timedelta(days=1200)
-"""How long before the sample's newest moment its first user joined."""
+"""How long before the newest time of the sample its first user joined."""
 READER = 7
 """The user who follows all others: of more than 200, some are delivered to the timeline."""
 POSTS_EACH = 3
-"""Posts of a user, on average."""
+"""Average number of posts per user."""
 STEP = 100
 HEARD = 3
-"""Followers, posts, and likes and comments of each, with notifications for the users with a password."""
+"""Number of newest followers, posts, likes and comments that cause notifications for users with a password."""
 NEVER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
@@ -97,7 +97,7 @@ DEMO_USERS = tuple(".".join((*_names(number), str(number))) for number in range(
 """The handles of the users with a password."""
 DEMO_PASSWORD = "common ground"  # noqa: S105 - of a sample, and in its documentation
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$Bpt4zX4UBkmQ9RLLBQ80bA$xCXRcmz6DP5g8HQio7usEsCekXsll+0br5JrJo2DNFs"
-"""Its hash: a fixed one, as hashing takes time."""
+"""The hash of the password, fixed because hashing takes time."""
 
 
 def _chosen(chance: random.Random, weights: Sequence[float], number: int) -> list[int]:
@@ -178,7 +178,7 @@ def _talk(design: Social, chance: random.Random, count: int, newest: datetime) -
 
 
 def _hear(design: Social, me: str) -> None:
-    """Notifications of a user. They don't expire."""
+    """Notifications of a user, which don't expire."""
     heard = [
         Notification.of_follow(Following(user_id=link.follower_id, followed_id=me, since=link.since))
         for link in design.followers(me, limit=HEARD)

@@ -1,6 +1,5 @@
-"""The essays of the sample's first posts, and their comments.
-
-The texts are Markdown in ``.txt`` files, because they aren't documentation. The image ``picture:name`` is ``name.svg``.
+"""The essays of the sample's first posts, and their comments. The essays are Markdown in ``.txt`` files, because they
+aren't documentation. The image ``picture:name`` is ``name.svg``.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ class Essay:
     tags: tuple[str, ...]
     views: int
     beside: tuple[int, ...] = ()
-    """Co-authors."""
+    """The sample numbers of the co-authors."""
     comments: tuple[tuple[int, str, int | None], ...] = ()
-    """Comments: the user, the text, and the comment it replies to."""
+    """Comments: the user's number, the text, and the comment that it replies to."""
     excerpt: str = ""
     """The excerpt in lists; by default the first paragraph."""
 

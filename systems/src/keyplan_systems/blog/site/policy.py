@@ -138,9 +138,7 @@ class BlogPolicy(BasePolicy[User]):
         return answer
 
     def _page(self, answer: Page[Any], caller: User | None) -> Page[Any]:
-        """A page without posts of inactive authors, without inactive authors, and without the texts of hidden
-        comments.
-        """
+        """A page without inactive users, their posts, and the text of hidden comments."""
         if caller is not None and caller.role == "moderator":
             return answer
         posts = [item for item in answer.items if isinstance(item, Post)]
@@ -168,7 +166,7 @@ def _visible(post: Post, caller: User | None) -> bool:
 
 
 def _is_there(user: User, caller: User | None) -> bool:
-    """Whether a caller can see a user: inactive users are visible only to moderators."""
+    """Whether a caller can see a user. Only moderators can see inactive users."""
     return user.status == "active" or (caller is not None and caller.role == "moderator")
 
 

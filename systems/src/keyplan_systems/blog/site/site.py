@@ -55,7 +55,7 @@ NOTICES = {
     "verified": "Your address is confirmed.",
     "welcome": "Welcome! Your posts are listed here.",
 }
-"""Messages after a form was processed. The URL contains only the name (``?done=saved``), never the text."""
+"""Messages after a form was processed. The URL contains only the name (``?done=saved``), never the message."""
 
 LIMITS = {
     "sign-in": Limit(attempts=10, seconds=300),

@@ -1,6 +1,6 @@
 """Views of posts, counted without a write per view; and a short cache of published posts.
 
-Anonymous views are added up in this process and written once per second, one write unit per post. A signed-in user
+Anonymous views are summed in this process and written once per second, at one write unit per post. A signed-in user
 counts once, by an impression. A process that crashes loses one second of views. Published posts and lists next to them
 are cached for two seconds, so that each process reads a viral post at most once in that time.
 """

@@ -92,7 +92,7 @@ def save(turn: CmsTurn) -> Response:
 
 
 def _conflict(turn: CmsTurn, article: Article) -> Response:
-    """Both texts: the stored and the submitted one. Nothing was written."""
+    """The page of a conflict, with the stored and the submitted text. Nothing was written."""
     theirs = turn.design.article_with_latest(article.article_id)
     if theirs is None or theirs.version is None:
         raise not_found()
@@ -178,7 +178,7 @@ def _stored(turn: CmsTurn, article: Article) -> Form:
 
 
 def _rendered(turn: CmsTurn, form: Form) -> str:
-    """The rendered text of a form. Uncached text costs attempts by its length, because rendering is slow."""
+    """The rendered text of a form. Text that isn't cached costs attempts by its length, because rendering is slow."""
     typed = form["content"][:BODY_BYTES_MAX].replace("\r\n", "\n")
     content = plain_markdown(without_title(typed, form["title"])).text
     if not is_rendered(content):

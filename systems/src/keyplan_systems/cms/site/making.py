@@ -91,7 +91,7 @@ _OF_WRITERS = (
 _OF_EDITORS = (
     *("retag", "edit", "archive", "unarchive", "delete_article", "publish_version", "unpublish"),
     *("members", "revoke_preview"),
-    *("articles_by_state", "articles_by_tag"),  # contain titles and excerpts of others' drafts
+    *("articles_by_state", "articles_by_tag"),  # these contain titles and excerpts of others' drafts
 )
 
 

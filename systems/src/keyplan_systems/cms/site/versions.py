@@ -50,5 +50,5 @@ def restore(turn: CmsTurn) -> Response:
 
 
 def _number(text: str) -> int:
-    """A version number; 0, which no version has, for another text."""
+    """The version number in a string; 0, which no version has, if it isn't a number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 8 else 0

@@ -23,7 +23,7 @@ PapersTurn = Turn[Papers]
 FOUND_MAX = 30
 NEWEST = 12
 COUNTED = 100
-"""The newest papers whose topics are counted."""
+"""Number of newest papers whose topics are counted."""
 TOPIC_CHARACTERS_MAX = 200
 
 
@@ -47,7 +47,7 @@ class FrontPage:
     newest: list[tuple[Paper, list[Membership]]]
     topics: list[tuple[str, int]]
     authors: list[tuple[str, str, int]]
-    """Handles, names and numbers of papers of the authors of the newest papers."""
+    """The authors of the newest papers: handle, name and number of papers."""
     collections: list[Collection]
     count: int
 
@@ -79,7 +79,7 @@ class Front:
         )
 
     def search(self, turn: PapersTurn) -> Response:
-        """The page of an id or a name, or the papers with all words of a query."""
+        """The page for an id or a name, or the papers with all words of a query."""
         asked = turn.query.get("q", "").strip()[:200]
         papers = turn.design
         results: list[Paper] = []
@@ -93,7 +93,7 @@ class Front:
 
 
 def _known_as(papers: Papers, asked: str) -> str | None:
-    """The page of a paper, author, collection or topic with exactly this id or name."""
+    """The page of the paper, author, collection or topic with exactly this id or name."""
     paper = papers.paper(asked)
     if paper is not None and may_read(papers, None, paper):
         return f"/papers/{asked}"
@@ -196,7 +196,7 @@ class Drafts:
         self._index = index
 
     def show(self, turn: PapersTurn) -> Response:
-        """The visitor's drafts, and the form of a new one."""
+        """The visitor's drafts, and the form for a new one."""
         page = turn.design.papers_by_author(turn.person.user_id, cursor=turn.cursor, limit=50)
         own = [item for item in page.items if item.status == "draft"]
         return turn.page("drafts.html", papers=own, cursor=page.cursor)

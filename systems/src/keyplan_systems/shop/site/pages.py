@@ -68,7 +68,7 @@ def product(turn: ShopTurn) -> Response:
 
 
 class Shelves:
-    """The search."""
+    """The search page."""
 
     def __init__(self, search: Search) -> None:
         self.index = search
@@ -131,7 +131,7 @@ def checkout(turn: ShopTurn) -> Response:
         raise Problem(422, "Shipping address required", "Add your address first.", (("Your address", "/address"),))
     try:
         placed = shop.order_cart(me, form["merchant"], token, total)
-    except ItemNotFound:  # it was ordered or emptied in another window
+    except ItemNotFound:  # the cart was ordered or emptied in another window
         ways = (("Your cart", "/cart"), ("Your orders", "/orders"))
         raise Problem(409, "Your cart has changed", "No order was placed.", ways) from None
     except Refused as error:
@@ -208,7 +208,7 @@ def order(turn: ShopTurn) -> Response:
 
 def cancel_order(turn: ShopTurn) -> Response:
     details = _own(turn)
-    if details.order.status == "cancelled":  # by a second click, or because it was unpaid
+    if details.order.status == "cancelled":  # canceled by a second click, or because it was unpaid
         return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")

@@ -85,7 +85,7 @@ class Selling:
         return turn.page("edit_product.html", product=None)
 
     def add_product(self, turn: ShopTurn) -> Response:
-        """Add a product. Its id is the slug of its name, with a number if that is in use."""
+        """Add a product. Its id is the slug of its name, with a number if that id is in use."""
         details, more = _details(turn)
         if details is None or more is None:
             return turn.page("edit_product.html", 422, product=None)

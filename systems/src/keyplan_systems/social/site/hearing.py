@@ -1,4 +1,4 @@
-"""The page of notifications, and the number of new ones that every page shows."""
+"""The page of notifications, and the number of new notifications that every page shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyplan_systems.social.design import Social
 from keyplan_systems.social.site.seeing import Seeing
 
 NEW_MAX = 100
-"""The largest number of new notifications that is counted."""
+"""Maximum number of new notifications that are counted."""
 
 
 def unheard(social: Social, user_id: str) -> int:

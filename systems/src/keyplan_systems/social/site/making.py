@@ -26,7 +26,7 @@ from keyplan_systems.social.site.people import SocialPeople
 from keyplan_systems.social.site.seeing import Seeing
 
 FEED_SECONDS = 30
-"""For so long the first page of a feed, and of the public timeline, is kept."""
+"""How long the first page of a feed, and of the public timeline, is cached."""
 LOOK = Look(
     system="social",
     title="Commons",

@@ -20,7 +20,7 @@ from keyplan_systems.social.site.seeing import Seeing, may_see, unblocked
 
 SocialTurn = Turn[Social]
 SUGGESTED_MAX = 6
-"""Users that are suggested on a page."""
+"""Number of users that a page suggests."""
 
 
 class Reading:
@@ -74,7 +74,7 @@ class Reading:
 
 
 def _users(social: Social, items: Iterable[Post | Comment | Like]) -> dict[str, User]:
-    """The users of posts, comments or likes, by their ids."""
+    """The users of posts, comments or likes, by id."""
     ids = sorted({item.user_id for item in items})
     return {user.user_id: user for user in social.profiles(ids)} if ids else {}
 
@@ -194,7 +194,7 @@ def _to(result: Post) -> tuple[tuple[str, str], ...]:
 
 
 def profile(turn: SocialTurn) -> Response:
-    """A user's page with their posts: all, or those of the day ``?day=2026-05-04``."""
+    """A user's page with their posts: all posts, or those of the day ``?day=2026-05-04``."""
     social, user, person = turn.design, _user(turn), turn.visitor.person
     day = _day(turn.query.get("day", ""))
     seen = may_see(social, person, user.user_id)

@@ -1,7 +1,7 @@
 """Which posts, users and list entries a visitor sees.
 
 Everything is public, except between two users of a block: neither sees the other's posts, likes and comments, wherever
-they are listed, nor their conversation. Blocked users don't find the profile of the blocker.
+they are listed, nor their conversation. Blocked users can't see the profile of the user who blocks them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def unblocked(social: Social, person: Caller, items: Sequence[T], user_of: Calla
 
 
 class Seeing:
-    """The same for the REST API: checks that raise ItemNotFound, and filters of lists."""
+    """The same rules for the REST API: checks that raise ItemNotFound, and filters of lists."""
 
     def __init__(self, social: Social) -> None:
         self._social = social
 
     def user(self, caller: Caller, given: Mapping[str, Any]) -> None:
-        """Check a call about a user, and about another one if it names one."""
+        """Check a call about one user, or about two."""
         for name in ("user_id", "followed_id"):
             if name in given and not may_see(self._social, caller, str(given[name])):
                 raise ItemNotFound(f"there is no user {given[name]!r}", place="Social.profile")

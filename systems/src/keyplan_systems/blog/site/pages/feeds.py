@@ -34,7 +34,7 @@ _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def _text(text: str) -> str:
-    """A text in XML, without characters that XML doesn't allow."""
+    """A string escaped for XML, without characters that XML doesn't allow."""
     return escape(_UNFIT.sub("", text))
 
 
@@ -89,7 +89,7 @@ def _address(turn: Turn, path: str) -> str:
 
 
 def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
-    """The posts' texts as HTML with absolute URLs, in one request."""
+    """The posts' content as HTML with absolute URLs, read in one request."""
     titles = {element.post_id: element for element in feed.cards}
     origin = turn.site.origin(turn.request)
     texts: dict[str, str] = {}
@@ -101,7 +101,7 @@ def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
 
 
 def absolute(html: str, origin: str, page: str) -> str:
-    """HTML with absolute URLs: ``/files/a.png`` and ``#note`` don't work elsewhere."""
+    """HTML with absolute URLs, because ``/files/a.png`` and ``#note`` don't work in a feed."""
 
     def whole(match: re.Match[str]) -> str:
         return _ADDRESS.sub(lambda at: f'{at[1]}="{page if at[2] == "#" else origin}{at[2]}', match[0])

@@ -267,12 +267,12 @@ def _tags(path: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The tags in a text, without duplicates: its words, normalized."""
+    """The words of a string as normalized tags, without duplicates."""
     return tuple(sorted({tag_from(word) for word in text.replace(",", " ").split()} - {""}))
 
 
 def search(turn: Turn) -> Response:
-    """Posts with the words of a query, best first; the author of that name, and tags with that prefix."""
+    """Posts with the words of a query, best first, the author with that name, and tags with that prefix."""
     query = turn.query.get("q", "").strip()[:100]
     words = _words(query)[:TAGS_TOGETHER_MAX]
     more = turn.query.get("more") == "yes"

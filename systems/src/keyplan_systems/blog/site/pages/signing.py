@@ -172,7 +172,7 @@ def _packed(facts: dict[str, Any], turn: Turn) -> str:
 
 
 def _unpacked(turn: Turn, purpose: str, signed: str, seconds: int) -> dict[str, Any] | None:
-    """The facts that were signed for a purpose, if not expired."""
+    """The values that were signed for a purpose, if they haven't expired."""
     text = turn.site.signer.unsign(purpose, signed)
     if text is None:
         return None

@@ -1,7 +1,7 @@
 """An author's desk and the editor: drafts, preview, saving and publishing.
 
-A post that changed since it was opened isn't overwritten: both texts are shown, and the author decides. Others' drafts
-are not found.
+A post that changed since it was opened isn't overwritten: both versions are shown, and the author decides. Others'
+drafts are not found.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def save(turn: Turn) -> Response:
 
 
 def _conflict(turn: Turn, form: Form) -> Response:
-    """Both texts: the stored and the submitted one. Nothing was written."""
+    """The page of a conflict, with the stored and the submitted text. Nothing was written."""
     theirs = _own(turn)
     form.typed["version"] = str(theirs.content.version)
     return _editor(turn, form, theirs.post, 409, theirs)
@@ -256,7 +256,7 @@ def preview(turn: Turn) -> Response:
 
 
 def _rendered(turn: Turn, form: Form) -> str:
-    """The rendered text of a form. Uncached text costs attempts by its length, because rendering is slow."""
+    """The rendered text of a form. Text that isn't cached costs attempts by its length, because rendering is slow."""
     content = without_title(form["content"][:CONTENT_BYTES_MAX].replace("\r\n", "\n"), form["title"])
     if not is_rendered(content):
         turn.limit("preview", turn.user.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
