@@ -20,7 +20,7 @@ from keyplan_systems.cms.differences import differences
 from keyplan_systems.frontmatter import FrontMatterError, read_front_matter
 from keyplan_systems.linking import Links, SiteFolder
 from keyplan_systems.markdown_parsing import first_heading, first_paragraph
-from keyplan_systems.papers.bibtex import read_bibtex
+from keyplan_systems.papers.bibtex import BibtexFiles
 from keyplan_systems.papers.csl import read_csl
 from keyplan_systems.papers.records import doi_of, handle_of, topics_of
 from keyplan_systems.plain_markdown import plain_markdown
@@ -161,17 +161,20 @@ def functions(folder: Path) -> dict[str, Callable[[str], object]]:
         "front matter": lambda text: read_front_matter(f"---\na: 1\n---\n{text}"),
         "front matter in TOML": lambda text: read_front_matter(f"+++\n{text}\n+++\n"),
         "post": in_file(folder, "post.md", lambda path: read_post(folder, path)),
-        "BibTeX": in_file(folder, "a.bib", lambda path: list(read_bibtex(path))),
+        "BibTeX": in_file(folder, "a.bib", lambda path: list(BibtexFiles([path]).read(path))),
         "a title of BibTeX": in_file(
             folder,
             "b.bib",
-            lambda path: path.write_text(f"@a{{k, title = {{{path.read_text()}}}}}") and list(read_bibtex(path)),
+            lambda path: (
+                path.write_text(f"@a{{k, title = {{{path.read_text()}}}}}") and list(BibtexFiles([path]).read(path))
+            ),
         ),
         "names of BibTeX": in_file(
             folder,
             "c.bib",
             lambda path: (
-                path.write_text(f"@a{{k, title={{x}}, author={{{path.read_text()}}}}}") and list(read_bibtex(path))
+                path.write_text(f"@a{{k, title={{x}}, author={{{path.read_text()}}}}}")
+                and list(BibtexFiles([path]).read(path))
             ),
         ),
         "CSL": in_file(folder, "a.json", lambda path: list(read_csl(path))),

@@ -1,35 +1,35 @@
 """Reads BibTeX: macros, cross-references, names, LaTeX's accents.
 
-bibtexparser parses the file in parts, cut at an ``@`` at the beginning of a line. pylatexenc decodes LaTeX. A file with
-cross-references is read twice, first for macros and inherited fields.
+bibtexparser finds the blocks of a file, pylatexenc decodes LaTeX.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
 from bibtexparser.model import (
     Block,
-    DuplicateBlockKeyBlock,
     DuplicateFieldKeyBlock,
     Entry,
     ImplicitComment,
     ParsingFailedBlock,
     String,
 )
-from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped] # it ships no types
+from pylatexenc.latex2text import (  # type: ignore[import-untyped] # it ships no types
+    LatexNodes2Text,
+    MacroTextSpec,
+    get_default_latex_context_db,
+)
 
-from keyplan_systems.lines import Lines, Tell
-from keyplan_systems.papers.design import FURTHER_MAX, Role
 from keyplan_systems.papers.records import (
     FIELD_NAME,
     UNDATED,
@@ -40,207 +40,163 @@ from keyplan_systems.papers.records import (
     day_in,
     doi_of,
     moment_of,
+    text_of,
     topics_of,
 )
 
 PART_CHARACTERS = 256 * 1024
-"""The file is parsed in parts of this size, each extended to the end of its last entry."""
-KEY_CHARACTERS_MAX = 500
+"""The text is parsed in parts of this size, as its blocks take twenty times its memory."""
 TEXT_CHARACTERS_MAX = 40_000
 """Maximum number of decoded characters of a value: twice the limit of an abstract."""
 NAMES_CHARACTERS_MAX = 100_000
 COMMAS_MAX = 2
-"""Maximum number of commas in a name: ``Last, Jr., First``."""
-ENTRY_CHARACTERS_MAX = 4 * 1024 * 1024
-"""Maximum length of an entry: a longer one is split."""
+"""Commas in a name: ``Last, Jr., First``."""
 VALUE_CHARACTERS_MAX = 200_000
-"""Maximum length of an expanded value: nested macros can double it with each line."""
-MACROS_CHARACTERS_MAX = 20_000_000
-"""Maximum total length of all macros."""
-PARENTS_MAX = 100_000
-"""Maximum number of entries that others inherit from."""
-USED = frozenset({
-    "abstract", "author", "booktitle", "crossref", "date", "doi", "editor", "institution", "journal", "journaltitle",
-    "keyword", "keywords", "month", "number", "pages", "publisher", "school", "series", "title", "url", "volume",
-    "year",
-})  # fmt: skip
-"""The fields that are mapped to fields of a paper; the others are kept as further fields."""
+"""Characters of a value: more than any field of a paper takes."""
+MACROS_MAX = 10_000
+MACRO_CHARACTERS_MAX = 2_000
+"""The limit of an expanded macro: nested ones can double with each line."""
 INHERITED = (
     "address", "booktitle", "date", "edition", "editor", "eventtitle", "institution", "isbn", "issn", "journal",
     "location", "month", "number", "organization", "publisher", "series", "title", "volume", "year",
 )  # fmt: skip
 """The fields that an entry inherits from its volume."""
 
+_ENTRY_START = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]", re.MULTILINE)
+_CROSSREF = re.compile(r'crossref\s*=\s*[{"]([^{}"]*)', re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NUMBERS = frozenset(str(number) for number in range(1, 13))
-_ROLES: tuple[tuple[str, Role], ...] = (("author", "author"), ("editor", "editor"))
+_MONTH_NAME = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[^\W\d_]*")
+_MONTH_NUMBER = re.compile(r"\b(?:0?[1-9]|1[0-2])\b")
 
 # bibtexparser logs and returns unparsable blocks, which are reported from the result.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 
 
-@dataclass
-class _Known:
-    """The macros and parents of all files, and the missing ones."""
+class BibtexFiles:
+    """The files of an import, which can use each other's macros and inherit from each other's entries."""
 
-    macros: dict[str, str] = field(default_factory=lambda: {name: str(at) for at, name in enumerate(_MONTHS, 1)})
-    parents: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    """Raw fields by the lowercase key of the entry."""
-    lost: Counter[str] = field(default_factory=Counter[str])
-    """The keys of missing entries, with the number of references to them."""
-    lost_line: int = 1
-    """The line of the first entry that refers to a missing one."""
-    macro_characters: int = 0
-    cut: bool = False
-    """Whether a value was truncated since the last report."""
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Find the macros and the entries that others inherit from. Raises OSError."""
+        self._macros = {name: str(at) for at, name in enumerate(_MONTHS, 1)}
+        self._volumes: dict[str, dict[str, str]] = {}
+        """The inheritable fields by the lowercase key of the entry."""
+        named = {key.strip().lower() for path in paths for key in _CROSSREF.findall(text_of(path)[0])}
+        for path in paths:
+            for _, block in _blocks(text_of(path)[0]):
+                match _usable(block):
+                    case String() as macro:
+                        self._define(macro)
+                    case Entry() as entry if entry.key.lower() in named:
+                        fields = self._values(entry)
+                        inherited = {name: fields[name] for name in INHERITED if name in fields}
+                        self._volumes.setdefault(entry.key.lower(), inherited)
+                    case _:
+                        pass
 
-    def define(self, name: str, raw: str) -> None:
-        """Store a macro, unless the total length of all macros exceeds its maximum."""
-        value = self.value(raw)
-        before = len(self.macros.get(name, ""))
-        if self.macro_characters + len(value) - before > MACROS_CHARACTERS_MAX:
-            self.cut = True
-            return
-        self.macro_characters += len(value) - before
-        self.macros[name] = value
-
-    def value(self, raw: str) -> str:
-        """A field's value without its braces or quotes, with macros expanded and pieces (``a # " b"``) joined, up to
-        the maximum length. The value of an unknown macro is its name, as in BibTeX (which warns).
-        """
-        taken: list[str] = []
-        room = VALUE_CHARACTERS_MAX
-        for piece in _pieces(raw):
-            text = _piece(piece, self.macros)
-            taken.append(text[:room])
-            if len(text) > room:
-                self.cut = True
-                break
-            room -= len(text)
-        return "".join(taken)
-
-    def was_cut(self, line: int) -> Iterator[Trouble]:
-        """The report of a truncated value, once."""
-        if self.cut:
+    def read(self, path: Path) -> Iterator[Record | Trouble]:
+        """The records of a file, and its errors. Raises OSError."""
+        text, trouble = text_of(path)
+        if trouble is not None:
+            yield trouble
+        missing: dict[str, int] = {}
+        for line, block in _blocks(text):
+            if isinstance(block, DuplicateFieldKeyBlock):
+                twice = ", ".join(sorted(block.duplicate_keys))
+                yield Trouble(
+                    line, f"entry {getattr(block.ignore_error_block, 'key', '')} has {twice} twice: the first is used"
+                )
+            match _usable(block):
+                case Entry() as entry:
+                    fields = self._values(entry)
+                    above = fields.get("crossref", "").strip()
+                    inherited = self._volumes.get(above.lower())
+                    if above and inherited is None:
+                        missing.setdefault(above, line)
+                    yield from _EntryReader(line, entry, fields, inherited or {}).read()
+                case String() as macro:
+                    if not self._define(macro):
+                        yield Trouble(
+                            line,
+                            f"macro {macro.key} isn't expanded: it has more than {MACRO_CHARACTERS_MAX:,} characters, "
+                            f"or follows {MACROS_MAX:,} macros",
+                            "write its text instead",
+                        )
+                case ParsingFailedBlock() as failed:
+                    reason = str(getattr(failed.error, "abort_reason", failed.error)).strip().rstrip(".")
+                    yield Trouble(
+                        line, f"the entry can't be read: {_inline(reason)}", "close its braces, and its values' braces"
+                    )
+                case ImplicitComment() as between:
+                    yield from _between(line, between.comment)
+                case _:
+                    pass  # @comment and @preamble don't describe papers
+        if missing:
+            some = ", ".join([*list(missing)[:3], *["..."] * (len(missing) > 3)])
             yield Trouble(
-                line,
-                f"a value is longer than {VALUE_CHARACTERS_MAX:,} characters after macro expansion: it is truncated",
-                "shorten its @string macros",
+                next(iter(missing.values())),
+                f"cross-references to {len(missing):,} missing entries ({some}): inherited fields are missing",
+                "import a folder that contains those entries",
             )
-        self.cut = False
+
+    def _define(self, macro: String) -> bool:
+        """Store a macro; False if it is beyond the limits."""
+        name, value = macro.key.lower(), self._value(str(macro.value))
+        if len(value) > MACRO_CHARACTERS_MAX or (len(self._macros) >= MACROS_MAX and name not in self._macros):
+            return False
+        self._macros[name] = value
+        return True
+
+    def _values(self, entry: Entry) -> dict[str, str]:
+        """The values of an entry by lowercase field name. Of repeated fields, the first one counts."""
+        return {each.key.lower(): self._value(str(each.value)) for each in reversed(entry.fields)}
+
+    def _value(self, raw: str) -> str:
+        """A value without its braces or quotes, with macros expanded and pieces (``a # " b"``) joined. The value of an
+        unknown macro is its name, as in BibTeX (which warns).
+        """
+        value = ""
+        for piece in _pieces(raw):
+            enclosed = len(piece) > 1 and (piece[0] + piece[-1]) in {"{}", '""'}
+            value += piece[1:-1] if enclosed else self._macros.get(piece.lower(), piece)
+            if len(value) > VALUE_CHARACTERS_MAX:
+                break
+        return value[:VALUE_CHARACTERS_MAX]
 
 
-def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Trouble]:
-    """The records of a file, and its errors. Its entries can inherit from entries of the files in ``beside``.
-
-    Raises OSError.
-    """
-    known = _Known()
-    files = dict.fromkeys((*beside, path))
-    wanted = {name for _, text in _parts(path, _untold) for name in _crossrefs(text.lower())}
-    for file in files:
-        for start, text in _parts(file, _untold) if wanted or file != path else ():
-            for _, block in _blocks(start, text):
-                _keep(block, wanted, known)
-    troubles: list[Trouble] = []
-    for start, text in _parts(path, lambda *what: troubles.append(Trouble(*what))):
-        yield from troubles
-        troubles.clear()
-        for line, block in _blocks(start, text):
-            yield from _read(line, block, known)
-            yield from known.was_cut(line)
-    yield from troubles
-    if known.lost:
-        some = ", ".join([*sorted(known.lost)[:3], *["..."] * (len(known.lost) > 3)])
-        yield Trouble(
-            known.lost_line,
-            f"cross-references to missing entries: {known.lost.total():,} (to {some}); inherited fields are missing",
-            "import a folder that contains those entries",
-        )
-
-
-def _crossrefs(text: str) -> Iterator[str]:
-    """The keys of cross-referenced entries in a lowercase text."""
-    place = 0
-    while (place := text.find("crossref", place)) >= 0:
-        place += len("crossref")
-        words = text[place : place + KEY_CHARACTERS_MAX].lstrip(" \t\n=")
-        end = min((at for at in (words.find("}"), words.find('"', 1)) if at > 0), default=0)
-        if words[:1] in {"{", '"'} and end:
-            yield words[1:end].strip()
-
-
-def _untold(line: int, message: str, hint: str | None) -> None:
-    """Unreadable entries are reported when the records are read."""
-
-
-def _keep(block: Block, wanted: Collection[str], known: _Known) -> None:
-    """Store macros, and the inheritable fields of the entries that others refer to."""
-    if isinstance(block, String):
-        if block.key.lower() not in known.macros:
-            known.define(block.key.lower(), str(block.value))
-    elif isinstance(block, Entry) and block.key.lower() in wanted and len(known.parents) < PARENTS_MAX:
-        fields = {element.key.lower(): str(element.value) for element in reversed(block.fields)}
-        kept = {name: fields[name] for name in INHERITED if name in fields}
-        known.parents.setdefault(block.key.lower(), kept)
+def _pieces(raw: str) -> Iterator[str]:
+    """The parts between ``#`` signs outside braces and quotes."""
+    depth, start, quoted = 0, 0, False
+    for mark in re.finditer(r'(?<!\\)[{}"#]', raw):
+        if mark[0] == "{":
+            depth += 1
+        elif mark[0] == "}":
+            depth -= 1
+        elif depth == 0 and mark[0] == '"':
+            quoted = not quoted
+        elif depth == 0 and not quoted:
+            yield raw[start : mark.start()].strip()
+            start = mark.end()
+    yield raw[start:].strip()
 
 
 # Blocks
 
 
-def _parts(path: Path, tell: Tell) -> Iterator[tuple[int, str]]:
-    """The parts of the file, each beginning with an entry, with the numbers of their first lines."""
-    with path.open("rb") as file:
-        taken: list[str] = []
-        start, size = 1, 0
-        for number, line in Lines(file, tell, fallback="latin-1"):
-            if (size >= PART_CHARACTERS and _starts_entry(line)) or size >= ENTRY_CHARACTERS_MAX:
-                yield start, "".join(taken)
-                taken, start, size = [], number, 0
-            # Empty lines replace skipped ones, so that line numbers stay correct.
-            gap = "\n" * (number - start - len(taken)) if len(taken) < number - start else ""
-            taken.extend(gap)
-            taken.append(line)
-            size += len(line)
-        if taken:
-            yield start, "".join(taken)
+def _blocks(text: str) -> Iterator[tuple[int, Block]]:
+    """The blocks of a text with their lines."""
+    line, start = 1, 0
+    while start < len(text):
+        entry = _ENTRY_START.search(text, start + PART_CHARACTERS)
+        end = entry.start() if entry else len(text)
+        for block in parse_string(text[start:end], parse_stack=[]).blocks:
+            yield line + (block.start_line or 0), block
+        line += text.count("\n", start, end)
+        start = end
 
 
-def _starts_entry(line: str) -> bool:
-    words = line.lstrip(" \t")
-    opened = words.replace("(", "{", 1).partition("{")[0]
-    return words.startswith("@") and opened != words and opened[1:].strip().isidentifier()
-
-
-def _blocks(start: int, text: str) -> Iterator[tuple[int, Block]]:
-    """The blocks of a part, with their line numbers in the file."""
-    for block in parse_string(text, parse_stack=[]).blocks:
-        yield start + (block.start_line or 0), block
-
-
-def _read(line: int, block: Block, known: _Known) -> Iterator[Record | Trouble]:
-    match block:
-        case Entry():
-            yield from _EntryReader(line, block, known).read()
-        case String():
-            known.define(block.key.lower(), str(block.value))
-        case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, String):
-            known.define(block.key.lower(), str(block.ignore_error_block.value))
-        case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, Entry):
-            yield from _EntryReader(line, block.ignore_error_block, known).read()  # the loader detects duplicates
-        case DuplicateFieldKeyBlock() if isinstance(block.ignore_error_block, Entry):
-            twice = ", ".join(sorted(block.duplicate_keys))
-            yield Trouble(line, f"entry {block.ignore_error_block.key} has {twice} twice: the first is used")
-            yield from _EntryReader(line, block.ignore_error_block, known).read()
-        case ParsingFailedBlock():
-            reason = str(getattr(block.error, "abort_reason", block.error)).strip().rstrip(".")
-            yield Trouble(
-                line, f"the entry can't be read: {_inline(reason)}", "close its braces, and its values' braces"
-            )
-        case ImplicitComment():
-            yield from _between(line, block.comment)
-        case _:
-            pass  # @comment and @preamble don't describe papers
+def _usable(block: Block) -> Block:
+    """The block, or the one inside a warning about repeated keys or fields. The loader reports repeated keys."""
+    return (block.ignore_error_block or block) if isinstance(block, ParsingFailedBlock) else block
 
 
 def _between(line: int, text: str) -> Iterator[Trouble]:
@@ -261,137 +217,99 @@ class _EntryReader:
 
     line: int
     entry: Entry
-    known: _Known
+    own: Mapping[str, str]
+    inherited: Mapping[str, str]
     troubles: list[Trouble] = field(default_factory=list[Trouble])
     """Warnings about names."""
 
     def read(self) -> Iterator[Record | Trouble]:
-        fields: dict[str, str] = {}
-        for element in self.entry.fields:
-            fields.setdefault(element.key.lower(), str(element.value))
+        own, key = self.own, self.entry.key.strip()
+        both = {**self.inherited, **own}
         kind = self.entry.entry_type.lower()
-        own = {name: self.known.value(raw) for name, raw in fields.items() if name in USED}
-        inherited = self._inherited(own.get("crossref", "").strip())
-        title = _text(own.get("title", ""))
-        if not self.entry.key.strip() or not title:
-            what = "title" if self.entry.key.strip() else "key"
-            yield Trouble(self.line, f"entry {self.entry.key} has no {what}".replace("  ", " "), "an entry needs both")
+        title, url = _text(own.get("title", "")), _address(own.get("url", ""))
+        if not key or not title:
+            yield Trouble(self.line, f"entry {key} has no title" if key else "entry has no key", "an entry needs both")
             return
-        collection, named = self._collection(kind, own, inherited)
-        odd = sorted(name for name in fields if not FIELD_NAME.fullmatch(name))
+        collection, named = self._collection(kind)
+        odd = sorted(name for name in own if not FIELD_NAME.fullmatch(name))
         if odd:
-            yield Trouble(self.line, f"entry {self.entry.key} has fields that can't be kept: {', '.join(odd)[:200]}")
-        further = self._further({**inherited, **own}, named)
-        for number, name in enumerate(sorted(fields.keys() - USED - set(odd))):
-            further[name] = _text(self.known.value(fields[name])) if number < FURTHER_MAX else fields[name][:1]
+            yield Trouble(self.line, f"entry {key} has fields that can't be kept: {', '.join(odd)[:200]}")
+        people = [Person(name, "author") for name in self._names(own.get("author", ""))]
+        editors = list(self._names(both.get("editor", "")))
+        if not people and "editor" in own:
+            people, editors = [Person(name, "editor") for name in editors], []
         yield Record(
             line=self.line,
-            paper_id=self.entry.key.strip(),
+            paper_id=key,
             title=title,
             collection=collection,
             kind=kind,
-            published_at=_published({**inherited, **own}),
-            people=tuple(self._people(own, inherited, kind)),
+            published_at=_published(both),
+            people=tuple(people),
             topics=topics_of(_text(own.get("keywords", own.get("keyword", "")))),
             abstract=_text(own.get("abstract", "")),
-            doi=doi_of(_address(own.get("doi")), _address(own.get("url"))),
-            url=_address(own.get("url")),
-            volume=_short(own.get("volume") or inherited.get("volume")),
-            issue=_short(own.get("number") or inherited.get("number")),
-            pages=_pages(own.get("pages")),
-            publisher=_short(own.get("publisher") or inherited.get("publisher") or own.get("school")),
-            editors=tuple(self._editors(own, inherited, kind)),
-            further={name: further[name] for name in sorted(further) if further[name]},
+            doi=doi_of(_address(own.get("doi", "")), url),
+            url=url,
+            volume=_text(both.get("volume", "")),
+            issue=_text(both.get("number", "")),
+            pages=_pages(own.get("pages", "")),
+            publisher=_text(both.get("publisher") or own.get("school", "")),
+            editors=tuple(editors),
+            further=_further(both, {*named, *odd}),
         )
         yield from self.troubles
 
-    def _inherited(self, name: str) -> dict[str, str]:
-        """The fields inherited from the cross-referenced entry."""
-        parent = self.known.parents.get(name.lower())
-        if name and parent is None:
-            if not self.known.lost:
-                self.known.lost_line = self.line
-            if name in self.known.lost or len(self.known.lost) < PARENTS_MAX:
-                self.known.lost[name] += 1
-        return {name: self.known.value(raw) for name, raw in (parent or {}).items()}
-
-    def _collection(
-        self, kind: str, own: Mapping[str, str], inherited: Mapping[str, str]
-    ) -> tuple[str, tuple[str, ...]]:
-        """The publication of the entry: its journal, its proceedings (from the cross-referenced entry, or the key of
-        that entry if nothing else is known), or its institution. Also returns the fields that were used.
+    def _collection(self, kind: str) -> tuple[str, tuple[str, ...]]:
+        """Where the entry appeared: its journal, its proceedings (from the cross-referenced entry, or the key of that
+        entry if nothing else is known), or its institution. Also returns the fields that were used.
         """
-        above = {name: inherited.get(name, "") for name in ("booktitle", "journal", "title")}
         makers = ("crossref", "institution", *(["series"] if kind in {"book", "inbook", "proceedings"} else []))
         said = [
-            *((own.get(name, ""), (name,)) for name in ("journal", "journaltitle", "booktitle")),
-            *((text, ("booktitle", "journal")) for text in above.values()),
-            *((own.get(name, ""), (name,)) for name in makers),
+            *((self.own.get(name, ""), (name,)) for name in ("journal", "journaltitle", "booktitle")),
+            *((self.inherited.get(name, ""), ("booktitle", "journal")) for name in ("booktitle", "journal", "title")),
+            *((self.own.get(name, ""), (name,)) for name in makers),
         ]
         for raw, names in said:
             if text := _text(raw):
                 return text, names
-        return collection_of(kind, ()), ()
-
-    def _further(self, said: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
-        """Known fields, own or inherited, that no field of the paper represents."""
-        taken = {"abstract", "author", "crossref", "doi", "editor", "number", "pages", "title", "url", "volume", *named}
-        taken.add("publisher" if said.get("publisher") else "school")
-        taken.add("keywords" if "keywords" in said else "keyword")
-        dated = {name: said[name] for name in ("date", "month", "year") if name in said}
-        if _published(dated) != UNDATED:
-            taken |= {name for name, text in dated.items() if _is_date(name, text.strip().rstrip("."))}
-        return {name: _text(text) for name, text in said.items() if name not in taken}
-
-    def _people(self, own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[Person]:
-        """The authors, or the editors of an entry without authors."""
-        for name, role in _ROLES:
-            value = own.get(name, "") or (inherited.get(name, "") if kind == "proceedings" else "")
-            if not (role == "editor" and "author" in own):
-                yield from (Person(printed, role) for printed in self._names(value))
-
-    def _editors(self, own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[str]:
-        """The editors of the volume that contains the paper."""
-        if kind != "proceedings" and ("author" in own or "editor" not in own):
-            yield from self._names(own.get("editor", "") or inherited.get("editor", ""))
+        return collection_of(kind), ()
 
     def _names(self, value: str) -> Iterator[str]:
         """The printed names of a list. Names in an invalid form are reported."""
         if len(value) > NAMES_CHARACTERS_MAX:
-            self.troubles.append(
-                Trouble(self.line, f"entry {self.entry.key} has names of {len(value):,} characters: truncated")
-            )
+            self._warn(f"has names of {len(value):,} characters: truncated")
         for name in split_multiple_persons_names(value[:NAMES_CHARACTERS_MAX]):
-            printed = _text(name if name.count(",") > COMMAS_MAX else _first_name_first(name))
+            valid = name.count(",") <= COMMAS_MAX
+            printed = _text(_first_name_first(name) if valid else name)
             if printed.lower() == "others":
-                message = f"entry {self.entry.key}: 'and others' isn't imported: the paper has further authors"
-                self.troubles.append(Trouble(self.line, message, "list all names"))
-            if not printed or printed.lower() == "others":
-                continue
-            if name.count(",") > COMMAS_MAX:
-                message = f"entry {self.entry.key}: the name {printed[:80]!r} has more than two commas: kept as written"
-                self.troubles.append(Trouble(self.line, message, "write it as Last, Jr., First"))
-            yield printed
+                self._warn("has further authors: 'and others' isn't imported", "list all names")
+            elif printed:
+                if not valid:
+                    self._warn(
+                        f"has a name with more than two commas, kept as written: {printed[:80]!r}",
+                        "write it as Last, Jr., First",
+                    )
+                yield printed
+
+    def _warn(self, message: str, hint: str | None = None) -> None:
+        self.troubles.append(Trouble(self.line, f"entry {self.entry.key} {message}", hint))
 
 
-def _is_date(name: str, text: str) -> bool:
-    """Whether a value is fully represented by the parsed date."""
-    if name == "month":
-        return (text[:3].lower() in _MONTHS and text.isalpha()) or text.lstrip("0") in _MONTH_NUMBERS
-    parts = text.split("-") if name == "date" else [text]
-    return len(parts) <= 3 and len(parts[0]) == 4 and all(part.isdecimal() and len(part) <= 4 for part in parts)
+def _further(said: Mapping[str, str], excluded: Collection[str]) -> dict[str, str]:
+    """The fields, own or inherited, that no field of the paper represents."""
+    taken = {"abstract", "author", "crossref", "doi", "editor", "number", "pages", "title", "url", "volume", *excluded}
+    taken.add("publisher" if said.get("publisher") else "school")
+    taken.add("keywords" if "keywords" in said else "keyword")
+    if _published(said) != UNDATED:
+        taken |= {name for name, form in _DATE_FORMS.items() if form.fullmatch(_date_text(said, name))}
+    texts = {name: _text(said[name]) for name in sorted(said.keys() - taken)}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _short(value: str | None) -> str | None:
-    return None if value is None else _text(value) or None
-
-
-def _pages(value: str | None) -> str | None:
+def _pages(value: str) -> str:
     """The printed form of pages: ``101--117`` becomes ``101–117``."""
-    if value is None:
-        return None
     dashed = _text(value).replace("---", "-").replace("--", "-").replace("—", "-")
-    return "–".join(part.strip() for part in dashed.split("-")) or None
+    return "–".join(part.strip() for part in dashed.split("-"))
 
 
 def _first_name_first(name: str) -> str:
@@ -402,51 +320,38 @@ def _first_name_first(name: str) -> str:
         return name
 
 
+# Dates
+
+_DATE_FORMS = {
+    "date": re.compile(r"\d{4}(?:-\d{1,2}){0,2}"),
+    "year": re.compile(r"\d{4}"),
+    "month": re.compile(f"{_MONTH_NAME.pattern}|{_MONTH_NUMBER.pattern}"),
+}
+"""The dates that are fully represented by a paper's date."""
+
+
 def _published(fields: Mapping[str, str]) -> datetime:
     """The date of the entry, in its given precision."""
-    words = _words(fields.get("year", ""))
-    year = next((word[:4] for word in words if len(word) >= 4 and word[:4].isdecimal()), None)
     moment = day_in(fields.get("date", ""))
+    year = re.search(r"\b\d{4}", fields.get("year", ""))
     if moment is None and year is not None:
-        moment = moment_of(year, _month(fields.get("month", "")))
+        moment = moment_of(year[0], _month(_date_text(fields, "month")))
     return moment or UNDATED
 
 
 def _month(text: str) -> int | None:
-    """The first month in a string, by name or number."""
-    words = [word.lower() for word in _words(text)]
-    named = next((word[:3] for word in words if word[:3] in _MONTHS), None)
-    number = next((word.lstrip("0") for word in words if word.lstrip("0") in _MONTH_NUMBERS), None)
-    return _MONTHS.index(named) + 1 if named else int(number) if number else None
+    """The first month in a text, by name or number."""
+    if named := _MONTH_NAME.search(text):
+        return _MONTHS.index(named[0][:3]) + 1
+    number = _MONTH_NUMBER.search(text)
+    return int(number[0]) if number else None
 
 
-def _words(text: str) -> list[str]:
-    return "".join(letter if letter.isalnum() else " " for letter in text[:KEY_CHARACTERS_MAX]).split()
+def _date_text(fields: Mapping[str, str], name: str) -> str:
+    return fields.get(name, "").strip().rstrip(".").lower()
 
 
-# Values
-
-
-def _piece(piece: str, macros: Mapping[str, str]) -> str:
-    if len(piece) > 1 and (piece[0] + piece[-1]) in {"{}", '""'}:
-        return piece[1:-1]
-    return macros.get(piece.lower(), piece)
-
-
-def _pieces(raw: str) -> Iterator[str]:
-    """The parts between ``#`` signs outside braces and quotes."""
-    depth, start, quoted = 0, 0, False
-    for mark in re.finditer(r'(?<!\\)[{}"#]', raw):
-        if mark[0] == "{":
-            depth += 1
-        elif mark[0] == "}":
-            depth -= 1
-        elif depth == 0 and mark[0] == '"':
-            quoted = not quoted
-        elif depth == 0 and not quoted:
-            yield raw[start : mark.start()].strip()
-            start = mark.end()
-    yield raw[start:].strip()
+# Text
 
 
 def _text(value: str) -> str:
@@ -454,58 +359,48 @@ def _text(value: str) -> str:
     value = value[:TEXT_CHARACTERS_MAX]
     if any(mark in value for mark in ("\\", "$", "~", "--", "``", "''")):
         try:
-            return _inline(_decoder().latex_to_text(_COMMAND.sub(_spelled, _SORT_KEY.sub("", value))))
+            return _inline(_decoder().latex_to_text(_SORT_KEY.sub("", value)))
         except Exception:  # noqa: BLE001 - the decoder fails in many ways; keep the letters
             return _inline(re.sub(r"[{}\\$]", "", value))
     return _inline(value.replace("{", "").replace("}", ""))
 
 
 _SORT_KEY = re.compile(r"\\(?:noopsort|sortnoop|noop)[ ]*\{[^{}]*\}", re.IGNORECASE)
-"""Matches sort keys, which aren't printed: ``{\\noopsort{1973a}}1973``."""
-_COMMAND = re.compile(r"\\([A-Za-z]{2,40})(?:(\{\}|(?=\}|\\ |$))|[ ]?)")
-_SPELLED = {
-    "bs": r"\textbackslash{}",
+"""Sort keys, which aren't printed: ``{\\noopsort{1973a}}1973``."""
+_COMMANDS = {
+    "bs": "\\",
     "Dash": "—",
     "dash": "–",
-    "kern": "",
-    "LaTeXe": "LaTeX2e ",
-    "MakeLowercase": "",
-    "MakeUppercase": "",
-    "MF": "Metafont ",
-    "MP": "MetaPost ",
     "SS": "SS",
     "textgreater": ">",
     "textless": "<",
     "thinspace": " ",
+    **dict.fromkeys(("bf", "em", "it", "itshape", "normalfont", "rm", "sc", "sf", "sl", "tt", "upshape"), ""),
+    **dict.fromkeys(("kern", "relax", "MakeLowercase", "MakeUppercase"), ""),
 }
-"""The printed text of some commands."""
-_SWITCHES = frozenset(
-    {"bf", "em", "it", "itshape", "normalfont", "rm", "sc", "sf", "sl", "smc", "ssf", "tt", "upshape"}
-)
-
-
-def _spelled(match: re.Match[str]) -> str:
-    """The printed form of a command that LaTeX doesn't define: with capitals, or alone, it prints its name (XML)."""
-    name, alone = match[1], match[2] is not None
-    if name in _SWITCHES or _decoder().latex_context.get_macro_spec(name) is not None:
-        return match[0]
-    if name in _SPELLED:
-        return f"{{{_SPELLED[name].strip() if alone else _SPELLED[name]}}}"
-    if not (alone or any(letter.isupper() for letter in name)):
-        return match[0]
-    return f"{{{name}}}{match[0][len(name) + 1 :].replace('{}', '')}"
+"""The printed text of commands that pylatexenc doesn't define."""
 
 
 @cache
 def _decoder() -> LatexNodes2Text:
-    return LatexNodes2Text(math_mode="text", keep_comments=True)
+    commands = get_default_latex_context_db()
+    commands.add_context_category("bibliographies", macros=[MacroTextSpec(*each) for each in _COMMANDS.items()])
+    commands.set_unknown_macro_spec(MacroTextSpec("", _unknown))
+    return LatexNodes2Text(commands, math_mode="text", keep_comments=True)
 
 
-def _address(value: str | None) -> str | None:
+def _unknown(node: Any, l2tobj: LatexNodes2Text) -> str:
+    r"""The text of a command that pylatexenc has none for: its arguments, or its name (``\XML``)."""
+    if node.nodeargd is not None and any(node.nodeargd.argnlist):
+        return str(l2tobj.nodelist_to_text([each for each in node.nodeargd.argnlist if each is not None]))
+    end, text = node.pos + node.len, node.parsing_state.s
+    argument_follows = text.startswith("{", end) and not text.startswith("{}", end)
+    return "" if argument_follows else f"{node.macroname}{node.macro_post_space}"
+
+
+def _address(value: str) -> str:
     """A DOI or URL, in which only escaped characters are LaTeX."""
-    if value is None:
-        return None
-    return _inline(re.sub(r"\\([_%&#~])|[{}]|\\url", r"\1", value))[:500] or None
+    return _inline(re.sub(r"\\([_%&#~])|[{}]|\\url", r"\1", value))[:500]
 
 
 def _inline(text: str) -> str:

@@ -6,6 +6,7 @@ A file is an array of objects, objects line by line, or ``{"items": [...]}``. Re
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -23,10 +24,10 @@ from keyplan_systems.papers.records import (
     day_in,
     doi_of,
     moment_of,
+    text_of,
     topics_of,
 )
 
-FILE_BYTES_MAX = 64 * 1024 * 1024
 TEXT_CHARACTERS_MAX = 40_000
 """Maximum number of characters of a field that are read: twice the limit of an abstract."""
 _WRAPPERS = ('"items"', '"references"')
@@ -44,19 +45,15 @@ _BIBTEX_NAMES = {
     "accessed": "urldate",
 }
 """BibTeX's names of CSL fields."""
-_ROLES: tuple[tuple[str, Role], ...] = (
-    ("author", "author"),
-    ("contributor", "contributor"),
-    ("editor", "editor"),
-)
+_BYLINE: tuple[Role, ...] = ("author", "contributor")
 
 
 def read_csl(path: Path) -> Iterator[Record | Trouble]:
     """The records of a file, and its errors. Raises OSError."""
-    if path.stat().st_size > FILE_BYTES_MAX:
-        yield Trouble(1, f"the file is larger than {FILE_BYTES_MAX:,} bytes", "split the file")
-        return
-    for line, entry in _objects(path.read_bytes().decode("utf-8-sig", "replace")):
+    text, trouble = text_of(path)
+    if trouble is not None:
+        yield trouble
+    for line, entry in _objects(text):
         if isinstance(entry, Trouble):
             yield entry
         else:
@@ -94,16 +91,17 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
 # Entries
 
 
-def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
-    identity, title = _text(data.get("id")), _text(data.get("title"))
+def _read(line: int, data: Mapping[str, Any]) -> Iterator[Record | Trouble]:
+    texts = defaultdict(str, {name: _text(value) for name, value in data.items()})
+    identity, title = texts["id"], texts["title"]
     if not identity or not title:
         yield Trouble(line, f"the entry has no {'title' if identity else 'id'}", "an entry needs both")
         return
-    kind = _text(data.get("type")) or "document"
+    kind = texts["type"] or "document"
     named = "container-title"
-    if not _text(data.get(named)):
+    if not texts[named]:
         named = {"book": "collection-title", "report": "publisher"}.get(kind, named)
-    issue = "issue" if _text(data.get("issue")) else "number"
+    issue = "issue" if texts["issue"] else "number"
     further, odd = _further({name: value for name, value in data.items() if name not in {named, issue}})
     issued = data.get("issued")
     published = _issued(issued)
@@ -113,38 +111,29 @@ def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
         yield Trouble(
             line, f"entry {identity} has a date that can't be read: {str(issued)[:60]}", "imported without a date"
         )
+    people = [Person(name, role) for role in _BYLINE for name in _names(data.get(role))]
+    editors = list(_names(data.get("editor")))
+    if not data.get("author"):
+        people, editors = people + [Person(name, "editor") for name in editors], []
     yield Record(
         line=line,
         paper_id=identity,
         title=title,
-        collection=collection_of(kind, [_text(data.get(named))]),
+        collection=texts[named] or collection_of(kind),
         kind=kind,
         published_at=published or UNDATED,
-        people=tuple(_people(data)),
-        topics=topics_of(_keywords(data)),
-        abstract=_text(data.get("abstract")),
-        doi=doi_of(_text(data.get("DOI")), _text(data.get("URL"))),
-        url=_text(data.get("URL")) or None,
-        volume=_text(data.get("volume")) or None,
-        issue=_text(data.get(issue)) or None,
-        pages=_text(data.get("page")) or None,
-        publisher=_text(data.get("publisher")) or None,
-        editors=tuple(_editors(data)),
+        people=tuple(people),
+        topics=topics_of(";".join(map(_text, _list(data.get("keyword"))))),
+        abstract=texts["abstract"],
+        doi=doi_of(texts["DOI"], texts["URL"]),
+        url=texts["URL"],
+        volume=texts["volume"],
+        issue=texts[issue],
+        pages=texts["page"],
+        publisher=texts["publisher"],
+        editors=tuple(editors),
         further=further,
     )
-
-
-def _people(data: Mapping[str, Any]) -> Iterator[Person]:
-    """The authors, or the editors if there are none."""
-    for name, role in _ROLES:
-        if role != "editor" or not data.get("author"):
-            for printed in _names(data.get(name)):
-                yield Person(printed, role)
-
-
-def _editors(data: Mapping[str, Any]) -> list[str]:
-    """The editors of the volume that contains the paper."""
-    return list(_names(data.get("editor"))) if data.get("author") else []
 
 
 def _further(data: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
@@ -186,10 +175,6 @@ def _issued(issued: Any) -> datetime | None:
     return day_in(_text(issued))
 
 
-def _keywords(data: Mapping[str, Any]) -> str:
-    return ";".join(_text(value) for value in _list(data.get("keyword")))
-
-
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
@@ -200,20 +185,13 @@ _INLINE = frozenset({"a", "b", "bold", "em", "i", "italic", "sc", "scp", "span",
 
 
 def _text(value: Any) -> str:
-    """A text or number on one line without markup; "" for other values."""
+    """A text or number on one line, without HTML (``<i>``, ``&amp;``) and JATS (``<jats:p>``); "" for other values."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     text = str(value)[:TEXT_CHARACTERS_MAX]
     if "<" in text or "&" in text:
-        text = _without_markup(text)
+        text = "".join(html_text(text, _tag_text))
     return " ".join(text.split())
-
-
-def _without_markup(text: str) -> str:
-    """A string without the tags of HTML (``<i>``) and JATS (``<jats:p>``), and with entities (``&amp;``) resolved.
-    Other words between ``<`` and ``>`` stay: ``a < b > c``.
-    """
-    return "".join(html_text(text, _tag_text))
 
 
 def _tag_text(name: str, tag: str) -> str:

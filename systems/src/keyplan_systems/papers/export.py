@@ -85,8 +85,8 @@ def _date_parts(paper: Paper) -> list[int]:
 
 
 def _own_collection(paper: Paper, kind: str) -> str | None:
-    """A paper's collection; None if it is only the default for the paper's kind (``Theses``)."""
-    return None if paper.collection == collection_of(kind, ()) else paper.collection
+    """A paper's collection; None if it only follows from its kind (``Theses``)."""
+    return None if paper.collection == collection_of(kind) else paper.collection
 
 
 # BibTeX

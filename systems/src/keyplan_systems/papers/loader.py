@@ -7,7 +7,6 @@ file and line; the others are loaded. Loading a file again updates existing pape
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,13 +40,16 @@ from keyplan_systems.papers.records import Person, Record, Trouble, handle_of
 from keyplan_systems.papers.searching import rebuild
 from keyplan_systems.site.searching import refill_beside
 
-BIBTEX = (".bib", ".bibtex")
 CSL = (".json", ".jsonl")
+KNOWN = (".bib", ".bibtex", *CSL)
 TOPIC_CHARACTERS_MAX = 200
 ATTEMPTS = 5
-"""Maximum attempts to update a paper that changes concurrently."""
-REMEMBERED_MAX = 200_000
-"""Maximum number of cached handles and ids."""
+"""Attempts to update a paper that changes concurrently."""
+LIMITS = {
+    "title": 1000, "abstract": 20_000, "collection": 500, "url": 1000, "volume": 200, "issue": 200, "pages": 200,
+    "publisher": 200,
+}  # fmt: skip
+"""Characters of a paper's texts: longer ones are truncated, which is reported."""
 
 
 def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
@@ -56,16 +58,20 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
     Raises RequestError for a folder without any and for a file that can't be read, StoreError when the store can't be
     written.
     """
+    from keyplan_systems.papers.bibtex import BibtexFiles  # noqa: PLC0415 - only an import needs its libraries
+
     report = LoadReport()
     files = _files(path)
     with readable(path):
         counts = [count_lines(element) for element in files]
         steps = Steps(progress, sum(counts))
+        bibtex = [file for file in files if not _is_csl(file)]
+        read_bibtex = BibtexFiles(bibtex).read
         met: set[str] = set()
         for file, lines in zip(files, counts, strict=True):
             place = file.name if file == path else file.relative_to(path).as_posix()
             loading = _Loading(design, place, report, met)
-            for result in _read(file, files):
+            for result in read_bibtex(file) if file in bibtex else read_csl(file):
                 loading.take(result)
                 steps.at(result.line)
             steps.done(lines)
@@ -76,38 +82,22 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    known = (*BIBTEX, *CSL)
-    paths: list[Path] = []
-    for folder, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found = (Path(folder, name) for name in names if not name.startswith("."))
-        paths += [each for each in found if each.suffix.lower() in known and each.is_file() and not each.is_symlink()]
-    paths.sort(key=lambda each: each.relative_to(path).parts)
+    found = (each for each in sorted(path.rglob("*")) if each.suffix.lower() in KNOWN and not each.is_symlink())
+    paths = [each for each in found if each.is_file() and not _is_hidden(each.relative_to(path))]
     if not paths:
         raise RequestError(
-            f"{path} has no bibliography", hint=f"give a file, or a folder with {', '.join(known)} files"
+            f"{path} has no bibliography", hint=f"give a file, or a folder with {', '.join(KNOWN)} files"
         )
     return paths
 
 
-def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
-    """The records of a file. BibTeX entries can refer to entries of the other files."""
-    if _is_csl(path):
-        return read_csl(path)
-    try:
-        from keyplan_systems.papers.bibtex import read_bibtex  # noqa: PLC0415 - its libraries come with an extra
-    except ModuleNotFoundError as error:
-        raise RequestError(
-            f"{path.name} is BibTeX, and {error.name} isn't installed",
-            place=path.name,
-            hint="pip install keyplan-systems",
-        ) from None
-    return read_bibtex(path, [file for file in files if file.suffix.lower() in BIBTEX])
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _is_csl(path: Path) -> bool:
-    """Whether a file is CSL-JSON, by its suffix; if that is unknown, by its first character."""
-    if path.suffix.lower() in (*BIBTEX, *CSL):
+    """By its suffix; without a known one, by its first character."""
+    if path.suffix.lower() in KNOWN:
         return path.suffix.lower() in CSL
     with path.open("rb") as file:
         return file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"[", b"{"}
@@ -123,8 +113,8 @@ class _Loading:
     report: LoadReport
     met: set[str]
     """The ids of all files' entries."""
-    authors: dict[str, None] = field(default_factory=dict[str, None])
-    """Handles of authors who have a profile."""
+    authors: set[str] = field(default_factory=set[str])
+    """Handles with a profile."""
     collections: set[str] = field(default_factory=set[str])
     """Collections that are known to be listed."""
 
@@ -139,8 +129,6 @@ class _Loading:
         if record.paper_id in self.met:
             self._tell(record.line, f"{record.paper_id} is the id of an earlier entry", "give each entry a unique id")
             return
-        if len(self.met) >= REMEMBERED_MAX:
-            self.met.clear()
         self.met.add(record.paper_id)
         try:
             self._take_in(record)
@@ -162,28 +150,25 @@ class _Loading:
 
     def _take_in(self, record: Record) -> None:
         """Create or update a paper, its memberships and its topics."""
+        given = {name: getattr(record, name) for name in LIMITS}
+        texts: dict[str, Any] = {
+            name: self._cut(record, name, text, LIMITS[name]) for name, text in given.items() if text
+        }
         paper = Paper(
             paper_id=record.paper_id,
-            title=self._cut(record, "title", record.title, 1000),
-            abstract=self._cut(record, "abstract", record.abstract, 20_000),
-            collection=self._cut(record, "collection", record.collection, 500),
             kind=record.kind[:500],
             status="published",
             published_at=record.published_at,
             updated_at=record.published_at,
             topics=set(self._bounded(record, "topics", self._topics(record), TOPICS_MAX)),
             doi=record.doi,
-            url=self._short(record, "url", record.url, 1000),
-            volume=self._short(record, "volume", record.volume),
-            issue=self._short(record, "issue", record.issue),
-            pages=self._short(record, "pages", record.pages),
-            publisher=self._short(record, "publisher", record.publisher),
             editors=[
                 self._cut(record, "name of an editor", name, 500)
                 for name in self._bounded(record, "editors", record.editors, EDITORS_MAX)
             ]
             or None,
             further=self._further(record) or None,
+            **texts,
         )
         members = list(self._members(record))
         self._profiles(members)
@@ -255,9 +240,6 @@ class _Loading:
             self._tell(record.line, f"entry {record.paper_id}: the {what} is truncated to {most:,} characters")
         return text[:most]
 
-    def _short(self, record: Record, what: str, text: str | None, most: int = 200) -> str | None:
-        return None if text is None else self._cut(record, what, text, most)
-
     def _further(self, record: Record) -> dict[str, str]:
         """The further fields within their limits."""
         names = self._bounded(record, "further fields", list(record.further), FURTHER_MAX)
@@ -271,9 +253,7 @@ class _Loading:
         there = self.design.get_many(Author, [{"handle": membership.handle} for membership in new], consistent=True)
         missing = [membership for membership, author in zip(new, there, strict=True) if author is None]
         self.design.batch(Put(Author(handle=membership.handle, name=membership.name)) for membership in missing)
-        if len(self.authors) > REMEMBERED_MAX:
-            self.authors.clear()
-        self.authors.update(dict.fromkeys(membership.handle for membership in new))
+        self.authors.update(membership.handle for membership in new)
 
     def _update(self, stored: PaperWithAuthors, wanted: Paper, members: Sequence[Membership]) -> None:
         """Update a stored paper. A superseded one doesn't change."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 from keyplan_systems.papers.design import Role
 
 FIELD_NAME = re.compile(r"[a-z][a-z0-9_:+.-]{0,59}")
 """The name of a further field."""
+FILE_BYTES_MAX = 64 * 1024 * 1024
 WORD_CHARACTERS_MAX = 1_000
 """Maximum number of characters of a name or an address that are read."""
 UNDATED = datetime(1, 1, 1, tzinfo=UTC)
@@ -60,11 +62,11 @@ class Record:
     topics: tuple[str, ...]
     abstract: str = ""
     doi: str | None = None
-    url: str | None = None
-    volume: str | None = None
-    issue: str | None = None
-    pages: str | None = None
-    publisher: str | None = None
+    url: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    publisher: str = ""
     editors: tuple[str, ...] = ()
     further: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further fields by BibTeX's names."""
@@ -79,12 +81,22 @@ class Trouble:
     hint: str | None = None
 
 
-def doi_of(text: str | None, url: str | None) -> str | None:
+def text_of(path: Path) -> tuple[str, Trouble | None]:
+    """The text of a file, and an error in it. Bytes that aren't UTF-8 are read as Latin-1. Raises OSError."""
+    if path.stat().st_size > FILE_BYTES_MAX:
+        return "", Trouble(1, f"the file is larger than {FILE_BYTES_MAX:,} bytes", "split the file")
+    text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+    odd = re.search("[\udc80-\udcff]", text)
+    if odd is None:
+        return text, None
+    line = text.count("\n", 0, odd.start()) + 1
+    text = text.translate({0xDC00 + byte: chr(byte) for byte in range(0x80, 0x100)})
+    return text, Trouble(line, "the file isn't UTF-8: other bytes are read as Latin-1", "save the file as UTF-8")
+
+
+def doi_of(text: str, url: str) -> str | None:
     """The DOI from a DOI field, which can be a URL, or from the paper's URL."""
-    doi = _doi_in(text or "")
-    if doi is None and text:
-        return text[:500]
-    return doi or _doi_in((url or "")[:WORD_CHARACTERS_MAX].partition("doi.org/")[2])
+    return _doi_in(text) or text[:500] or _doi_in(url[:WORD_CHARACTERS_MAX].partition("doi.org/")[2])
 
 
 def _doi_in(text: str) -> str | None:
@@ -111,8 +123,9 @@ def topics_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
-def collection_of(kind: str, names: Iterable[str | None]) -> str:
-    return next((name for name in names if name), NAMED_KINDS.get(kind, OTHERS))
+def collection_of(kind: str) -> str:
+    """The collection of a paper that names none."""
+    return NAMED_KINDS.get(kind, OTHERS)
 
 
 def moment_of(year: object, month: object = None, day: object = None) -> datetime | None:
