@@ -438,8 +438,8 @@ def table(groups: list[tuple[str, list[Row]]], facts: str) -> str:
 
 def facts(args: argparse.Namespace, one: Known) -> str:
     return (
-        f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests a second, "
-        f"{args.rounds} rounds of {args.seconds:g} seconds each, {len(one.posts):,} posts asked for.\n"
+        f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests per second, "
+        f"{args.rounds} rounds of {args.seconds:g} seconds each, {len(one.posts):,} posts requested.\n"
         f"CPython {sys.version.split(chr(10))[0].strip()}, SQLite {apsw.sqlite_lib_version()}, "
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, of which the server has one and the "
         f"generator of the load the others; both processes run {args.priority}; "
@@ -450,7 +450,7 @@ def facts(args: argparse.Namespace, one: Known) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--posts", type=int, default=100_000)
-    parser.add_argument("--rate", type=float, default=100.0, help="requests a second")
+    parser.add_argument("--rate", type=float, default=100.0, help="requests per second")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each page and endpoint, in each round")
     parser.add_argument("--rounds", type=int, default=3, help="how often all of them are asked for")
     parser.add_argument("--only", default="", help="those whose name has this in it")

@@ -189,7 +189,7 @@ def write_page(rows: list[list[str]], rounds: int, imports: dict[str, float]) ->
         "",
         f"Medians of {rounds} rounds. {machine}; {', '.join(versions)}.",
         "",
-        "| at a program's start | CPU |",
+        "| at program start | CPU |",
         "|---|---:|",
         *(f"| {name} | {spent:,.0f} ms |" for name, spent in imports.items()),
     ]

@@ -72,7 +72,7 @@ def ours_unsynced(_: Path | None) -> Server:
     start = "from keyplan.cli.dynamodb import command; command()"
     return Server(
         UNSYNCED,
-        "the same, synced now and then",
+        "the same, synced occasionally",
         lambda port, folder: [
             *(sys.executable, "-c", start, "--sync", "normal"),
             *("--db", f"{folder}/store.db", "--port", str(port)),
@@ -99,7 +99,7 @@ def dynoxide(peers: Path | None) -> Server | None:
         return None
     return Server(
         "dynoxide",
-        "a native binary, --db-path; SQLite, synced now and then",
+        "a native binary, --db-path; SQLite, synced occasionally",
         lambda port, folder: [str(binary), "serve", "--port", str(port), "--db-path", f"{folder}/store.db"],
     )
 
@@ -455,7 +455,7 @@ def show(
             table.add_row(*row)
         console.print(table)
     for name, (seconds, megabytes) in begun.items():
-        console.print(f"{name}: answers after {seconds:.2f} s, {megabytes:.0f} MB when idle")
+        console.print(f"{name}: ready after {seconds:.2f} s, {megabytes:.0f} MB when idle")
 
 
 def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[float, float]], rounds: int) -> str:
@@ -467,7 +467,7 @@ def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[
         lines += [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
         lines += [f"| {' | '.join(row)} |" for row in table_rows(measured, servers, connections)]
         lines.append("")
-    lines += ["### Start and memory", "", "| | answers after | memory when idle |", "| --- | --- | --- |"]
+    lines += ["### Start and memory", "", "| | ready after | memory when idle |", "| --- | --- | --- |"]
     lines += [f"| {name} ({_what(servers, name)}) | {a:.2f} s | {m:.0f} MB |" for name, (a, m) in begun.items()]
     lines.append("")
     lines += [_behind(servers, measured, server.name) for server in servers if server.name in {OURS, UNSYNCED}]
@@ -485,7 +485,7 @@ def _behind(servers: list[Server], measured: list[Contest], own: str) -> str:
         and contest.failures.keys().isdisjoint({(server.name, connections), (own, connections)})
         and cell(contest, server.name, connections, own)[1] < 1
     ]
-    return f"{own} is behind in: {'; '.join(found) if found else 'nothing in this run'}.  "
+    return f"{own} is slower in: {'; '.join(found) if found else 'nothing in this run'}.  "
 
 
 def _what(servers: list[Server], name: str) -> str:
@@ -528,7 +528,7 @@ def main() -> None:
 
         grown = growth.measure(options.rows, options.rounds, options.seconds, console.print)
         console.print(grown)
-        text += f"\n\n### A table that grows\n\n{grown}"
+        text += f"\n\n### Query time by table size\n\n{grown}"
     if options.write:
         write(text)
 

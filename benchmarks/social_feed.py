@@ -155,8 +155,8 @@ def imported(folder: Path, graph: Path) -> str:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return (
         f"`{graph.name}`: {report.loaded:,} {FRIENDS}, which are {2 * report.loaded:,} follows, in {first:.0f} s "
-        f"({2 * report.loaded / first:,.0f} follows a second), {len(report.errors)} line reported as no edge; "
-        f"again in {again:.0f} s; {memory:.0f} MB of memory at most, this program's own included."
+        f"({2 * report.loaded / first:,.0f} follows per second), {len(report.errors)} line reported as invalid; "
+        f"again in {again:.0f} s; {memory:.0f} MB of peak memory, including the benchmark."
     )
 
 
@@ -181,12 +181,12 @@ def main() -> None:
         parts = [
             "A page of 20 posts:",
             table(
-                ["follows", "feed", "requests", "rounds", "read units", "USD a million pages", "ms"],
+                ["follows", "feed", "requests", "rounds", "read units", "USD per million pages", "ms"],
                 list(pages(folder)),
                 2,
             ),
             "A post:",
-            table(["timelines", "requests", "units", "USD a million posts", "ms"], list(posts_of(folder)), 1),
+            table(["timelines", "requests", "units", "USD per million posts", "ms"], list(posts_of(folder)), 1),
         ]
         known = PAGE.read_text(encoding="utf-8").splitlines()
         parts += [imported(folder, options.graph)] if options.graph else [one for one in known if FRIENDS in one]
