@@ -39,7 +39,7 @@ def error_classes() -> list[type[errors.KeyplanError]]:
 
 def error_table() -> str:
     """Return the table in Markdown."""
-    lines = ["| code | a kind of | what it says |", "|---|---|---|"]
+    lines = ["| Code | Base classes | Meaning |", "|---|---|---|"]
     for cls in error_classes():
         kinds = ", ".join(f"`{base.__name__}`" for base in cls.__bases__)
         summary = (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ").replace("``", "`")
@@ -61,8 +61,8 @@ def command_help() -> str:
 
 def operation_table() -> str:
     """Return the operations of the server in Markdown."""
-    lines = ["| | operations |", "|---|---|"]
-    titles = {"table": "of tables", "read": "that read items", "write": "that write items", "stream": "of streams"}
+    lines = ["| Group | Operations |", "|---|---|"]
+    titles = {"table": "Tables", "read": "Reading items", "write": "Writing items", "stream": "Streams"}
     for kind, title in titles.items():
         names = [f"`{name}`" for name, operation in OPERATIONS.items() if operation.kind == kind]
         lines.append(f"| {title} | {', '.join(names)} |")

@@ -155,7 +155,7 @@ CALLS = (
     Call("update, only_if", "UpdateItem", "transact", ([EXPECTING],), _has_title("new"), "condition"),
     Call("update, Add", "UpdateItem", "transact", ([BY_CLASS],), _views, "adds"),
     Call(
-        *("update, Add once", "UpdateItem", "update", (BY_CLASS.idempotent("visit 1"),), _views),
+        *("idempotent update, Add", "UpdateItem", "update", (BY_CLASS.idempotent("visit 1"),), _views),
         result=lambda note: note.views,
         expected=1,
     ),
