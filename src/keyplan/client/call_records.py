@@ -34,7 +34,7 @@ def metered(operation: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def error_name(error: BaseException) -> str:
-    """DynamoDB's name of an error, or Keyplan's code, or the exception's class."""
+    """The name of an error: DynamoDB's, or Keyplan's code, or the exception's class."""
     return str(getattr(error, "type", None) or getattr(error, "code", None) or type(error).__name__)
 
 
@@ -42,8 +42,8 @@ def error_name(error: BaseException) -> str:
 class CallRecord:
     """The outcome and cost of one request.
 
-    ``latency_ms`` includes retries and pauses; bytes are those of the bodies, 0 for an embedded store. ``capacity`` is
-    DynamoDB's ConsumedCapacity (one or a list); ``error`` the type or code of the error. ``pattern`` is the access
+    ``latency_ms`` includes retries and pauses; byte counts are body sizes, 0 for an embedded store. ``capacity`` is
+    DynamoDB's ConsumedCapacity (one or a list); ``error`` is the error's type or code. ``pattern`` is the access
     pattern (``Cms.article``), ``started_ns`` the start time in ns since 1970; ``parameters`` are DynamoDB's.
     """
 
@@ -78,11 +78,11 @@ OnCall = Callable[[CallRecord], None]
 
 @dataclass(frozen=True, slots=True)
 class PatternRecord:
-    """The outcome and cost of one call of an access pattern or a CRUD method. An iterator is one call, from its first
-    item on.
+    """The outcome and cost of one call of an access pattern or a CRUD method. An iterator counts as one call, which
+    starts with its first item.
 
-    ``latency_ms`` is the time spent in the call, ``started_ns`` the start time in ns since 1970; ``error`` the type or
-    code of the final error.
+    ``latency_ms`` is the time spent in the call; ``started_ns`` is the start time in ns since 1970; ``error`` is the
+    final error's type or code.
     """
 
     pattern: str

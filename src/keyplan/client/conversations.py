@@ -37,7 +37,7 @@ def equal_attributes(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Idempotent(str):
-    """An idempotent operation: a transport can repeat it after a lost response. A plain UpdateItem isn't one."""
+    """An idempotent operation: a transport can repeat it after a lost response. A plain UpdateItem isn't idempotent."""
 
     __slots__ = ()
 
@@ -101,7 +101,7 @@ class Steps(Protocol):
 
 
 def converse(conversation: Generator[Any, Any, T], steps: Steps, failure: type[Exception] = KeyplanError) -> T:
-    """Run a conversation and return its result. A ``failure`` of a step is thrown into it."""
+    """Run a conversation and return its result. A ``failure`` of a step is thrown into the conversation."""
     try:
         step = next(conversation)
         while True:
@@ -145,7 +145,7 @@ async def converse_async(
 
 
 def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = True) -> Conversation[T]:
-    """The conversation with an observer for each finished or failed request. Without ``pauses`` it doesn't wait."""
+    """The conversation with an observer for each finished or failed request. Without ``pauses``, it skips them."""
     try:
         step = next(conversation)
         while True:

@@ -1,4 +1,4 @@
-"""Counts, existence checks and sums: read to the last page, without whole items.
+"""Counts, existence checks and sums, which read all pages but no whole items.
 
 The keys are read, and items of other entities and programs are ignored. Select=COUNT would cost the same read units,
 because DynamoDB bills the data read, not the data returned.
@@ -138,7 +138,7 @@ _ENDED = "null"
 
 
 class SegmentsReader:
-    """Scans in parallel segments. A position has the next key of each segment, or its end."""
+    """Scans in parallel segments. A position contains the next key of each segment, or marks its end."""
 
     def __init__(self, plan: ScanPlan, target: Target) -> None:
         self.plan = plan

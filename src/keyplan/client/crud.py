@@ -51,7 +51,7 @@ class Verbs:
         return cast("list[E | None]", entities)
 
     def put(self, instance: E | Previous[E]) -> Conversation[E | None]:
-        """Write the whole item. Returns it or, on request, the previous item."""
+        """Write the whole item. Returns the written item or, on request, the previous one."""
         if isinstance(instance, Previous):
             return (yield from self._previous(instance, Put))
         return cast("E", (yield from self._instance(Put(instance))))
@@ -97,7 +97,7 @@ class Verbs:
         return (yield from run_write(self.compiler, self.answers, previous.__iter__, verb, 1))
 
     def delete(self, action: Delete[E]) -> Conversation[E | None]:
-        """Delete an item. Returns it if a single request can return it."""
+        """Delete an item. Returns the item if a single request can return it."""
         compiled = self.compiler.compile(action)
         entity = compiled.operations[0].entity
         response = yield from send(compiled.operations, entity.name, returned=compiled.returned)

@@ -1,6 +1,6 @@
 """Cursors: a page's end as an opaque string, bound to the pattern and its arguments, signed with the design's secret.
 
-It is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest still detects cursors of
+A cursor is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest still detects cursors of
 other patterns or arguments, and truncated ones; with a secret, it prevents forgery.
 """
 

@@ -1,7 +1,7 @@
 """Key conditions for the values of one call: the partition key's string and the interval of sort keys.
 
 An interval is exact in the order of stored strings. If DynamoDB has no operator for a bound (an exclusive upper bound
-with a lower bound), the query includes the bound and the readers drop items on it.
+with a lower bound), the query includes the bound and the readers drop items equal to it.
 """
 
 from __future__ import annotations

@@ -231,14 +231,14 @@ def entries_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader
 
 
 class PartedReader:
-    """Narrower queries in result order; those of several partitions are each merged."""
+    """Narrower queries in result order. Each query of several partitions is merged."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
         self.readers = [MergeReader(part, target) if part.merged else QueryReader(part, target) for part in plan.apart]
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries: all, or query after query until there are enough."""
+        """The next entries: all of them, or those of as many queries as necessary."""
         readers = self.readers if position is None else self.readers[self._part_of(values, position) :]
         starts = [position, *[None] * (len(readers) - 1)]
         if size is None:
@@ -337,7 +337,7 @@ class Shares:
         return [self._ask(at, end) for at in (fresh or open_now)[:PARALLEL_MAX]]
 
     def took(self, ask: Ask, entries: Sequence[Place], looked_at: int, last: Place | None) -> None:
-        """Record an ask's result: places, items read, and the last item's place, or None at the end."""
+        """Record the result of a request: places, items read, and the last item's place, or None at the end."""
         partition = self._partitions[ask.partition]
         partition.mixed = partition.mixed or looked_at > len(entries)
         if last is not None:

@@ -193,7 +193,7 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
 
 
 def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
-    """The projection of a read of the table or an index, whose keys have the fields that it doesn't project."""
+    """The projection of a read of the table or an index. An index's keys contain the fields that it doesn't project."""
     asked = asked_of_table(target, entities)
     if index is None or not asked:
         return asked
@@ -329,8 +329,8 @@ class QueryReader:
         return False
 
     def page_size(self, request: Mapping[str, Any], missing: int) -> int:
-        """The Limit of the next request: the number of missing entries at first. If that wasn't enough, other items are
-        in the range, possibly many.
+        """The Limit of the next request: the number of missing entries at first. If that wasn't enough, the range
+        contains other items, possibly many.
         """
         if self.plan.filter is None and "Limit" not in request:
             return missing
@@ -364,7 +364,7 @@ class QueryReader:
         return None
 
     def entity_of(self, item: Item) -> CompiledEntity | None:
-        """The plan's entity of an item, by key and labels."""
+        """The plan's entity that an item belongs to, by key and labels."""
         for matches, entity in self._readers:
             if matches(item):
                 return entity

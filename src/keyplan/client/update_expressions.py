@@ -36,7 +36,7 @@ NAME_BYTES_MAX = 65_535
 
 @dataclass
 class CompiledUpdate:
-    """An update expression, what it expects (``pins``, ``clauses``), and the old and new fields of each claim."""
+    """An update expression, its expectations (``pins``, ``clauses``), and the old and new fields of each claim."""
 
     sets: list[str] = field(default_factory=list[str])
     removes: list[str] = field(default_factory=list[str])

@@ -380,7 +380,7 @@ class Findings:
         return tuple(next(iter(item[name].values())) for name in self._names)
 
     def curable(self, refusals: list[Refusal], *, gave_up: bool) -> bool:
-        """Whether an item changed since it was read and no refused action is final, or the generator gave up."""
+        """Whether to retry: an item changed since it was read and no refusal is final, or the generator gave up."""
         if gave_up:
             return bool(self._items or self._listed)
         if any(refusal.operation.final for refusal in refusals):

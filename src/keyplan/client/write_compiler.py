@@ -44,7 +44,7 @@ class Conditions:
         self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
 
     def labelled(self, missing: str | None = None) -> None:
-        """The item has this entity's labels; with ``missing``, a key attribute, it can also be missing."""
+        """Require this entity's labels of the item; with ``missing``, a key attribute, the item can also be missing."""
         clauses: list[str] = []
         for number, (attribute, value) in enumerate(self.entity.labels.items()):
             self.names[f"#l{number}"] = attribute
@@ -57,7 +57,7 @@ class Conditions:
         self.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(clauses)}))")
 
     def equal(self, fields: Mapping[str, Any], prefix: str, target: Any = None) -> None:
-        """Fields have these values. Fields of ``target``, an instance that was read, are compared with its values."""
+        """Require field values. Fields of ``target``, an instance that was read, are compared with its values."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
         read_as = self.entity.read_as
         for clause, (name, value) in zip(clauses, fields.items(), strict=True):
@@ -126,7 +126,7 @@ class Conditions:
         return clauses
 
     def told_apart(self, values: Mapping[str, Any]) -> None:
-        """The item isn't another one with the same key and other field values."""
+        """Require that the item isn't another one with the same key and other field values."""
         for number, (name, value) in enumerate(self.entity.told_apart(self.entity.primary, values).items()):
             encoded = self.entity.encode_fields({name: value})
             if name in self.entity.fixed_fields:
@@ -174,7 +174,7 @@ class Operation:
         return f"{self.kind} {self.entity.name}({self.entity.describe_key(self.key)})"
 
     def is_done(self, item: Item | None) -> bool:
-        """Whether it was already executed, by the token in the stored item."""
+        """Whether the operation was already executed, by the token in the stored item."""
         tokens = self.entity.tokens
         if self.token is None or tokens is None or item is None:
             return False

@@ -39,7 +39,7 @@ class Source(Protocol):
 
     @property
     def due(self) -> bool:
-        """Whether ``current`` may send a request, and so block."""
+        """Whether ``current`` may send a request and therefore block."""
         ...
 
     def current(self) -> Credentials:

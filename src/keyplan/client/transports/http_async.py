@@ -217,7 +217,7 @@ class AsyncPool:
 
 
 class AsyncHttp:
-    """The transport for asynchronous code. Event loops can share it; each has its own connections."""
+    """The transport for asynchronous code. Event loops can share the transport; each has its own connections."""
 
     def __init__(self, endpoint: Endpoint, exchange: AsyncExchange | None = None) -> None:
         self.endpoint = endpoint
@@ -244,7 +244,7 @@ class AsyncHttp:
         return await converse_async(conversation, Sending(exchange, partial(loop.run_in_executor, None)), Failure)
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The responses of parallel requests, in order. All have finished when it returns or raises."""
+        """The responses of parallel requests, in order. All have finished when the method returns or raises."""
         if len(requests) < 2:
             return [await self.call(*request) for request in requests]
         bound = asyncio.Semaphore(self.endpoint.settings.parallel)

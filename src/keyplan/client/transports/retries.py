@@ -6,8 +6,8 @@ store. Source: "Retry behavior" in the AWS SDKs and tools reference guide; the n
 those of botocore 1.44.
 
 Unlike in the SDKs, after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and
-a condition that fails on the second attempt doesn't count, since the first attempt may have caused it. Both raise a
-StoreError: the outcome is unknown.
+a condition that fails on the second attempt doesn't count, since the first attempt may have caused it. Both cases raise
+a StoreError: the outcome is unknown.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Attempts:
         self.lost = False
 
     def after(self, failure: Failure) -> float:
-        """The pause before the next attempt, in seconds. Raises the call's error if there is none."""
+        """The pause before the next attempt, in seconds. Raises the call's error if no attempt remains."""
         if failure.lost and not repeatable(self._operation, self._parameters):
             raise self._unknown(failure.error) from failure.error
         kind = failure.kind

@@ -23,10 +23,10 @@ class Settings:
     """Options of a URL: ``dynamodb://eu-west-1/cms?attempts=8&total_seconds=5``.
 
     ``attempts``: maximum requests per call; AWS's SDKs send at most 4 to DynamoDB.
-    ``connect_seconds``: timeout of a connection, including TLS. ``answer_seconds``: from sending a request to the end
-    of its response. ``total_seconds``: for a call, including retries and pauses. ``connections``: maximum number of
-    open connections. ``parallel``: maximum number of parallel requests of one call. ``gzip``: request compressed
-    responses: fewer bytes, more CPU time.
+    ``connect_seconds``: timeout of a connection, including TLS. ``answer_seconds``: timeout from sending a request to
+    the end of its response. ``total_seconds``: timeout of a call, including retries and pauses. ``connections``:
+    maximum number of open connections. ``parallel``: maximum number of parallel requests of one call. ``gzip``: whether
+    to request compressed responses, which save bytes and cost CPU time.
     """
 
     attempts: int = 4
@@ -81,7 +81,7 @@ def is_url(text: str) -> bool:
 
 
 def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os.environ) -> Location:
-    """Parse a URL. Without a table, it has the design's. Raises StoreError."""
+    """Parse a URL. A URL without a table uses the design's table. Raises StoreError."""
     try:
         parts = urlsplit(text)
         port = parts.port
