@@ -229,7 +229,7 @@ class Design:
         return self._run(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
     async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of a read, awaited."""
+        """The result of a read, from asynchronous code."""
         answer = self._answers[name]
         return await self._run_async(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
@@ -278,7 +278,7 @@ class Design:
         return self._run(name, self._verbs.write(self, pattern, pattern.signature.bind(args, kwargs)))
 
     async def run_write_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of a write, awaited."""
+        """The result of a write, from asynchronous code."""
         pattern = self.compiled.writes[name]
         return await self._run_async(name, self._verbs.write(self, pattern, pattern.signature.bind(args, kwargs)))
 

@@ -59,7 +59,7 @@ class _Transact:
     @overload
     async def aio(self, *writes: Joined[Any]) -> tuple[Any, ...]: ...
     async def aio(self, *writes: Joined[Any]) -> tuple[Any, ...]:
-        """The result of each write, awaited."""
+        """The result of each write, from asynchronous code."""
         store, conversation = _prepared(writes)
         if not store.watched:
             return await converse_async(conversation, store.async_transport)

@@ -44,7 +44,7 @@ class Backend(Protocol):
 
     @property
     def transport(self) -> Transport:
-        """For synchronous callers."""
+        """The transport for synchronous callers."""
         ...
 
     @property
@@ -62,7 +62,7 @@ class Backend(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """The same from asynchronous code."""
+        """Like ``close``, from asynchronous code."""
         ...
 
 
@@ -137,7 +137,7 @@ class Store:
         return Store(self.backend, self.url, table_name, local=self.local, shared=self._shared)
 
     def is_beside(self, other: Store) -> bool:
-        """Whether both are the same store, so that one transaction can include both."""
+        """Whether another store is the same store, so that one transaction can include both."""
         if self.backend is other.backend:
             return True
         if is_url(self.url) and is_url(other.url):
@@ -180,7 +180,7 @@ class Store:
             self._leave()
 
     async def aclose(self) -> None:
-        """The same from asynchronous code."""
+        """Like ``close``, from asynchronous code."""
         if self._shared.stores[:1] == [self]:
             await self.backend.aclose()
         else:
