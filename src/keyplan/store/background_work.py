@@ -1,7 +1,7 @@
 """Background work: runners, and notes that identify the process that does the work.
 
 A note has the process ID and start time, because process IDs are reused. Work in many transactions also has a unique
-mark, so that its own process knows whether it continues.
+mark, by which the process knows whether the work continues.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Behind(Inline):
         self._waiting.put(work)
 
     def close(self) -> None:
-        """Finish queued jobs within some seconds; the remaining ones count as abandoned."""
+        """Finish queued jobs within a few seconds; the remaining ones count as abandoned."""
         if self._thread is not None:
             self._waiting.put(None)
             self._thread.join(_END_S_MAX)

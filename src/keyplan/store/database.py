@@ -61,9 +61,9 @@ class Group(Protocol):
 class Database:
     """The store with its catalog.
 
-    The cached catalog costs no statement per operation. It can be stale: then a statement on the table finds another
-    physical name and raises ``StaleTableError``, and the engine refreshes the cache and retries. A table that isn't
-    cached is looked up before it is reported as missing.
+    The cached catalog costs no statement per operation. The cache can be stale: then a statement on the table finds
+    another physical name and raises ``StaleTableError``, and the engine refreshes the cache and retries. A table that
+    isn't cached is looked up before it is reported as missing.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Database:
         return tables
 
     def present_table(self, writer: Writer, name: str) -> Table | None:
-        """The existing table with the name of a new one. One whose deletion is due is removed."""
+        """The existing table with the name of a new one. A table whose deletion is due is removed."""
         table = self.fresh(writer).get(name)
         if table is None or not is_gone(table.definition, self.clock()):
             return table
@@ -231,7 +231,7 @@ class Database:
         return result
 
     def clear_waste(self) -> None:
-        """Remove discarded data. Never raises: a failed removal is retried with the next one, or at the next start."""
+        """Remove discarded data. Never raises: a failed removal is retried with the next one or at the next start."""
         try:
             clear_waste(self.storage)
         except KeyplanError as error:

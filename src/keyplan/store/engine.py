@@ -82,10 +82,10 @@ class Engine:
 
         ``throttle`` and ``index_lag_ms`` are described in ``store.simulation``, and apply to this engine only.
         ``state_delay_s`` is described in ``store.state_delays``. A stream shard is replaced by a child after
-        ``shard_s`` seconds, and by two when open shards have ``shard_records`` records on average; None means never.
+        ``shard_s`` seconds, and by two when open shards average ``shard_records`` records; None means never.
 
-        ``s3`` is a folder that simulates Amazon S3, with a subfolder per bucket, for exports and imports. They finish
-        before the call returns or, with ``background_jobs``, in a thread.
+        ``s3`` is a folder that simulates Amazon S3, with a subfolder per bucket, for exports and imports. Exports and
+        imports finish before the call returns or, with ``background_jobs``, in a thread.
         """
         place = fspath(path)
         if place == ":memory:":
@@ -167,7 +167,7 @@ class Engine:
         raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an operation in a shared thread. Raises LongError, without effect, if it takes long."""
+        """Run an operation in a shared thread. Raises LongError, without effect, if the operation takes long."""
         effort.this_thread.left = effort.BRIEF_BYTES_MAX
         try:
             return self.call(operation, params)
@@ -183,7 +183,7 @@ class Engine:
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
         """Run operations on items in order, with all writes in one commit. Returns the response or error of each; a
-        failed one doesn't affect the others. Raises StoreError if the store failed and nothing was written.
+        failed operation doesn't affect the others. Raises StoreError if the store failed and nothing was written.
         """
         outcomes: list[dict[str, Any] | Exception] = []
 
@@ -277,7 +277,7 @@ _NO_UNICODE = "A string of the request is not valid Unicode"
 
 
 def check_unicode(params: Any) -> None:
-    """Reject a lone surrogate. Called after an error that it can cause, since strings are encoded before any use."""
+    """Reject a lone surrogate. Called after an encoding error, because strings are encoded before any use."""
     try:
         json.dumps(params, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:

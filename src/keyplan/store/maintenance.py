@@ -1,5 +1,5 @@
 """Work of a store in addition to requests: removing expired data and finishing work that another process started.
-Loaded when it is first needed.
+This module is loaded when it is first needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Several regions on one machine: one store each, with replication of global tables.
 
 A write to a global table records its time and region. ``Regions.replicate`` copies each region's writes to the others
-after the configured lag. The last writer wins; for equal times, the region with the greater name.
+after the configured lag. The last writer wins; for equal times, the region whose name sorts last wins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Query and Scan: key conditions as bounds of a SQL read, pages, start keys, and responses.
 
-The plan of a key condition (which placeholder is which key attribute) is cached by its text. A request that differs in
-anything else is planned again, so that all errors come from one place.
+The plan of a key condition (which placeholder is which key attribute) is cached by its string. A request with any other
+difference is planned again, so that all errors come from one place.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SURROGATE_FIRST, _SURROGATE_LAST = 0xD800, 0xDFFF
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where the values of a key condition are: placeholders with their required types."""
+    """The placeholders of a key condition's values, with their required types."""
 
     partition: tuple[tuple[str, str], ...]
     equal: tuple[tuple[str, str], ...]
@@ -329,7 +329,7 @@ def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
 
 
 def checked_start(request: Request) -> Item | None:
-    """The normalized ExclusiveStartKey. The service validates it after legacy parameters and before expressions."""
+    """The normalized ExclusiveStartKey. AWS validates it after legacy parameters and before expressions."""
     start: Item | None = request.get("ExclusiveStartKey")
     if start is None:
         return None

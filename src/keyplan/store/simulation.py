@@ -3,12 +3,12 @@
 Throttling models what AWS documents ("Read and write capacity", "Burst and adaptive capacity" in the developer guide).
 A provisioned table or global secondary index provides its units per second, and keeps unused units for five minutes.
 On-demand capacity starts with 4,000 write and 12,000 read units per second and allows twice its peak of half an hour
-ago. A partition allows 1,000 and 3,000, and isn't split for heat. A request is admitted while every resource that it
-uses has units left, and is then charged in full. The state is in the memory of one process.
+ago. A partition allows 1,000 write and 3,000 read units, and a hot partition isn't split. A request is admitted while
+every resource that it uses has units left, and is then charged in full. The state is in the memory of one process.
 
-A delayed index is read from a snapshot of the store, taken before a write, which costs an open read transaction. It
-shows a write after the delay plus at most an eighth. Strongly consistent reads and reads of tables have no delay, and a
-change of tables or indexes makes indexes current.
+A delayed index is read from a snapshot of the store, taken before a write, which costs an open read transaction. The
+index shows a write after the delay plus at most an eighth of it. Strongly consistent reads and reads of tables have no
+delay, and a change of tables or indexes makes indexes current.
 """
 
 from __future__ import annotations

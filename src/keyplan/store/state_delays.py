@@ -3,7 +3,7 @@ while, during which other changes are rejected. The allowed changes and the mess
 
 The note of a change, with its end time, is in the table's definition, under ``Settling``. A later reader of the table
 removes the note, or the table. With or without delays, there are notes of imports, restores and backfills of indexes
-and replicas. They identify the process that does the work.
+and replicas. These notes identify the process that does the work.
 """
 
 from __future__ import annotations
@@ -419,7 +419,7 @@ def _check_concurrent_change(name: str, states: States, request: Mapping[str, An
 
 
 def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The request without BillingMode where the service ignores it: back to on-demand during the switch away."""
+    """The request without BillingMode if the service ignores it: while on-demand mode is being switched off."""
     if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
         return {member: value for member, value in request.items() if member != "BillingMode"}
     return request

@@ -1,9 +1,9 @@
 """Streams: change records, shards, iterators, and the retention of 24 hours.
 
-A shard contains the changes of a range of partition key hashes during some time. Its children continue it: one with the
-same range, or two with half of it each. A consumer that reads parents first reads the changes of an item in order
-("Change data capture for DynamoDB Streams" in the developer guide). A record is written in the transaction of its
-change. An iterator is opaque: stream, shard, position and creation time.
+A shard contains the changes of a range of partition key hashes during some time. Its children continue the shard: one
+with the same range, or two with half of it each. A consumer that reads parent shards first reads the changes of an item
+in order ("Change data capture for DynamoDB Streams" in the developer guide). A record is written in the transaction of
+its change. An iterator is opaque: stream, shard, position and creation time.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def check_quotas(wanted: Settings, region: str, index: str | None = None) -> Non
 
 
 def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None, *, updates: bool = False) -> None:
-    """Reject an invalid maximum of on-demand throughput. An update can remove one with −1."""
+    """Reject an invalid maximum of on-demand throughput. An update can remove a maximum with −1."""
     for name, units in wanted.items():
         if mode != "PAY_PER_REQUEST":
             colon = " :" if updates else ":"
@@ -106,7 +106,7 @@ def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None
 
 
 def merged_maximum(settings: Settings, wanted: Mapping[str, int]) -> dict[str, int]:
-    """The maximum of on-demand throughput after an update: merged by member, −1 removes one."""
+    """The maximum of on-demand throughput after an update: members are merged; −1 removes one."""
     merged = {**(settings.get("OnDemandThroughput") or {}), **wanted}
     return {name: units for name, units in merged.items() if units != _UNLIMITED}
 

@@ -92,7 +92,7 @@ def _check_vector(index: VectorIndex, value: Mapping[str, Any]) -> None:
 
 
 def vector_of(components: Sequence[Mapping[str, Any]]) -> bytes | None:
-    """The stored form of a vector: little-endian floats. None if a component isn't a 32-bit float."""
+    """The stored form of a vector: little-endian floats. None if a component doesn't fit into a 32-bit float."""
     try:
         return struct.pack(f"<{len(components)}f", *[float(component["N"]) for component in components])
     except (KeyError, OverflowError):
@@ -141,7 +141,7 @@ def shown_of(index: VectorIndex, item: Item) -> dict[str, Any]:
 
 
 def write_bytes(index: VectorIndex, old: Item | None, new: Item | None) -> int:
-    """The bytes of a write: the larger entry, at least 1 KB; both if the HASH value changes; 0 if unchanged."""
+    """The bytes of a write: the larger entry, at least 1 KB; both entries if HASH changes; 0 if unchanged."""
     before = vector_entry_of(index, old) if old is not None else None
     after = vector_entry_of(index, new) if new is not None else None
     old_bytes = 0 if before is None or old is None else _entry_bytes(index, old)
@@ -162,7 +162,7 @@ def _entry_bytes(index: VectorIndex, item: Item) -> int:
 
 def billed_size(table: Table, item: Item, size: int) -> int:
     """The billed size of a write, where ``size`` is the stored size of the item: an indexed vector counts by its
-    dimensions, whatever its numbers (recorded from the service). Reads and the 400 KB limit use the stored size.
+    dimensions, independent of its numbers (recorded from the service). Reads and the 400 KB limit use the stored size.
     """
     dimensions = {index.attribute: index.dimensions for index in table.vector_indexes}
     for name, count in dimensions.items():

@@ -1,4 +1,4 @@
-"""The amount of work that a thread may do for one request while others wait for it: the event loop of a server.
+"""The amount of work that a thread may do for one request while others wait for that thread: a server's event loop.
 
 Work is counted before it is done, in bytes of stored items, because time depends on the machine and its load. A request
 that would exceed its thread's limit is aborted without effect, and repeated in a thread without a limit.
@@ -33,7 +33,7 @@ def piece_rows(writes: int) -> int:
 
 
 def waste_piece() -> tuple[int, int]:
-    """The maximum rows and bytes of a removal per transaction. Removing is several times as fast as writing."""
+    """The maximum rows and bytes of a removal per transaction. Removing is several times faster than writing."""
     return 4 * PIECE_ROWS, 4 * PIECE_BYTES
 
 
@@ -60,7 +60,7 @@ this_thread = _Effort()
 
 
 def spend(count: float) -> None:
-    """Spend as much as decoding ``count`` bytes of items. Raises LongError if it exceeds the thread's budget."""
+    """Spend the cost of decoding ``count`` bytes of items. Raises LongError if the cost exceeds the thread's budget."""
     this_thread.left -= count
     if this_thread.left < 0:
         raise LongError

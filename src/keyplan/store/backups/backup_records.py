@@ -1,6 +1,6 @@
-"""Backups: a table's items at one point in time and its description, in the service's form. They outlive the table.
+"""Backups: a table's items at one point in time and its description, in the service's form. Backups outlive the table.
 
-The time is that of the backup's first transaction. Items are copied in chunks, one transaction each, in row order.
+The backup's time is that of its first transaction. Items are copied in chunks, one transaction each, in row order.
 Meanwhile the table's definition lists the backup, and writes preserve the items they replace (``Archives.keep_old``).
 If the process ends, the next one that finds the note finishes the copy.
 """
@@ -226,7 +226,7 @@ def find_backup(reader: Reader, arn: str) -> Backup:
 
 
 def latest_backup(database: Database, arn: str) -> Backup:
-    """``find_backup`` on the current state. An abandoned backup is finished first. Raises the same errors."""
+    """``find_backup`` on the current state. An abandoned backup is finished first. Raises like ``find_backup``."""
     backup = database.storage.read(lambda reader: find_backup(reader, arn))
     if backup["Details"]["BackupStatus"] == "CREATING" and database.goes_on_with_all():
         return database.storage.read(lambda reader: find_backup(reader, arn))

@@ -1,7 +1,7 @@
 """Point-in-time recovery: the setting and the recovery period, which ends now (on AWS, five minutes ago).
 
-A table with a history stores, in the transaction of each write, what the write replaced. Enabling it creates a new
-generation of the table, so that other processes reload it and record all writes.
+A table with a history stores, in the transaction of each write, what the write replaced. Enabling the history creates a
+new generation of the table, so that other processes reload it and record all writes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def switch_history(writer: Writer, table: Table, period_days: int | None, now_s:
 
 
 def is_restored(table: Table, tables: Iterable[Table]) -> bool:
-    """Whether another table is being restored from this one's history, which prevents its deletion."""
+    """Whether another table is being restored from this table's history, which prevents its deletion."""
     return any(not each.is_settled and source_of(each.definition) == table.stored.layout.id for each in tables)
 
 

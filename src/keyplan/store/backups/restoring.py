@@ -1,9 +1,9 @@
 """Restores: a table is filled from a backup or from another table's history, in chunks of one transaction each, with
 status CREATING. If the process ends, the next one that finds the note continues.
 
-A table at a past time is the current table without later writes. First, the keys of later writes are marked, and
-their items before the first such write are restored; then the items whose keys have no mark, row by row. Writes during
-the restore are in the history, and are then processed in the same way.
+The table at a past time is derived from the current table by undoing later writes. First, the keys of later writes are
+marked, and their items before the first such write are restored; then the items whose keys have no mark, row by row.
+Writes during the restore are in the history, and are then processed in the same way.
 """
 
 from __future__ import annotations

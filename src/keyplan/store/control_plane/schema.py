@@ -370,7 +370,7 @@ def _index_throughput(name: str, billing_mode: str | None, *, updates: bool) -> 
 
 
 def no_units(name: str) -> str:
-    """UpdateTable's error for throughput of an on-demand table's index."""
+    """UpdateTable's error for setting the throughput of an on-demand table's index."""
     rule = "when BillingMode is PAY_PER_REQUEST"
     return f"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {name} {rule}"
 

@@ -69,7 +69,7 @@ def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
 
 
 def check_key(key: str | None) -> None:
-    """Validate a tag key, also one to remove. Raises ValidationException."""
+    """Validate a tag key to add or remove. Raises ValidationException."""
     if key is None or not 1 <= len(key) <= TAG_KEY_MAX or not _is_plain(key):
         raise ValidationException(f"The Tag Key provided is invalid, Key: {'null' if key is None else key}")
     if key.lower().startswith(_RESERVED):

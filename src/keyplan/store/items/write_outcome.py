@@ -57,7 +57,7 @@ class Change:
 class Write:
     """One write of one item.
 
-    At most one of ``put`` and ``change`` is set; ``removes`` is a deletion; with none of them it is only a condition.
+    At most one of ``put`` and ``change`` is set; ``removes`` is a deletion; otherwise, it is only a condition.
     """
 
     table: Table
@@ -93,7 +93,7 @@ class Judged:
 
 
 def checked_size(item: Item) -> int:
-    """The size in bytes of a whole, normalized item. Raises ValidationException over 400 KB."""
+    """The size in bytes of a whole, normalized item. Raises ValidationException if it exceeds 400 KB."""
     size_bytes = item_size(item)
     check_size(size_bytes, updating=False)
     return size_bytes

@@ -1,4 +1,4 @@
-"""BatchExecuteStatement: up to 25 independent PartiQL statements. A failed one has its error in the response."""
+"""BatchExecuteStatement: up to 25 independent PartiQL statements. The response has the error of a failed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BatchWriteItem: not atomic, as in DynamoDB. A large batch is several transactions, between which others write."""
+"""BatchWriteItem: not atomic, as in DynamoDB. A large batch is several transactions; others write in between."""
 
 from __future__ import annotations
 

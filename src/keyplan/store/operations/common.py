@@ -1,4 +1,4 @@
-"""Shared by operations: the response of a single write, and pages of short lists."""
+"""Shared functions of operations: the response of a single write, and pages of short lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.store.tables.table import Table
 
 
 def write_answer(request: Request, table: Table, outcome: Outcome, attributes: dict[str, Any] | None) -> Answer:
-    """The response of a single write; ``attributes`` are the returned ones, if any."""
+    """The response of a single write; ``attributes`` are the returned attributes, if any."""
     answer: Answer = {}
     if attributes:
         answer["Attributes"] = attributes

@@ -1,4 +1,4 @@
-"""DeleteItem. Deleting a missing item is no error."""
+"""DeleteItem. Deleting a missing item isn't an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EnableKinesisStreamingDestination: accepted, as in the service; the unreachable stream makes it fail."""
+"""EnableKinesisStreamingDestination: accepted; it then fails, because the stream is unreachable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ExportTableToPointInTime: a point in time, or the changes of a period. Requires point-in-time recovery."""
+"""ExportTableToPointInTime: export a point in time, or a period's changes. Requires point-in-time recovery."""
 
 from __future__ import annotations
 

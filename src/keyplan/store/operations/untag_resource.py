@@ -1,4 +1,4 @@
-"""UntagResource: remove tags of a table by key; a missing tag is no error."""
+"""UntagResource: remove tags of a table by key; a missing tag isn't an error."""
 
 from __future__ import annotations
 

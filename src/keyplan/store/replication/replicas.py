@@ -1,7 +1,7 @@
 """Replicas of a global table: UpdateTable adds and removes them, in the stores of all regions, in one transaction each.
 
-A strongly consistent group has three regions, or two and a witness. One request creates it, and one removes all of it.
-Rules and messages are recorded from the service (October 2026).
+A strongly consistent group has three regions, or two regions and a witness. One request creates the group, and one
+request removes all of it. Rules and messages are recorded from the service (October 2026).
 """
 
 from __future__ import annotations
@@ -304,7 +304,7 @@ class Changes(NamedTuple):
 
 
 def has_witness(update: Mapping[str, Any]) -> bool:
-    """Whether an update of witnesses names a region; the service ignores one without."""
+    """Whether an update of witnesses names a region; the service ignores an update without one."""
     return any((action or {}).get("RegionName") for action in update.values())
 
 

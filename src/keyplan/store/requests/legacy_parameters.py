@@ -92,7 +92,7 @@ def key_conditions(request: Request) -> Translated:
 
 
 def check_indexable(request: Request) -> None:
-    """Reject ``KeyConditions`` with operators that keys don't support, last of all. Raises RequestFault."""
+    """Reject ``KeyConditions`` with operators that keys don't support, after all other checks. Raises RequestFault."""
     if any(condition["ComparisonOperator"] not in _INDEXABLE for condition in request["KeyConditions"].values()):
         raise RequestFault("Attempted conditional constraint is not an indexable operation")
 

@@ -1,8 +1,8 @@
 """Prepare ``Write`` objects from a request's write actions: bound expressions, validated keys and items.
 
-A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that both use the same functions. Errors come in
-the service's order: attribute values, item size, expressions, a missing table, a key or an item that doesn't match the
-table's schema.
+A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that transactions and single writes use the same
+functions. Errors come in the service's order: attribute values, item size, expressions, a missing table, a key or an
+item that doesn't match the table's schema.
 """
 
 from __future__ import annotations
@@ -146,8 +146,8 @@ def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None
 
 def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_words: bool = False) -> Change:
     """The change that a bound update makes to an item of this table with this key; None changes nothing. Raises
-    SchemaFault if it would change the key, use a path into a key of the table or its indexes, or give an index key
-    attribute another type, or ValidationException if it would give an index key attribute an empty value.
+    SchemaFault if the change would alter the key, use a path into a key of the table or its indexes, or give an index
+    key attribute another type, or ValidationException if it would give an index key attribute an empty value.
     """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:

@@ -170,7 +170,7 @@ class Connection(asyncio.Protocol):
         self._headers[name] = value if first is None else b"%s,%s" % (first, value)
 
     def on_headers_complete(self) -> None:
-        """The body starts: reject one that is too large before it arrives."""
+        """Called before the body: reject a body that is too large before it arrives."""
         self._in_head = False
         self._head_bytes = 0
         length = self._headers.get(b"content-length")
@@ -303,7 +303,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def close_when_idle(self) -> None:
-        """Close now if idle, else after the response."""
+        """Close the connection now if it is idle, otherwise after the response."""
         if self._transport is not None and not self._is_answering and not self._waiting:
             self._transport.close()
 

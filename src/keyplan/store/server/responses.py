@@ -96,7 +96,7 @@ Headers = Mapping[bytes, bytes]
 
 
 class RequestIds:
-    """Request ids in the service's form: 52 letters and digits, here random ones and a number."""
+    """Request IDs in the service's form: 52 letters and digits, here random characters and a number."""
 
     def __init__(self) -> None:
         self._prefix = "".join(secrets.choice(_ALPHABET) for _ in range(36)).encode()
@@ -183,8 +183,8 @@ class TooLargeError(Exception):
 
 
 def unpacked(body: bytes | bytearray, encoding: bytes, bytes_max: int) -> bytes:
-    """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members. Raises TooLargeError if it exceeds
-    ``bytes_max``, or zlib.error if it is invalid, truncated, or followed by other data.
+    """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members. Raises TooLargeError if the result
+    exceeds ``bytes_max``, or zlib.error if the body is invalid, truncated, or followed by other data.
     """
     window, members_max = (_GZIP_WINDOW, 100) if encoding == b"gzip" else (zlib.MAX_WBITS, 1)
     result = b""

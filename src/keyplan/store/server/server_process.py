@@ -41,7 +41,7 @@ _log = logging.getLogger("keyplan.server")
 
 def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> None:
     """Serve until SIGTERM or SIGINT. ``ready`` is called with the port once connections are accepted. Raises StoreError
-    if the file can't be opened, or RequestError if the address can't be listened on.
+    if the file can't be opened, or RequestError if the server can't listen on the address.
     """
     _allow_many_files()
     with _listen(settings) as listening:

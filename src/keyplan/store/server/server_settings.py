@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve a store. Raises RequestError for contradictions, and for a network without access keys."""
+    """Settings of a server. Raises RequestError for contradictions, and for a network address without keys."""
 
     db: str
     """The path of the file, or ``:memory:``."""

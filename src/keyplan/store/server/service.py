@@ -64,7 +64,7 @@ class Incoming:
 class Service:
     """Answers requests from one engine.
 
-    Reads, also PartiQL reads, are answered immediately, because readers don't wait for writers. Writes go through
+    Reads, including PartiQL reads, are answered immediately, because readers don't wait for writers. Writes go through
     ``writing`` and are answered when durable. Large requests (including their parsing), long reads, and changes of
     whole tables, during which the engine admits other writes, run ``aside``.
     """

@@ -1,8 +1,8 @@
 """Threads in addition to the event loop: one for writes, and others for large requests, compressed responses, and table
 changes.
 
-Writes that are queued during a commit share the next commit. Each is acknowledged after its commit; a failed one
-doesn't affect the others.
+Writes that are queued during a commit share the next commit. Each write is acknowledged after its commit; a failed
+write doesn't affect the others.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class AtOnce:
 
 class Threads:
     """One thread for large requests, so that other clients' writes wait for at most one large commit; several for long
-    reads and compressed responses; and several for table changes, which can take long while requests on the table must
-    still be answered.
+    reads and compressed responses; and several for table changes, which can take long, so that requests on the table
+    are answered meanwhile.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -131,7 +131,7 @@ class Change:
     def written(
         self, database: Database, parameters: Sequence[AttributeValue], *, returns_item: bool
     ) -> Written | None:
-        """The write with these parameters; None if it isn't determined here."""
+        """The write with these parameters; None if ``statement_plans`` has to determine it."""
         try:
             table = database.table(self.table)
             values = self.key.filled(parameters)

@@ -2,7 +2,7 @@
 
 SQLite drops a large table slowly. Therefore a table is renamed, emptied in chunks of one transaction each, and dropped
 when it is small. Entries of a large index are deleted in the same way while ``keyplan_dropped_indexes`` lists it. Any
-process can continue at any time.
+process can continue a removal at any time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The format of the file: creating it in an empty file, migrating an older file, and refusing any other.
 
 ``PRAGMA user_version`` is the format. A migration is one transaction: a process that is killed meanwhile leaves the
-file unchanged. It renames the catalog and the tables of items. Each request of an older process that has the file open
-then fails, instead of writing rows that this version doesn't read.
+file unchanged. The migration renames the catalog and the tables of items. Each request of an older process that has the
+file open then fails, instead of writing rows that this version doesn't read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def create(connection: apsw.Connection) -> None:
 
 
 def is_current(connection: apsw.Connection, place: str) -> bool:
-    """Whether the file has this version's format; False if it must be migrated. Raises StoreError for another one."""
+    """Whether the file has this version's format; False if it must be migrated. Raises StoreError for others."""
     version = cast("int", connection.pragma("user_version"))
     if version > sql.FORMAT_VERSION or version < sql.FORMAT_VERSION - 1:
         raise faults.other_format(place, version, sql.FORMAT_VERSION)

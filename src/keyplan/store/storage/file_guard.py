@@ -2,7 +2,7 @@
 
 SQLite's POSIX locks end when any code in the process closes the file: after ``sqlite3.connect(path).close()`` another
 copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. Open file description locks belong to an open
-file. Only Linux has them; elsewhere the storage notices that the files were removed.
+file. Only Linux has such locks; on other systems, the storage detects that the files were removed.
 """
 
 from __future__ import annotations

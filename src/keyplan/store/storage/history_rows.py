@@ -120,7 +120,7 @@ class Archives(Part):
         return cast("tuple[int]", row)[0]
 
     def writes_between(self, table_id: int, first: int, last: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some writes between two numbers; returns whether there can be more."""
+        """Some writes between two numbers, and whether there can be more."""
         text = (
             f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - generated names
             "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
@@ -128,7 +128,7 @@ class Archives(Part):
         return self.piece(text, (first, last), rows_max)
 
     def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some items of a backup after a row; returns whether there can be more."""
+        """Some items of a backup after a row, and whether there can be more."""
         # The table of an older backup has no column for the row.
         text = (
             f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
@@ -139,7 +139,7 @@ class Archives(Part):
     def unmarked_after(
         self, table: StoredTable, row: int, last: int, mark: int, rows_max: int
     ) -> tuple[list[Written], bool]:
-        """Items after a row, up to the last one, and whether there can be more. Those with marked keys have no body."""
+        """Items after a row, up to the last one, and whether there can be more. Items with marked keys have no body."""
         text = (
             f"SELECT id, pk, sk, size, iif(EXISTS (SELECT 1 FROM {_marks_name(mark)} m "  # noqa: S608
             "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "
@@ -164,7 +164,7 @@ class Archives(Part):
         self._run(f"CREATE TABLE {_marks_name(mark)} (pk, sk, PRIMARY KEY (pk, sk)) WITHOUT ROWID", None)
 
     def mark(self, mark: int, key: Key) -> bool:
-        """Mark a key; returns whether it wasn't marked before."""
+        """Mark a key; returns whether the mark is new."""
         cursor = self._run(f"INSERT OR IGNORE INTO {_marks_name(mark)} VALUES (?, ?)", key)  # noqa: S608
         return cursor.connection.changes() > 0
 
@@ -228,7 +228,7 @@ class Archives(Part):
         self._run(f"CREATE TABLE {backup_name(name)} (id INTEGER PRIMARY KEY, pk, sk, size INTEGER, body BLOB)", None)
 
     def back_up(self, name: str, table: StoredTable, after: int, last: int) -> Copied:
-        """Copy some items after a row, up to the last one, into a backup. Rows that it has stay."""
+        """Copy some items after a row, up to the last one, into a backup. Existing rows of the backup don't change."""
         items, backup = sql.items_name(table.layout), backup_name(name)
         until, more = self.next_rows(table, after, last)
         until = until if more else last

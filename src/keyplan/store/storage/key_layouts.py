@@ -1,7 +1,7 @@
 """Types of the storage: keys, rows and bounds, and the physical form of tables and indexes.
 
-Keys are in their storage form (``dynamodb.values.key_text``): text or bytes that sort like DynamoDB's keys. Items are
-JSON in UTF-8 bytes.
+Keys are in their storage form (``dynamodb.values.key_text``): strings or bytes that sort like DynamoDB's keys. Items
+are JSON in UTF-8 bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Bound = tuple[str, KeyText]
 
 
 def raw_of(text: KeyText) -> bytes:
-    """The bytes of a key attribute, in whose order SQLite compares them."""
+    """The bytes of a key attribute, in the order in which SQLite compares keys."""
     return text if isinstance(text, bytes) else text.encode()
 
 
@@ -69,7 +69,7 @@ class TableLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """A table in the catalog; ``definition`` is the engine's JSON. ``version`` changes with each change of it."""
+    """A table in the catalog; ``definition`` is the engine's JSON. ``version`` changes with the definition."""
 
     id: int
     generation: int

@@ -4,8 +4,8 @@ Items are in ``items_<id>_<generation>``: the key in its storage form and the it
 names the generation, so that one with an outdated layout fails.
 
 Entries of all indexes with the same numbers of key attributes are in one table, ``entries_<partition>_<sort>``, because
-SQLite reads its schema again after each change, in every connection. Its primary key is the index's id, the index key
-and the table's key, which orders equal index keys.
+SQLite reads its schema again after each change, in every connection. Its primary key consists of the index's id, the
+index key and the table's key, which orders equal index keys.
 """
 
 from __future__ import annotations

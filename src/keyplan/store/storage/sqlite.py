@@ -51,7 +51,7 @@ class FairLock:
         self._waiting: deque[threading.Lock] = deque()
 
     def acquire(self, timeout_s: float) -> bool:
-        """Wait for the lock at most ``timeout_s``; whether it was taken."""
+        """Wait for the lock at most ``timeout_s``; returns whether it was taken."""
         with self._guard:
             if not self._held:
                 self._held = True
@@ -102,7 +102,7 @@ class Storage(Medium):
     def file(
         cls, path: str, *, create: bool = True, busy_timeout_s: float = 10.0, synchronous: str = "FULL"
     ) -> Storage:
-        """Open a file, and create it if ``create``. Raises StoreError."""
+        """Open a file; with ``create``, create a missing one. Raises StoreError."""
         pool = FilePool(path, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         return cls(pool, busy_timeout_s)
 
@@ -112,7 +112,7 @@ class Storage(Medium):
 
     @classmethod
     def temporary(cls) -> Storage:
-        """A store in a temporary file, for snapshots, which a store in memory doesn't have."""
+        """A store in a temporary file, for snapshots, which a store in memory doesn't support."""
         import tempfile  # noqa: PLC0415 - rarely needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
@@ -198,7 +198,7 @@ class Storage(Medium):
 
     @property
     def has_snapshots(self) -> bool:
-        """Whether reads and writes run concurrently. In memory they wait for each other."""
+        """Whether reads and writes run concurrently. In memory, reads and writes wait for each other."""
         return not isinstance(self.pool, MemoryPool)
 
     def let_others_in(self) -> None:

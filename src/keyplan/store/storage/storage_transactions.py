@@ -206,7 +206,7 @@ class Writer(Reader):
         self._run(sql.DROP_TABLE, (layout.id,))
 
     def empty_table(self, table: StoredTable, kept_as: str) -> None:
-        """Rename the table of the items, remove their index entries, and create an empty table of items."""
+        """Rename the table of items, remove their index entries, and create an empty table."""
         layout = table.layout
         self.expire_by(table, None)
         self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
@@ -254,7 +254,7 @@ class Writer(Reader):
         return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
 
     def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
-        """Store a response with a token; remove those from before ``since_s``."""
+        """Store a response with a token; remove responses from before ``since_s``."""
         self._run(sql.FORGET_TOKENS, (since_s,))
         self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
 

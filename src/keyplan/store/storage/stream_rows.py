@@ -1,7 +1,7 @@
 """Streams: their shards, and a record for each change of an item.
 
-Records are numbered from 1 in commit order. A shard has the records of a range of hashes between two numbers, so that
-opening and closing shards doesn't change records. The records of each stream are in a separate table.
+Records are numbered from 1 in commit order. A shard has the records between two numbers whose hashes are in a range, so
+that opening and closing shards doesn't change records. The records of each stream are in a separate table.
 """
 
 from __future__ import annotations

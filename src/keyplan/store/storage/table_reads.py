@@ -1,4 +1,4 @@
-"""Reads of one table, each one SQL statement."""
+"""Reads of one table, each with one SQL statement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Medium:
 
     ``place`` is its path or ``:memory:``; ``statements`` counts statements (approximate with several threads);
     ``thrown_away`` counts removals that are cleared in chunks; ``clock`` returns seconds since the epoch; ``verifies``
-    is whether reads compare checksums, set before tables are opened.
+    is set before tables are opened if reads compare checksums.
     """
 
     def __init__(self, pool: FilePool | MemoryPool) -> None:

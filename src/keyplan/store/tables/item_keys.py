@@ -136,7 +136,7 @@ def _length_bytes(text: KeyText) -> int:
 
 
 def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: str | None = None) -> None:
-    """Reject an empty key attribute: also in a transaction an error of the request, not a cancellation reason."""
+    """Reject an empty key attribute: an error of the request in transactions too, not a cancellation reason."""
     if not value[attribute.type]:
         words = _EMPTY if index is None else _EMPTY_INDEX
         raise ValidationException(words.format(kind=_kind(attribute), name=attribute.name, index=index))

@@ -46,7 +46,7 @@ def resource_of(arn: str) -> Resource:
 
 
 def check_job_arn(arn: str, kind: str, title: str) -> None:
-    """Reject an ARN that isn't that of a backup, an export or an import. Raises ValidationException."""
+    """Reject an ARN of anything but a backup, an export or an import. Raises ValidationException."""
     match = _JOB.fullmatch(arn)
     if match is None or match["kind"] != kind:
         raise service_errors.ValidationException(f"Invalid {title} ARN")
@@ -66,7 +66,7 @@ def policy_member(resource: Resource) -> str:
 
 
 def forget_table(writer: Writer, table: Table) -> None:
-    """Remove a table and what belongs to it. Its stream stays readable for 24 hours."""
+    """Remove a table and all of its data. Its stream stays readable for 24 hours."""
     table_id = table.stored.layout.id
     if table.keeps_history:
         writer.archives.end_history(table_id)

@@ -158,7 +158,7 @@ class Table:
 
 
 def read_table(record: TableRecord, storage: Storage, recorder: Recorder | None = None) -> Table:
-    """The table of a catalog record. ``recorder`` writes the records of its stream, if any."""
+    """The table of a catalog record. ``recorder`` writes the records of the table's stream, if any."""
     definition = cast("dict[str, Any]", orjson.loads(record.definition))
     partition, sort, indexes = _shape(definition)
     layout = _layout(partition, sort, indexes, record.id, record.generation)

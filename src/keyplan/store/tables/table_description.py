@@ -1,6 +1,6 @@
 """Table descriptions, as DescribeTable, CreateTable, UpdateTable and DeleteTable return them.
 
-Items are counted if that is fast; the counts of a large table are cached for some hours, as in the service
+Items are counted if that is fast; the counts of a large table are cached for a few hours, as in the service
 ("approximately every six hours").
 """
 
@@ -65,7 +65,7 @@ _SETTLED = States()
 
 
 def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> dict[str, Any]:
-    """The ``TableDescription`` of a table in these states; without ``counts``, a new table, which is empty."""
+    """The ``TableDescription`` of a table in these states; without ``counts``, the table is a new, empty one."""
     definition = table.definition
     items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
     now_s = counts.now_s() if counts is not None else definition["CreationDateTime"]
@@ -181,7 +181,7 @@ def _sorted_projection(projection: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]:
-    """The ``SSEDescription`` of a table with encryption enabled. The key is only named: nothing is encrypted."""
+    """The ``SSEDescription`` of a table with encryption enabled. The key is only named; nothing is encrypted."""
     wanted = table.definition["SSESpecification"]
     key: str = wanted.get("KMSMasterKeyId") or "alias/aws/dynamodb"
     if key.startswith("arn:"):

@@ -77,7 +77,7 @@ class Bucket:
 
     @contextmanager
     def writing(self, key: str) -> Generator[DigestingFile]:
-        """A file to write an object. It appears under its key when it is complete."""
+        """A file to write an object. The object appears under its key when it is complete."""
         path = self._place(key)
         if path is None:
             raise S3Error("S3AccessDenied", f"A key can't refer to a file outside its bucket: {key}")
@@ -148,7 +148,7 @@ class DigestingFile:
 
     @property
     def etag(self) -> str:
-        """The ETag of a single-part upload, as the service creates."""
+        """The ETag of a single-part upload, in the service's form."""
         return f"{hashlib.md5(self._digest.digest(), usedforsecurity=False).hexdigest()}-1"
 
 

@@ -1,7 +1,7 @@
 """Jobs of exports, imports and bulk operations: an ARN, a record of the progress, and the process that does the work.
 
-A call accepts a job and starts it: inline in an in-process engine, in a thread in a server. A job whose process ended
-is FAILED.
+A call accepts a job and starts it: immediately in an in-process engine, in a thread in a server. A job whose process
+ended is FAILED.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
 def repeated(
     writer: Writer, database: Database, kind: Kind, request: Mapping[str, Any], conflict: DynamoDBError
 ) -> dict[str, Any] | None:
-    """The job of the same ClientToken. Raises ``conflict`` if its request was different."""
+    """The job of the same ClientToken. Raises ``conflict`` if the job's request was different."""
     token = request.get("ClientToken")
     for job in [] if token is None else all_jobs(writer, kind):
         description: dict[str, Any] = job["Description"]
