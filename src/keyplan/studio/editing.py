@@ -362,7 +362,7 @@ class _RawChange:
             self.conditions.append(f"#a{number} = :w{number}")
 
     def operation(self, subject: Subject, kind: str, key: Item) -> dict[str, Any]:
-        """An Update or Delete of TransactWriteItems, of an item that exists."""
+        """An Update or Delete for TransactWriteItems, which requires an existing item."""
         clauses = [f"{verb} {', '.join(each)}" for verb, each in (("SET", self.sets), ("REMOVE", self.removes)) if each]
         parameters: dict[str, Any] = {
             "TableName": subject.table_name,

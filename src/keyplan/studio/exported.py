@@ -1,4 +1,4 @@
-"""The studio as one HTML file, with the map, the access patterns and the findings. It can't run or change anything."""
+"""The studio as one HTML file, with the map, the access patterns and the findings. It is read-only."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def row_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def fields_of(entity: CompiledEntity | None, item: Item) -> dict[str, Any] | None:
-    """The item's fields as JSON data; None if it has no entity, or is invalid."""
+    """The item's fields as JSON data; None if the item has no entity or is invalid."""
     instance = instance_of(entity, item)
     if entity is None or instance is None:
         return None

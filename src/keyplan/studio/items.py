@@ -43,7 +43,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a key's text: fixed, or the value of a field."""
+    """A piece of a key's string: fixed, or the value of a field."""
 
     text: str
     field: str | None = None
@@ -70,7 +70,7 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
 
 
 def instance_of(entity: CompiledEntity | None, item: Item) -> Entity | None:
-    """The item as an instance of its entity; None if it has none, or is invalid."""
+    """The item as an instance of its entity; None if it has no entity or is invalid."""
     if entity is None:
         return None
     try:
@@ -129,7 +129,7 @@ def place_attributes(table: Table, index: Index | None) -> tuple[Sequence[KeyAtt
 
 
 def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piece]:
-    """A key's text, split by its template; one piece if it doesn't match."""
+    """A key's string, split by its template; one piece if it doesn't match."""
     shard = ""
     if sharded:
         text, mark, number = text.rpartition("#")
@@ -153,7 +153,7 @@ def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]
 
 
 def plain_pieces(text: str) -> list[Piece]:
-    """A key's text without a template: the part before the first delimiter counts as fixed."""
+    """A key's string without a template: the part before the first delimiter counts as fixed."""
     start, mark, rest = text.partition("#")
     return [Piece(start + mark), Piece(rest, "")] if mark and rest and start else [Piece(text)]
 

@@ -131,7 +131,7 @@ class _Candidate:
         self.values = _values(items[:50])
 
     def worth(self, seen: set[str]) -> int:
-        """Its value, given the already shown values."""
+        """The value of showing this collection, given the values already shown."""
         return len(self.kinds) * 10 + min(len(self.items), ROWS) + min(len(self.values & seen), 12) * 2
 
 

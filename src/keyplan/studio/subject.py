@@ -142,7 +142,7 @@ class Endpoint:
 
 @contextmanager
 def browsed(url: str, *, writable: bool | None = None) -> Generator[Endpoint]:
-    """The endpoint of a URL, with all of its tables if the URL names none. Raises StoreError if there are none."""
+    """The endpoint of a URL, with all of its tables if the URL names none. Raises StoreError if there are no tables."""
     location = parse_url(url, UNNAMED)
     backend = DynamoDB(location)
     try:
