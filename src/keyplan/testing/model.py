@@ -400,7 +400,7 @@ def _written_keys(request: Request) -> Iterator[Item]:
 
 
 def watched(conversation: Conversation[Any], missed: list[Item]) -> Conversation[Any]:
-    """The same conversation, observed. ``missed`` receives the keys of missing items and of rejected writes."""
+    """The conversation with an observer. ``missed`` receives the keys of missing items and of rejected writes."""
 
     def observe(step: Request | list[Request], answer: Any, error: Exception | None) -> None:
         requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)

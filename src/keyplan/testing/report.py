@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PatternReport:
-    """One access pattern. ``answered`` counts the non-empty results of a read and the successes of a write, ``items``
-    the items in results, ``pages`` the pages after the first.
+    """One access pattern. ``answered`` counts the non-empty results of a read or the successes of a write, ``items``
+    the items in results, and ``pages`` the pages after the first.
     """
 
     id: str
@@ -76,7 +76,7 @@ class RunningCounts:
         self._counts[pattern] = calls + 1, answers + answered, items_before + items, pages_before + pages
 
     def answered(self, pattern: str) -> bool:
-        """Whether a pattern was ever answered, or succeeded."""
+        """Whether a read ever returned an item, or a write ever succeeded."""
         return self.of(pattern)[1] > 0
 
     def of(self, pattern: str) -> tuple[int, int, int, int]:

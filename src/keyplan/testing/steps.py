@@ -84,7 +84,7 @@ class Erase:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Make a stored item one of an older design: without fields that have defaults, with an undeclared attribute."""
+    """Change a stored item to an older design: without fields that have defaults, with an undeclared attribute."""
 
     entity: CompiledEntity
     pick: int
@@ -102,7 +102,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call a write with stored or ``fresh`` values. ``arranged``: create items that it needs first."""
+    """Call a write with stored or ``fresh`` values. ``arranged``: first create the items that it needs."""
 
     pattern: WritePattern
     picks: Mapping[str, int]

@@ -90,7 +90,7 @@ def throttled(
     design: Design, times: int = 1_000_000_000, *, operations: Iterable[str] = ()
 ) -> Generator[Callable[[], int]]:
     """Throttle the next ``times`` requests of a design from ``open_test_store``, only these ``operations`` if given.
-    They raise ProvisionedThroughputExceededException. Yields a function that returns how many were throttled.
+    These raise ProvisionedThroughputExceededException. Yields a function that returns the number of throttled requests.
     """
     wanted = frozenset(operations)
     unknown = sorted(wanted - OPERATIONS.keys())
@@ -121,7 +121,7 @@ def _gate(design: Design) -> _Gate:
 
 class Clock:
     """A clock that a test sets: ``Clock()`` starts at the current time, ``Clock(datetime(2026, 1, 1, tzinfo=UTC))`` at
-    the given time. It moves only by ``set`` and ``advance``.
+    the given time. Only ``set`` and ``advance`` change its time.
 
     Pass it to a store, ``open_test_store(Cms, clock=clock)``. Within ``with clock:``, ``keyplan.now()`` and
     ``keyplan.ulid()`` use it too, in the whole process.
@@ -212,7 +212,7 @@ class Factory:
         return [self(entity, **given) for _ in range(count)]
 
     def fill(self, design: Design, counts: Mapping[type[Entity], int]) -> list[Entity]:
-        """Create ``counts[entity]`` items of each entity in a store. Returns them as stored."""
+        """Create ``counts[entity]`` items of each entity in a store. Returns the items as stored."""
         return [design.create(self(entity)) for entity, count in counts.items() for _ in range(count)]
 
 

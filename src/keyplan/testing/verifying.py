@@ -52,7 +52,7 @@ def verify(
     values, over pages of random size, synchronously and asynchronously; and each item's key attributes, claims and
     version are checked.
 
-    ``stores`` is the number of stores. ``seed`` selects them, the same ones in each run: pass
+    ``stores`` is the number of stores. ``seed`` selects the stores, the same ones in each run; pass
     ``secrets.randbits(32)`` for others. ``open`` opens the design on an empty store, ``":memory:"`` by default.
     ``strategies`` are hypothesis strategies by entity, by type, or by the name of fields and parameters.
 
@@ -382,8 +382,8 @@ def check_invalid_item(
 ) -> None:
     """Give an item an attribute of another type, and repeat ``calls`` (pattern, arguments, result).
 
-    Each must return the same, with an ``InvalidItem`` if its type includes it, or raise InvalidItemError; otherwise,
-    AssertionError is raised.
+    Each call must return the same result, with an ``InvalidItem`` if its type includes it, or raise InvalidItemError;
+    otherwise, AssertionError is raised.
     """
     result = _invalid(design, world, choice)
     if result is None:
