@@ -1,8 +1,8 @@
 """The endpoints of the patterns: reads by GET with a query string, writes by POST with a JSON object.
 
-A result of one item is the entity (status 404 if it doesn't exist), a page ``{"items": […], "cursor": …}``, a list
-``{"items": […]}``. An iterator's items are streamed as NDJSON, one per line, as they are read; an error after the first
-line is the last line, ``{"error": …}``. A write without a result returns status 204.
+One item is returned as the entity (status 404 if it doesn't exist), a page as ``{"items": […], "cursor": …}``, a list
+as ``{"items": […]}``. An iterator's items are streamed as NDJSON, one per line, as they are read; an error after the
+first line is the last line, ``{"error": …}``. A write without a result returns status 204.
 """
 
 from __future__ import annotations

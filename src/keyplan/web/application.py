@@ -35,8 +35,8 @@ _HEADERS = (
 
 
 class Guard:
-    """Rejects requests for other hosts and from pages of other sites, and adds headers to each response. Otherwise
-    another site's page could reach a local server through its own DNS name, or through the server's name.
+    """Rejects requests for other hosts and from pages of other sites, and adds headers to each response. Without these
+    checks, another site's page could reach a local server through its own DNS name, or through the server's name.
     ``origin`` is the public address, if a reverse proxy sends this machine's name as the host.
     """
 

@@ -1,4 +1,4 @@
-"""The HTML page of a design: its access patterns, each with a form. It needs only ``static/``."""
+"""The HTML page of a design: its access patterns, each with a form. The page needs only ``static/``."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ class _Lenient(GenerateJsonSchema):
 
 @dataclass
 class Schemas:
-    """The schemas of the parameters and results of some patterns. ``definitions`` are the referenced ones."""
+    """The schemas of the parameters and results of some patterns. ``definitions`` are the referenced schemas."""
 
     design: CompiledDesign
     patterns: Iterable[ReadPattern | WritePattern]

@@ -1,6 +1,6 @@
 """Authorization of the API's calls by an application's policy. Without a policy, every client may call every pattern,
-which is right on your own machine. With one, only the patterns it names exist; parameters that it fills in can't be
-passed by the caller and aren't documented; and it filters results. Only the policy identifies callers.
+which is right on your own machine. With a policy, only the patterns it names exist; parameters that it fills in can't
+be passed by the caller and aren't documented; and it filters results. Only the policy identifies callers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Policy(Protocol):
         ...
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
-        """The result that the caller may see; None if it doesn't exist for them."""
+        """The result that the caller may see; None if the caller may not see any of it."""
         ...
 
 

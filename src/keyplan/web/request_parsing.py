@@ -19,7 +19,7 @@ FIELDS_MAX = 2000
 
 
 def query_pairs(request: Request) -> list[tuple[str, str]]:
-    """The names and values of the query string, in order. Raises RequestError if it isn't UTF-8, or is too long."""
+    """The names and values of the query string, in order. Raises RequestError if they aren't UTF-8, or are too long."""
     raw: bytes = request.scope["query_string"]
     try:
         text = raw.decode("utf-8")
@@ -35,7 +35,7 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
 
 
 async def read_body(request: Request) -> bytes:
-    """A request's body. Even an empty one needs the JSON content type: pages of other sites can't send that. Raises
+    """A request's body. Even an empty body needs the JSON content type, which pages of other sites can't send. Raises
     HTTPException: 413 if it is too large, 415 for another type, 400 if the client disconnected.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,6 +1,6 @@
 """Runs requests to a store in this process one after the other: threads that compute in parallel only delay each other,
 and each new thread opens a connection to the embedded store. A request waits for the previous one, but not for long,
-because that one may wait for the disk, a lock, or a picture.
+because the previous one may wait for the disk, a lock, or a picture.
 """
 # ruff: noqa: PLC0415 - keyplan.systems imports this module, and needs neither asyncio nor Starlette
 
@@ -26,7 +26,7 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 
 async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """A function's result, from a worker thread; for a store in this process, when it is its turn."""
+    """Run a function in a worker thread and return its result; for a store in this process, after earlier requests."""
     import asyncio
 
     from starlette.concurrency import run_in_threadpool
