@@ -71,7 +71,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             key = plan.entity.item_key(plan.entity.primary, values)
             found = yield from get_item(target, plan.entity, key, consistent=plan.consistent, values=values)
             return found is not None
-        case ClaimPlan():  # a claim exists as long as its owner
+        case ClaimPlan():  # a claim exists exactly as long as its owner
             request = base_request(target, consistent=plan.consistent) | projection_of(target.table.key_names)
             request["Key"] = plan.entity.item_key(plan.claim, values)
             return "Item" in (yield Request("GetItem", request))

@@ -38,7 +38,7 @@ def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Execu
                 return
             try:
                 items, position = run(part(position, given)) if following is None else following.result()
-            except CancelledError:  # the store was closed: let it raise its error
+            except CancelledError:  # the store was closed, and now raises its error
                 items, position = run(part(position, given))
             following = None
             given += len(items)
@@ -75,4 +75,4 @@ async def stream_async(
             following.cancel()
             await asyncio.wait([following])
             if not following.cancelled():
-                following.exception()  # retrieve it, so that asyncio doesn't log it
+                following.exception()  # retrieve the exception, so that asyncio doesn't log it

@@ -311,7 +311,7 @@ class AnswerFilter:
     def passes(self, instance: Any, item: Item) -> bool:
         """Whether an item of one of the plan's entities belongs to the result."""
         if type(instance) is InvalidItem:
-            return True  # its fields are unknown: trust the key condition
+            return True  # the item's fields are unknown: rely on the key condition
         if type(instance) in self.equal:
             entity, values = self.equal[type(instance)]
             if not entity.holds(item, values):

@@ -261,7 +261,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
             to_hold = after if claim.member(after) else None
             if held is None or to_hold is None or entity.item_key(claim, held) != entity.item_key(claim, to_hold):
                 update.claims.append((claim, held, to_hold))
-            else:  # set to its current value: creates a claim that was added to the design later
+            else:  # set to the current value: creates the claim if it was added to the design later
                 update.claims.append((claim, None, to_hold))
     _computed(entity, update, touched, after)
     if inputs[entity.primary] & names:

@@ -120,7 +120,7 @@ class Attempt:
         return (yield from self._steps(make()))
 
     def _steps(self, actions: Actions[T]) -> Conversation[T]:
-        given: list[Any] = [None]  # a pending value is referenced only by the generator
+        given: list[Any] = [None]  # only the generator references a pending value
         try:
             while True:
                 try:
@@ -283,7 +283,7 @@ class _Unknown:
 
     def __getattribute__(self, name: str) -> Any:
         object.__getattribute__(self, "_touches").append(True)
-        if name == "__class__":  # validators call it where exceptions are swallowed: their result isn't used
+        if name == "__class__":  # validators swallow exceptions of this call, and their result isn't used
             return _Unknown
         raise Touched
 

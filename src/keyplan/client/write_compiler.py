@@ -65,7 +65,7 @@ class Conditions:
             held = values.get(clause.rpartition(" ")[2])  # None for attribute_not_exists
             differs = default is None or (held != default and not default.keys().isdisjoint(_SCALARS))
             if held is None or ("M" not in held and differs):
-                self.clauses.append(clause)  # an item without the attribute doesn't meet it
+                self.clauses.append(clause)  # an item without the attribute doesn't meet the condition
             else:
                 self.fields.append((clause, isinstance(target, Entity) and getattr(target, name) == value))
         self.names.update(names)

@@ -201,7 +201,7 @@ class AsyncPool:
         try:
             await tunnelling.opened
             connection = _Connection(location)
-            assert self._tls is not None  # noqa: S101 - only TLS goes by a proxy
+            assert self._tls is not None  # noqa: S101 - only TLS uses a proxy
             transport = await loop.start_tls(plain, connection, self._tls, server_hostname=location.host)
         except BaseException:
             plain.abort()

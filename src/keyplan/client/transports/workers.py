@@ -33,7 +33,7 @@ class Workers(Executor):
             made = self._made.setdefault(process, ThreadPoolExecutor(self._number, thread_name_prefix=self._name))
         try:
             return made.submit(fn, *args, **kwargs)
-        except RuntimeError:  # closed meanwhile, or the interpreter exits
+        except RuntimeError:  # closed meanwhile, or the interpreter is exiting
             raise _closed() from None
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
