@@ -284,7 +284,7 @@ class Design:
 
     def run_joined(self, name: str, bound: Mapping[str, Any]) -> Joining:
         """A write as part of a multi-design transaction."""
-        from keyplan.session.multi_design import Joining  # noqa: PLC0415 - for those who use it
+        from keyplan.session.multi_design import Joining  # noqa: PLC0415 - only for multi-design transactions
 
         pattern = self.compiled.writes[name]
         make: Callable[[], Any] = partial(pattern.function, self, **bound)
