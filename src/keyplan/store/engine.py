@@ -151,7 +151,7 @@ class Engine:
                 self._database.refresh()
                 continue
             except _FAULTS as fault:
-                # The cached table may be outdated. The check costs a statement, but only here.
+                # The cached table may be outdated. The check costs one statement, only after this error.
                 if not (_is_of_schema(fault) and self._database.refresh()):
                     raise error_of(fault, kind, params) from None
                 continue
@@ -193,7 +193,7 @@ class Engine:
                     outcomes.append(self.call(name, params))
                 except StoreError:
                     raise
-                except Exception as error:  # noqa: BLE001 - it is the outcome
+                except Exception as error:  # noqa: BLE001 - the error is the outcome
                     outcomes.append(error)
 
         self._storage.together(work)
@@ -239,7 +239,7 @@ class Engine:
 
     def check(self) -> list[Finding]:
         """Check the file, items and index entries in one snapshot. No findings: the store is consistent."""
-        from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - few check
+        from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - rarely needed
 
         return check_storage(self._storage)
 

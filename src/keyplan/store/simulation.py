@@ -310,7 +310,7 @@ class IndexLag:
         """``StoredTable.page`` of an index at a past time."""
         with self._lock:
             self._drop_old(self._clock())
-            # Keep a reference, because others can drop it: writers don't wait for readers.
+            # Hold the snapshot, because other threads can drop it: writers don't wait for readers.
             snapshot = self._snapshots[0][1].hold() if self._snapshots else None
         if snapshot is not None:
             try:
@@ -328,7 +328,7 @@ class IndexLag:
                 self._snapshots.popleft()[1].close()
 
     def _drop_old(self, now_s: float) -> None:
-        # The first snapshot after that time contains all writes before it. A write that came too soon after a
+        # The first snapshot after that time contains all writes before that time. A write that came too soon after a
         # snapshot is visible with the next one: therefore their interval is added.
         while self._snapshots and self._snapshots[0][0] + self._apart_s <= now_s - self._lag_s:
             self._snapshots.popleft()[1].close()

@@ -237,7 +237,7 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
     """
     before = definition["BillingMode"]
     check_on_demand(definition.get("VectorIndexes") or (), mode)
-    # Warm throughput remains.
+    # Warm throughput doesn't change.
     changed: Definition = {**definition, "BillingMode": mode, "WarmThroughput": warm_units(definition, before)}
     changed.pop("OnDemandThroughput", None)
     indexes: list[dict[str, Any]] = [dict(index) for index in definition.get("GlobalSecondaryIndexes", ())]

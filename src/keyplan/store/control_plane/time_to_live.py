@@ -136,7 +136,7 @@ def _tables_with_expired(database: Database, reader: Reader, until_s: float) -> 
 
 def _remove(database: Database, name: str, until_s: float, items_max: int) -> int:
     def work(writer: Writer) -> int:
-        # Check everything again: the table may be gone, and an item's expiry may have changed.
+        # Check everything again: the table may have been deleted, and an item's expiry may have changed.
         table = database.fresh(writer).get(name)
         if table is None or table.definition.get("TimeToLive") is None:
             return 0

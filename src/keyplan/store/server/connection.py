@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._ends = True  # its request is answered; another protocol follows, which isn't supported
+            self._ends = True  # the request is answered; the protocol that follows isn't supported
         except httptools.HttpParserError as error:
             # An exception of a callback is the context of the parser's error.
             refused = error.__context__
@@ -192,7 +192,7 @@ class Connection(asyncio.Protocol):
         self._body += body
 
     def on_message_complete(self) -> None:
-        # Without a copy: at 16 MB it would take 12 ms of the event loop.
+        # Don't copy: a copy of 16 MB would block the event loop for 12 ms.
         request = Incoming(self._parser.get_method(), self._url, self._headers, self._body)
         self._body = bytearray()
         self._waiting.append((request, bool(self._parser.should_keep_alive())))
@@ -294,7 +294,7 @@ class Connection(asyncio.Protocol):
         if self._is_receiving and not self._waiting:
             granted_s = self._body_bytes / self._limits.body_bytes_per_s_min
             return passed_s > self._limits.request_s_max + granted_s
-        if not self._has_sent:  # less time for the first request: silent connections are closed soon
+        if not self._has_sent:  # less time for the first request, to close silent connections early
             return passed_s > self._limits.request_s_max
         return passed_s > self._limits.idle_s_max
 

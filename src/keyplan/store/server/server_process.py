@@ -51,7 +51,7 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> 
             with _open(settings) as regions:
                 asyncio.run(_serve(regions, settings, listening, lambda: ready(port), sweeps=True))
             return
-        _open(settings).close()  # report errors of the file once, here
+        _open(settings).close()  # report errors of the file here, once for all workers
         _Workers(settings, listening).run(lambda: ready(port))
 
 
@@ -263,7 +263,7 @@ class _Workers:
     def _start(self, worker: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
-        # A signal in between would be handled by a worker as if by this process, or miss a worker not yet recorded.
+        # A signal during the fork would run this process's handler in a worker, or miss an unrecorded worker.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         process = os.fork()
         if process == 0:

@@ -113,7 +113,7 @@ class Service:
             reply(answers.error_answer(protocol_fault("ServiceUnavailableException", RETRY), headers, cors))
             return
         if len(request.body) > LARGE_BYTES_MIN or b"content-encoding" in headers:
-            # Its writes have their own commit.
+            # The operation's writes have their own commit.
             self._aside.submit_body(lambda: self._answer_whole(request, cors), self._counted(len(request.body), reply))
             return
         try:
@@ -173,7 +173,7 @@ class Service:
         outcome = self._outcome(self._call, name, params, request)
         answer = _answer(name, outcome, headers, cors)
         if isinstance(outcome, Exception):
-            outcome.__traceback__ = None  # it would keep the parameters alive
+            outcome.__traceback__ = None  # the traceback would keep the parameters alive
         return answer
 
     def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any], int]:
@@ -244,7 +244,7 @@ class Regional:
     def handle(self, request: Incoming, reply: Reply) -> None:
         scope = _credential(request).split(b"/")
         region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
-        if region is None:  # unsigned: the default service reports it
+        if region is None:  # unsigned: the default service reports the error
             self._first.handle(request, reply)
         elif region in self._services:
             self._services[region].handle(request, reply)

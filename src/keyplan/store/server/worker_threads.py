@@ -181,7 +181,7 @@ class WriterThread:
         self._jobs.put(lambda: self._report(done, _swept(self._engine, items_max)))
 
     def _report(self, done: Callable[[int], None], count: int) -> None:
-        # The loop can be closed by now: then the number isn't needed.
+        # The loop may be closed: then the number isn't needed.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(done, count)
 

@@ -194,7 +194,7 @@ def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
 
 def read_of(database: Database, given: Given, *, consistent: bool = False) -> Read:
     select = given.statement
-    assert isinstance(select, Select)  # noqa: S101 - it reads
+    assert isinstance(select, Select)  # noqa: S101 - the statement reads
     _check_from(select.table)
     lowering = given.lowering()
     where = None if select.where is None else lowering.condition(select.where)
@@ -260,7 +260,7 @@ def shown_of(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
     lowered = [lowering.path(node) for node in nodes]
     named: list[str] = []
     for node in nodes:
-        assert isinstance(node, WrittenPath)  # noqa: S101 - it was lowered as a path
+        assert isinstance(node, WrittenPath)  # noqa: S101 - already lowered as a path
         name = _shown_name(node.parts)
         if name in named:
             raise StatementFault(f"Duplicate identifiers in select clause: {name}")
@@ -374,7 +374,7 @@ def write_of(database: Database, given: Given, *, returns_item: bool) -> Written
         case Exists(select):
             return Written(_exists(database, lowering, select, returns_item=returns_item), _nothing)
         case Select():
-            raise AssertionError(given)  # pragma: no cover - it is read
+            raise AssertionError(given)  # pragma: no cover - a SELECT isn't a write
 
 
 def _nothing(_: Outcome) -> Item | None:

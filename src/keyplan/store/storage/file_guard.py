@@ -66,7 +66,7 @@ class FileGuard:
         """The guard of an open file, with one more user; None on systems without such locks."""
         if not _HAS_GUARDS:
             return None
-        with _registry, suppress(OSError):  # the file, or its -shm, was removed just now
+        with _registry, suppress(OSError):  # the file or its -shm was removed concurrently
             status = os.stat(path)  # noqa: PTH116 - a Path takes several times as long
             identity = status.st_dev, status.st_ino
             guard = _guards.get(identity)
@@ -135,7 +135,7 @@ def holder(path: str) -> int | None:
     with _registry, suppress(OSError):
         status = os.stat(path)  # noqa: PTH116
         if (status.st_dev, status.st_ino) in _guards:
-            return os.getpid()  # looking would end SQLite's locks
+            return os.getpid()  # opening the file to check would end SQLite's locks
         file = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
         try:
             return _holder(file)
@@ -146,7 +146,7 @@ def holder(path: str) -> int | None:
 
 def forget_guards() -> None:
     """Close the parent's guards in a forked child."""
-    global _registry  # noqa: PLW0603 - another thread of the parent may have held it
+    global _registry  # noqa: PLW0603 - another thread of the parent may have held the lock
     _registry = threading.RLock()
     for guard in _guards.values():
         guard.close()

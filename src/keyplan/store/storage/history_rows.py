@@ -69,7 +69,7 @@ class Archives(Part):
     """Histories, backups and records."""
 
     def begin_history(self, table_id: int) -> None:
-        # Key columns without a type store text and bytes unchanged.
+        # Key columns without a type store strings and bytes unchanged.
         self._run(
             f"CREATE TABLE {history_name(table_id)} "
             "(id INTEGER PRIMARY KEY, made_us INTEGER NOT NULL, pk NOT NULL, sk NOT NULL, size INTEGER, body BLOB)",

@@ -28,7 +28,7 @@ class Candidate:
 
 
 _DISTANCES: dict[DistanceFunction, str] = {
-    # The distance of a zero vector is that of a right angle.
+    # The distance to a zero vector equals that of a right angle.
     "COSINE": "coalesce(vec_distance_cosine(vector, ?1), 1.0)",
     "EUCLIDEAN": "vec_distance_l2(vector, ?1)",
     # By the law of cosines, except a factor and a constant: |a - b|^2 - |b|^2.
@@ -59,7 +59,7 @@ class Vectors(Part):
 
     def create(self, table_id: int, number: int, texts: int) -> None:
         name = vectors_name(table_id, number)
-        # Columns without a type store text and bytes unchanged.
+        # Columns without a type store strings and bytes unchanged.
         columns = "".join(f"t{column}, " for column in range(texts))
         self._run(f"CREATE TABLE {name} (item INTEGER PRIMARY KEY, {columns}vector BLOB NOT NULL)", None)
         if texts:

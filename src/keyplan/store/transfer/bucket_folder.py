@@ -124,7 +124,7 @@ class Bucket:
         """Whether a path is in the bucket. A link to a file outside would let a request read any file of the user."""
         try:
             return path.resolve().is_relative_to(self._resolved)
-        except (OSError, RuntimeError, ValueError):  # too long, circular links, not encodable
+        except (OSError, RuntimeError, ValueError):  # the path is too long, has circular links, or isn't encodable
             return False
 
 
@@ -158,7 +158,7 @@ def md5_of(body: bytes) -> str:
 
 def _unpacked_zstd(path: Path) -> AbstractContextManager[IO[bytes]]:
     try:
-        import zstandard  # noqa: PLC0415 - few need it
+        import zstandard  # noqa: PLC0415 - rarely needed
     except ModuleNotFoundError:
         raise S3Error(
             "UnsupportedCompression", "Reading ZSTD needs the package zstandard: pip install 'keyplan[zstd]'"

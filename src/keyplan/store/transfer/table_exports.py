@@ -57,7 +57,7 @@ def fail_export(database: Database, number: str, code: str, message: str) -> Non
 def _written(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> dict[str, Any]:
     """Write all files; returns additional members of the export's description. Raises S3Error."""
     job = database.storage.read(lambda reader: find_job(reader, KIND, number))
-    assert job is not None  # noqa: S101 - it was stored before the work began
+    assert job is not None  # noqa: S101 - stored before the work started
     description = job["Description"]
     bucket = Bucket(database.s3, description["S3Bucket"])
     prefix: str = description.get("S3Prefix") or ""
