@@ -41,7 +41,7 @@ def studio_application(studio: Studio, access: Access) -> Starlette:
         "content-security-policy": policy,
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
-        "cross-origin-opener-policy": "same-origin",  # another site's page can't steer a window that it opened
+        "cross-origin-opener-policy": "same-origin",  # a page of another site can't control a window that it opened
         "cache-control": "no-cache",
     }
     html = page_html(studio.subject.name, imports)
@@ -90,7 +90,7 @@ def _static(path: str) -> tuple[bytes, str] | None:
         return None
     try:
         return STATIC.joinpath(*path.split("/")).read_bytes(), kind
-    except OSError:  # there is no such file
+    except OSError:  # the file doesn't exist
         return None
 
 

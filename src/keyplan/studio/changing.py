@@ -105,7 +105,7 @@ def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
 
 
 def _words(design: type[Design]) -> list[str]:
-    import keyplan  # noqa: PLC0415 - its list of names alone
+    import keyplan  # noqa: PLC0415 - only for its list of names
 
     own = {name for entity in design.compiled.entities.values() for name in (entity.name, *entity.fields)}
     return sorted({*own, *design.compiled.patterns, *keyplan.__all__})
@@ -136,7 +136,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     try:
         code = compile(text, str(source.path), "exec")
         linecache.checkcache(str(source.path))
-        exec(code, module.__dict__)  # noqa: S102 - the user's own file, or a text that the user chose to run
+        exec(code, module.__dict__)  # noqa: S102 - the user's own file, or code that the user chose to run
     except DesignError as error:
         return {**_problem(error.message, line_in(source.path, error), tuple(error.errors)), "hint": error.hint}
     except KeyplanError as error:

@@ -219,7 +219,7 @@ def _changed(
     own = subject.identity_of(item)
     after = entity.to_item(new)
     name = subject.identity_of(after)
-    if name != own:  # its primary key changes: the item moves
+    if name != own:  # a changed primary key moves the item
         return _Made(_operations(subject, Delete(instance).only_if(**before), Create(new)), {own: None, name: after})
     plain = {text: value for text, value in values.items() if value != before[text]}
     if not plain:

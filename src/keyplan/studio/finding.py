@@ -239,7 +239,7 @@ def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
     }
 
 
-# Input of the page
+# The page's input
 
 
 def _checked(
@@ -478,7 +478,7 @@ def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[Com
             groups.setdefault(fields, []).append(other)
     # Unknown if an entity outside the group has these fields in an index, because it can be the owner
     known = {fields: group for fields, group in groups.items() if not _is_by_index(design, fields, group)}
-    # An owner's owner is checked with the owner
+    # An owner's own owner is checked with that owner
     return [group for fields, group in known.items() if not any(fields < other for other in known)]
 
 

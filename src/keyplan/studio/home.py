@@ -66,7 +66,7 @@ def remember(name: str, db: str | None) -> None:
         name = f"{Path(where or name).expanduser().resolve()}{colon}{design if where else ''}"
     db = str(Path(db).resolve()) if db and Path(db).is_file() else db
     others = [each for each in _recent() if each["name"] != name]
-    with suppress(OSError):  # a list of recent designs isn't worth an error
+    with suppress(OSError):  # without the list of recent designs, the page still works
         _file().parent.mkdir(parents=True, exist_ok=True)
         _file().write_text(json.dumps([{"name": name, "db": db}, *others][:RECENT_MAX]), encoding="utf-8")
 

@@ -201,7 +201,7 @@ def main() -> None:
         if not is_interrupt(error):
             raise
         tell(_STOPPED)
-    except BrokenPipeError:  # the studio has ended
+    except BrokenPipeError:  # the studio's process has ended
         os._exit(0)
 
 
@@ -266,7 +266,7 @@ def _made(
     plans = find_plans(design, traffic, **wanted, progress=report)
     refused: list[tuple[Plan, str]] = []
     if not plans[0].stopped and find_spec("hypothesis") is not None:
-        from keyplan.testing.verifying import verified  # noqa: PLC0415 - needs an extra
+        from keyplan.testing.verifying import verified  # noqa: PLC0415 - requires an extra
 
         outcome = verified(plans, progress=lambda done, whole: report("verifying", done, whole))
         plans, refused = outcome.plans, outcome.refused

@@ -58,7 +58,7 @@ class _Job:
         if self.state != "running":
             return
         if os.name == "posix":
-            with suppress(ProcessLookupError, PermissionError):  # the group has ended
+            with suppress(ProcessLookupError, PermissionError):  # the process group has ended
                 os.killpg(self.process.pid, signal.SIGKILL)
         else:
             self.process.kill()
@@ -79,7 +79,7 @@ class _Job:
                 self.result = answer
                 break
         if self.result:
-            self.kill()  # its threads would keep it running
+            self.kill()  # the module's threads would keep the process running
         status = self.process.wait()
         self.kill()
         errors.join(STOP_SECONDS)

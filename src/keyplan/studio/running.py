@@ -110,7 +110,7 @@ def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[s
             elif kind == "Update":
                 given = Placeholders(action.get("ExpressionAttributeNames"), action.get("ExpressionAttributeValues"))
                 old = {attribute: dict(value) for attribute, value in after.get(name, key).items()}
-                with suppress(UpdateFault):  # the store reports an update that doesn't match the item
+                with suppress(UpdateFault):  # if an update doesn't match the item, the store reports it
                     after[name] = bind_update(action["UpdateExpression"], given).apply(old)
     return after
 
@@ -195,5 +195,5 @@ def _is_written(design: Design, item: Entity) -> bool:
     except KeyplanError as error:
         if error.code in {"StoreError", "DynamoDBError"}:
             raise
-        return False  # its unique value is taken, or its key is invalid
+        return False  # the sample's unique value is taken, or its key is invalid
     return True
