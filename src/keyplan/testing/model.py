@@ -350,7 +350,7 @@ class Model:
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
     try:
         return _known_adapter(annotation)
-    except TypeError:  # it can't be hashed
+    except TypeError:  # the value can't be hashed
         return TypeAdapter(annotation)
 
 

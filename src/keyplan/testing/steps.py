@@ -138,7 +138,7 @@ class Steps:
         search_strategy = st.one_of(kinds)
         if calls:
             search_strategy = search_strategy | st.one_of(calls)
-        # Several lists, since one list is short on average, however long it may be
+        # Several lists, because one list is short on average, whatever its maximum length
         runs = st.tuples(*[st.lists(search_strategy, max_size=RUN_MAX)] * RUNS)
         return runs.map(lambda lists: [step for value in lists for step in value])
 
@@ -221,7 +221,7 @@ class Steps:
             {parameter.name: self._argument(parameter) for parameter in parameters if parameter.required},
             optional={parameter.name: self._argument(parameter) for parameter in parameters if not parameter.required},
         )
-        # Half of the time, one number for all: arguments of one stored item
+        # Half of the time, one number for all arguments: they come from one stored item
         together = PICK.map(lambda pick: {parameter.name: pick for parameter in parameters})
         apart = st.fixed_dictionaries({}, optional={parameter.name: PICK for parameter in parameters})
         return st.builds(Call, st.just(pattern), together | apart, fresh, arranged)

@@ -42,7 +42,7 @@ def verify(
     *,
     stores: int = 120,
     seed: int = 0,
-    open: Callable[[], Design] | None = None,  # noqa: A002 - it is the design's own verb
+    open: Callable[[], Design] | None = None,  # noqa: A002 - named like ``Design.open``
     strategies: Mapping[Any, SearchStrategy[Any]] | None = None,
 ) -> Report:
     """Verify a design on generated stores: every result of every read equals a brute-force filter over all items.
