@@ -102,7 +102,7 @@ def application(
         return HTMLResponse(html)
 
     async def stored(_request: Request) -> Response:
-        return JsonResponse(await examples(design) if policy is None else {})  # stored values are private
+        return JsonResponse(await examples(design) if policy is None else {})  # responses contain private stored values
 
     @asynccontextmanager
     async def lifespan(_application: Starlette) -> AsyncGenerator[None]:

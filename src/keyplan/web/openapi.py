@@ -165,7 +165,7 @@ def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
     else:
         responses["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
     if offer.policy is not None:
-        errors = (*errors, 401, 403, 404, 429)  # an item that the caller may not see is missing
+        errors = (*errors, 401, 403, 404, 429)  # an item that the caller may not see counts as missing
     for status in sorted({*errors}):
         responses[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
     return responses
