@@ -32,7 +32,7 @@ class SiteFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        near = (self.folder, *self.folder.parents[:3])  # settings far above can belong to another site
+        near = (self.folder, *self.folder.parents[:3])  # settings in distant parent folders can belong to another site
         self.root = next((path for path in near if _config_of(path)), self.folder)
         self.config = _config_of(self.root)
         self.settings = {} if self.config is None else _loaded(self.config)

@@ -63,7 +63,7 @@ def _step(env: MutableMapping[str, Any], weight: int) -> bool:
     return False
 
 
-def _inline_step(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - the parser's own form of a rule
+def _inline_step(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - the parser's signature of a rule
     return _step(state.env, 1)
 
 

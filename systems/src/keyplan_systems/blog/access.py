@@ -32,7 +32,7 @@ WHO: Mapping[str, Audience] = {
     "posts_of_user": "anyone",
     "user": "anyone",
     "users": "anyone",
-    # readers, for themselves
+    # readers, for their own data
     "post_seen": "reader",
     "user_viewed": "reader",
     "edit_profile": "reader",

@@ -262,7 +262,7 @@ def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
         return False
     if credential.password_hash is None and len(credential.providers) == 1:
         raise _refused([ErrorDetail("provider", "this is your only way to sign in", "set a password first")])
-    # The update expects what was read, so that two concurrent calls don't remove the last two ways to sign in.
+    # The update requires unchanged identities, so that two concurrent calls don't remove the last two ways to sign in.
     update = Update(credential, providers=SetRemove({named})).only_if(
         providers=credential.providers, password_hash=credential.password_hash
     )

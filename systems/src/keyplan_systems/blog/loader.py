@@ -102,7 +102,7 @@ class _Import:
             try:
                 post = read_post(self.folder, path)
             except FrontMatterError:
-                continue  # reported when it is loaded
+                continue  # the error is reported when the post is loaded
             slug = self._free_slug(stable_id(post.path, post.date), post, taken)
             taken.add(slug)
             self.slugs[post.path] = slug
@@ -177,7 +177,7 @@ class _Import:
         names = file.authors or (UNKNOWN,)
         author, *others = (_author(self.design, key, self.site.people.get(key, key), self.users) for key in names)
         is_draft = file.draft or file.date is None
-        made = file.date or file.modified  # the time of a copy dates only drafts
+        made = file.date or file.modified  # only drafts are dated by a file's modification time
         text = self._text(file)
         post_id = stable_id(file.path, file.date)
         wanted = _post(

@@ -361,7 +361,7 @@ def _age(number: int) -> timedelta:
 def _block(block: int) -> tuple[list[int], frozenset[str]]:
     """The authors' numbers of a block of posts, busy ones more often; and the block's possible tags."""
     chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - a sample, and the same one each time
-    if block == 0:  # the essays' authors and tags, and no others
+    if block == 0:  # only the essays' authors and tags
         named = {
             *(tag_from(subject.tags[0]) for subject in SUBJECTS),
             *(tag for written in ESSAYS for tag in written.tags),

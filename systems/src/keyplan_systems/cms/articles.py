@@ -52,7 +52,7 @@ def changed(before: Article, moment: datetime, **changes: Any) -> tuple[Article,
 def write_change(before: Article, moment: datetime, **changes: Any) -> Writes[Article]:
     """Change an article with its list items. Returns the changed article."""
     after, actions = changed(before, moment, **changes)
-    for action in actions:  # noqa: UP028 - `yield from` would send responses to the list's iterator
+    for action in actions:  # noqa: UP028 - `yield from` would send responses to a list iterator
         yield action
     return after
 
@@ -145,8 +145,8 @@ class ArticleWrites(Reads):
         numbers: list[int] = []
         cursor: Cursor | None = None
         while True:
-            # Queries the existing versions, because an interrupted deletion can have left some. Page by page, because a
-            # query also reads bodies, and keeps only version numbers.
+            # Queries the existing versions, because an interrupted deletion can have left some. Reads page by page,
+            # because a query also returns bodies, and keeps only version numbers.
             page = yield from self.article_versions.read(article_id, limit=DELETE_PAGE, cursor=cursor)
             numbers += [version.version for version in page]
             cursor = page.cursor

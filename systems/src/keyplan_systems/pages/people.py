@@ -75,7 +75,7 @@ class People(ABC, Generic[U]):
     @abstractmethod
     def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None: ...
 
-    def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
+    def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have no roles
         return ()
 
     @abstractmethod

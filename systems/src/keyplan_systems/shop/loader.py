@@ -216,7 +216,7 @@ class _Loading:
         product_id = row.values["product_id"]
         related = [text for part in row.values["related"].replace("|", ";").split(";") if (text := part.strip())]
         if not related or self._merchant(product_id) is None:
-            return  # reported with the product
+            return  # the error is reported with the product
         unknown = [word for word in related if self._merchant(word) is None]
         known = dict.fromkeys(word for word in related if word not in unknown and word != product_id)
         self.design.batch(Put(Related(product_id=product_id, related_id=word)) for word in known)

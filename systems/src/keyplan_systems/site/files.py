@@ -135,7 +135,7 @@ class S3Files:
             raise RequestError(f"{name!r} is not a valid file name", place="files")
         try:
             return getattr(self.client, operation)(Bucket=self.bucket, Key=self.prefix + name, **more)
-        except Exception as error:  # noqa: BLE001 - botocore makes its classes at run time
+        except Exception as error:  # noqa: BLE001 - botocore creates its classes at run time
             response: Any = getattr(error, "response", {})
             if response.get("Error", {}).get("Code") in {"NoSuchKey", "404"}:
                 return None

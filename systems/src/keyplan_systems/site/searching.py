@@ -91,7 +91,7 @@ class Search:
 
     def _answer(self, query: str, limit: int) -> Sequence[str]:
         """The cached result if no other connection has written since, else a new one."""
-        version = int(self._value("PRAGMA data_version"))  # changes when another connection writes
+        version = int(self._value("PRAGMA data_version"))  # the version changes when another connection writes
         return self._answers.get((version, query, limit), lambda: self._best(query, limit))
 
     def _best(self, query: str, limit: int) -> Sequence[str]:

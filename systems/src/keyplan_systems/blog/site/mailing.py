@@ -126,7 +126,7 @@ class Mailing:
             return False
         try:
             reset_password(self.blog, known.user, known.credential, password)
-        except ConditionFailed:  # another request used the link first
+        except ConditionFailed:  # another request has used the link
             return False
         return True
 

@@ -49,7 +49,7 @@ def sign_in(turn: Turn) -> Response:
     known = f"login {login.lower()}"
     turn.limit("sign-in from an address", turn.address)
     turn.limit("sign-in", f"{turn.address} {known}")
-    turn.limit("sign-in to an account", known)  # also from many addresses
+    turn.limit("sign-in to an account", known)  # limits guesses from many addresses, too
     try:
         with turn.site.hashing:
             user = accounts.sign_in(turn.blog, login, password)
