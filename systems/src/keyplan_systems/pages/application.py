@@ -50,14 +50,12 @@ def small_application(
     """The ASGI application of a site, which doesn't close the design. ``beside`` runs in the background. ``uploads``
     are paths that accept a picture, with their role.
     """
-    if site.people is not None:
-        pages = (*pages, ("/sign-in", _sign_in_form, "anyone"))
-        forms = (*forms, ("/sign-in", _sign_in, "anyone"), ("/sign-out", _sign_out, "anyone"))
-        if site.people.can_join:
-            pages, forms = (*pages, *joining.PAGES), (*forms, *joining.FORMS)
-        pages, forms = (*pages, *passwords.PAGES), (*forms, *passwords.FORMS)
-        if site.people.by_mail:
-            pages, forms = (*pages, *passwords.FORGOTTEN_PAGES), (*forms, *passwords.FORGOTTEN_FORMS)
+    pages = (*pages, ("/sign-in", _sign_in_form, "anyone"), *passwords.PAGES)
+    forms = (*forms, ("/sign-in", _sign_in, "anyone"), ("/sign-out", _sign_out, "anyone"), *passwords.FORMS)
+    if site.people.can_join:
+        pages, forms = (*pages, *joining.PAGES), (*forms, *joining.FORMS)
+    if site.people.by_mail:
+        pages, forms = (*pages, *passwords.FORGOTTEN_PAGES), (*forms, *passwords.FORGOTTEN_FORMS)
     routes = [
         Route(path, site.upload(handler, BYTES_MAX, role), methods=["POST"])
         for path, (handler, role) in uploads.items()
@@ -113,8 +111,6 @@ def sample_logins(site: SmallSite[Any], logins: Iterable[str], password: str, *m
 
     The password is public, so a public site gets a warning.
     """
-    if site.people is None:
-        return []
     known = ((login, site.people.known(login)) for login in logins)
     fitting = [login for login, person in known if person and password_fits(person.password_hash, password)]
     if not fitting:
@@ -136,10 +132,10 @@ def _sign_in_form(turn: Turn[Any]) -> Response:
 
 
 def _sign_in(turn: Turn[Any]) -> Response:
-    form, people = turn.form, turn.site.people
+    form, people = turn.form, turn.people
     login = form.text("login", turn.site.look.login, 254)
     password = form.password("password", "Password")
-    if form and people is not None:
+    if form:
         turn.limit("sign-in from an address", turn.address)
         turn.limit("sign-in", f"{turn.address} {login.lower()}")
         with turn.site.hashing:

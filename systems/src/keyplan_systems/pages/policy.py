@@ -38,7 +38,7 @@ class TablePolicy(BasePolicy[Person]):
     def __init__(self, site: SmallSite[Any], rules: Mapping[str, Rule]) -> None:
         unknown = rules.keys() - site.design.compiled.patterns.keys()
         assert not unknown, unknown  # noqa: S101 - a mistake in a table of this repository
-        super().__init__(site, has_people=site.people is not None)
+        super().__init__(site)
         self.site = site
         self.rules = rules
         self.patterns: Collection[str] = frozenset(rules)

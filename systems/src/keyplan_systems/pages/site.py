@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from starlette.requests import Request
 
@@ -80,9 +80,6 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
 
     @property
     def people(self) -> People[Any]:
-        """The site's users. Raises Problem for a site without any."""
-        if self.site.people is None:
-            raise not_found()
         return self.site.people
 
     @property
@@ -100,16 +97,12 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     """A site's pages on an open design."""
 
     def __init__(
-        self,
-        design: D,
-        look: Look,
-        options: SiteOptions,
-        people: People[Any] | None = None,
-        mail: Mail | None = None,
+        self, design: D, look: Look, options: SiteOptions, people: People[Any], mail: Mail | None = None
     ) -> None:
         signer = Signer(options.secret)
         secure = options.origin is not None and options.origin.startswith("https:")
-        sessions = Sessions(_patterns_of(design), people.person if people else lambda _: None, signer)
+        patterns = cast("SessionPatterns", design)  # each site's design has them
+        sessions = Sessions(patterns, people.person, signer)
         super().__init__(
             design=design,
             public=options.origin,
@@ -136,20 +129,10 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
             raise not_found()
 
     def context(self, request: Request) -> Mapping[str, Any]:  # noqa: ARG002
-        by_mail = self.people is not None and self.people.by_mail
-        context = {
-            "site": self.look,
-            "people": self.people is not None,
-            "by_mail": by_mail,
-            "can_join": self.people is not None and self.people.can_join,
-        }
+        context = {"site": self.look, "by_mail": self.people.by_mail, "can_join": self.people.can_join}
         own = {"style": f"{self.look.system}.css", "icon": f"{self.look.system}.svg"}
         return {**context, **{name: file for name, file in own.items() if file in STATIC}}
 
     def begin(self, turn: Turn[D], *, sent: bool) -> None:
         if sent:
             turn.limit("write", turn.visitor.person.user_id if turn.visitor.person else turn.address)
-
-
-def _patterns_of(design: object) -> SessionPatterns | None:
-    return design if isinstance(design, SessionPatterns) else None

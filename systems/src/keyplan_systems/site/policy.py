@@ -27,14 +27,11 @@ P = TypeVar("P", bound=SessionOwner)
 class BasePolicy(Generic[P]):
     """Identifies callers, and counts their requests."""
 
-    def __init__(self, site: BaseSite[Any, Any], *, has_people: bool = True) -> None:
+    def __init__(self, site: BaseSite[Any, Any]) -> None:
         self._site = site
-        self._has_people = has_people
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
-        if not self._has_people:
-            return {}
         visitors = self._site.visitors
         return {
             "bearer": {"type": "http", "scheme": "bearer", "description": "A session's token."},

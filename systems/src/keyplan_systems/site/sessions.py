@@ -86,7 +86,7 @@ class SignedIn(Generic[P]):
 class Sessions(Generic[P]):
     """Opens sessions and checks their tokens. ``people`` returns a person by id, or None if they can't sign in."""
 
-    def __init__(self, patterns: SessionPatterns | None, people: Callable[[str], P | None], signer: Signer) -> None:
+    def __init__(self, patterns: SessionPatterns, people: Callable[[str], P | None], signer: Signer) -> None:
         self._patterns = patterns
         self.people = people
         self._signer = signer
@@ -99,7 +99,6 @@ class Sessions(Generic[P]):
         kind: Literal["browser", "token"] = "browser",
         label: str = "",
     ) -> str:
-        assert self._patterns is not None  # noqa: S101 - only sites with accounts open sessions
         session = Session(
             user_id=person.user_id,
             mark=person.session_mark,
@@ -113,7 +112,7 @@ class Sessions(Generic[P]):
     def of(self, token: str) -> SignedIn[P] | None:
         """The person and session of a token; None if it is forged, or the session has ended."""
         text = self._signer.unsign("session", token) if len(token) <= _TOKEN_CHARACTERS_MAX else None
-        if text is None or self._patterns is None:
+        if text is None:
             return None
         user_id, _, session_id = text.rpartition(".")
         session = self._patterns.session(unquote(user_id), session_id)
@@ -126,15 +125,9 @@ class Sessions(Generic[P]):
 
     def listed(self, person: P) -> list[Session]:
         """The sessions of a person that haven't ended, newest first."""
-        stored = [] if self._patterns is None else self._patterns.sessions(person.user_id)
+        stored = self._patterns.sessions(person.user_id)
         current = [each for each in stored if each.mark == person.session_mark and each.expires_at > now()]
         return sorted(current, key=lambda session: session.created_at, reverse=True)
 
     def end(self, user_id: str, session_id: str) -> None:
-        if self._patterns is not None:
-            self._patterns.end_session(user_id, session_id)
-
-    def forget(self, user_id: str) -> None:
-        """Delete all sessions of a user, before the account is deleted."""
-        for session in [] if self._patterns is None else self._patterns.sessions(user_id):
-            self.end(user_id, session.session_id)
+        self._patterns.end_session(user_id, session_id)
