@@ -114,19 +114,12 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 
 
 def load_yaml(text: str) -> Any:
-    """A YAML document as plain values. Raises FrontMatterError."""
-    try:
-        return _Loader(text).get_single_data()
-    except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
-        raise FrontMatterError(f"the YAML is invalid: {error}") from None
-
-
-def _read_yaml(header: str) -> dict[str, Any]:
+    """A YAML document as plain values. Raises FrontMatterError, with the line in a file of which it is the header."""
     line, hint = HEADER_LINE, None
     try:
-        fields = _Loader(header).get_single_data()
+        return _Loader(text).get_single_data()
     except yaml.reader.ReaderError as error:
-        said, line = error.reason, header.count("\n", 0, error.position) + HEADER_LINE
+        said, line = error.reason, text.count("\n", 0, error.position) + HEADER_LINE
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said, line = error.problem or error.context, HEADER_LINE + (mark.line if mark else 0)
@@ -135,11 +128,15 @@ def _read_yaml(header: str) -> dict[str, Any]:
         said = TOO_DEEP
     except (ValueError, OverflowError) as error:
         said = str(error)
-    else:
-        if fields is None or isinstance(fields, dict):
-            return {str(name): value for name, value in (fields or {}).items()}
-        said = f"it must be fields with values, but is one {type(fields).__name__}"
     raise FrontMatterError(f"the YAML is invalid: {said}", line=line, hint=hint)
+
+
+def _read_yaml(header: str) -> dict[str, Any]:
+    fields = load_yaml(header)
+    if fields is None or isinstance(fields, dict):
+        return {str(name): value for name, value in (fields or {}).items()}
+    said = f"it must be fields with values, but is one {type(fields).__name__}"
+    raise FrontMatterError(f"the YAML is invalid: {said}", line=HEADER_LINE)
 
 
 def _read_toml(header: str) -> dict[str, Any]:

@@ -44,17 +44,12 @@ def count_lines(path: Path) -> int:
 
 
 class Lines:
-    """The numbered lines of a file, including line ends. Lines that are too long are reported and skipped.
+    """The numbered lines of a file, with line ends. Lines that are too long or not UTF-8 are reported and skipped."""
 
-    Lines that aren't UTF-8 are, too; with ``fallback``, an encoding for them, only the first one is reported.
-    """
-
-    def __init__(self, file: BinaryIO, tell: Tell, *, fallback: str | None = None) -> None:
+    def __init__(self, file: BinaryIO, tell: Tell) -> None:
         self._file = file
         self._tell = tell
-        self._fallback = fallback
         self._number = 0
-        self._told = False
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return self
@@ -66,23 +61,11 @@ class Lines:
                 self._to_the_end(line)
                 self._tell(self._number, f"the line is longer than {LINE_BYTES_MAX:,} bytes and is skipped", None)
                 continue
-            text = self._decoded(line)
-            if text is not None:
-                return self._number, text
-        raise StopIteration
-
-    def _decoded(self, line: bytes) -> str | None:
-        try:
-            return line.decode("utf-8-sig" if self._number == 1 else "utf-8")
-        except UnicodeDecodeError:
-            if self._fallback is None:
+            try:
+                return self._number, line.decode("utf-8-sig" if self._number == 1 else "utf-8")
+            except UnicodeDecodeError:
                 self._tell(self._number, "the line isn't UTF-8 and is skipped", "save the file as UTF-8")
-                return None
-        if not self._told:
-            self._told = True
-            text = f"the line isn't UTF-8: it and similar lines are read as {self._fallback}"
-            self._tell(self._number, text, "save the file as UTF-8")
-        return line.decode(self._fallback, "replace")
+        raise StopIteration
 
     def _to_the_end(self, line: bytes) -> None:
         while line and not line.endswith(b"\n"):
