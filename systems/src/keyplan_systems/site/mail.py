@@ -78,19 +78,14 @@ class SmtpMail:
             return smtplib.SMTP_SSL(self.host, self.port, timeout=TIMEOUT_SECONDS, context=context)
         server = smtplib.SMTP(self.host, self.port, timeout=TIMEOUT_SECONDS)
         try:
-            self._secure(server, context)
+            server.ehlo()
+            can_be_plain = self.user is None and self.host in {"localhost", "127.0.0.1", "::1"}
+            if server.has_extn("starttls") or not can_be_plain:
+                server.starttls(context=context)  # raises SMTPNotSupportedError if the server doesn't support it
         except BaseException:
             server.close()
             raise
         return server
-
-    def _secure(self, server: smtplib.SMTP, context: ssl.SSLContext) -> None:
-        """Upgrade to TLS. Raises SMTPNotSupportedError without it, unless the server is on this machine."""
-        server.ehlo()
-        if server.has_extn("starttls"):
-            server.starttls(context=context)
-        elif self.user is not None or self.host not in {"localhost", "127.0.0.1", "::1"}:
-            raise smtplib.SMTPNotSupportedError(f"{self.host} doesn't support STARTTLS")
 
 
 def mail_of(smtp: str | None, sender: str | None) -> Mail:
