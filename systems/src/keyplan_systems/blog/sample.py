@@ -22,8 +22,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
 
-from argon2.low_level import Type, hash_secret
-
 from keyplan import Add, Create, Put, Update, now
 from keyplan.errors import RequestError, WriteFailed
 from keyplan.systems import Progress
@@ -59,6 +57,8 @@ from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
 DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - documented, for the sample
+DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$a2V5cGxhbidzIHNhbXBsZQ$f5dfII1xonlIyA2f2YhP6adUiSoi3wQIOyiFKm0bj8w"
+"""Its hash: a fixed one, as hashing takes time."""
 DEMO_USERS: Sequence[tuple[str, str, Role]] = (
     ("reader", "Robin Reader", "reader"),
     ("author", "Avery Author", "author"),
@@ -149,7 +149,7 @@ def _write_users(design: Blog, numbers: range, offset: timedelta) -> None:
     actions: list[Create] = []
     for user, result in zip(people, there, strict=True):
         if result is None:
-            hashed = _demo_hash() if any(user.username == element[0] for element in DEMO_USERS) else None
+            hashed = DEMO_HASH if any(user.username == element[0] for element in DEMO_USERS) else None
             credential = Credential(
                 user_id=user.user_id,
                 email=f"{user.username}@example.com",
@@ -159,19 +159,6 @@ def _write_users(design: Blog, numbers: range, offset: timedelta) -> None:
             actions += [Create(user), Create(credential)]
     if actions:
         design.transact(actions)
-
-
-@cache
-def _demo_hash() -> str:
-    return hash_secret(
-        DEMO_PASSWORD.encode(),
-        b"keyplan's sample",
-        time_cost=3,
-        memory_cost=64 * 1024,
-        parallelism=4,
-        hash_len=32,
-        type=Type.ID,
-    ).decode()
 
 
 def _write_messages(design: Blog, offset: timedelta) -> None:

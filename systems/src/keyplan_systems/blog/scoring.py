@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from math import log2
 from typing import Protocol
@@ -39,25 +40,21 @@ class Shard(Counted, Protocol):
     points: int
 
 
+@dataclass
 class Totals:
     """The sum of a counter's shards."""
 
-    __slots__ = ("comments", "likes", "points", "ratings", "stars", "views")
+    views: int = 0
+    likes: int = 0
+    ratings: int = 0
+    stars: int = 0
+    comments: int = 0
+    points: int = 0
 
-    def __init__(self) -> None:
-        self.views = self.likes = self.ratings = self.stars = self.comments = self.points = 0
 
-
-def totals_of(items: Iterable[Shard]) -> Totals:
-    totals = Totals()
-    for item in items:
-        totals.views += item.views
-        totals.likes += item.likes
-        totals.ratings += item.ratings
-        totals.stars += item.stars
-        totals.comments += item.comments
-        totals.points += item.points
-    return totals
+def totals_of(shards: Iterable[Shard]) -> Totals:
+    items = list(shards)
+    return Totals(**{each.name: sum(getattr(item, each.name) for item in items) for each in fields(Totals)})
 
 
 def points_of(counted: Counted) -> int:
