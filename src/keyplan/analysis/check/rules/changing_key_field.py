@@ -2,7 +2,7 @@
 
 When an update changes an index key attribute, DynamoDB deletes the old index entry and writes a new one. This costs 2
 write units per KB in every index with that field. If each view or like changes the field, the popular items generate
-this load on few index partitions.
+this load on a few index partitions.
 
 Count in a separate item, sharded if its rate needs it, and update the field in the key at a limited rate. Fields that
 change rarely, such as a status, aren't reported.

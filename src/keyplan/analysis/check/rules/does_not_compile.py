@@ -3,7 +3,7 @@
 A design is compiled when its class is defined. Compiling fails for an access pattern that needs a scan, a strongly
 consistent read that only a global index supports, entities whose keys can collide, keys that disagree on a shared
 attribute, an unpadded number in a sort key, and a collection that one Query can't read. ``check`` reports every error
-of the design as a finding. You can't ignore these findings.
+of the design as a finding.
 
 Follow the hint of each finding.
 """

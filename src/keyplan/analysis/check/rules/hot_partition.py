@@ -1,10 +1,10 @@
 """Hot partition.
 
 A partition supports 3,000 read units and 1,000 write units per second, whatever the capacity of the table. Requests
-above these limits are throttled, and a throttled index throttles writes to the table. The rule uses the peak rates, and
-for keys with many values ``hottest``: the share of the busiest key, as one number or per key (``hottest = {
+above these limits are throttled, and a throttled index throttles writes to the table. The rule uses the peak rates,
+and for keys with many values ``hottest``: the share of the busiest key, as one number or per key (``hottest = {
 "Post.by_tag" = 0.4 }``). A key with an id that each call generates has no hot partition. The finding is an error above
-the limit, and a warning above half of it. Reads and writes are judged separately; adaptive capacity isn't considered.
+the limit, and a warning above half of it. Reads and writes are evaluated separately; adaptive capacity is ignored.
 
 Shard the key (``shards=n`` spreads writes over n partitions, and each read queries all of them), count in separate
 items, update rankings at a limited rate, or cache reads.

@@ -1,7 +1,7 @@
 """Entity that no access pattern reads.
 
-Its items are stored and charged without use, or its access pattern is missing. An entity that a write creates with
-``Create`` or checks is used as a marker, and isn't reported.
+The entity's items are stored and charged without use, or its access pattern is missing. An entity that a write creates
+with ``Create`` or checks is used as a marker, and isn't reported.
 
 An entity class in the module of the design that no access pattern and no ``Table(entities=[...])`` names is reported
 as info.

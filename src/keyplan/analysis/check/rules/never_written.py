@@ -1,8 +1,8 @@
 """Entity that is read but never written.
 
-A read of an entity that no write creates returns an empty result: a design reads followers, but writes only the
-"following" items. The rule applies if the code of all writes can be read. An entity that a write updates, deletes or
-checks isn't reported, because something else must create it.
+A read of an entity that no write creates returns an empty result. For example, a design reads followers, but writes
+only the "following" items. The rule applies if the code of all writes can be read. An entity that a write updates,
+deletes or checks isn't reported, because something else must create it.
 
 Create the item in the transaction that writes the related item. Ignore the finding if a loader or another service
 writes the items.

@@ -4,7 +4,7 @@ DynamoDB has no foreign keys. If a write deletes an order, its order lines remai
 reads of the order's partition. If the key is used again, the old lines appear in the new order.
 
 The rule reports a delete if the deleted entity identifies the partition (``ORDER#{order_id}`` of ``Order``), and
-another entity in that partition is read, has no TTL and is deleted by no write. Nothing is reported if the code of a
+another entity in that partition is read, has no TTL, and no write deletes it. Nothing is reported if the code of a
 write can't be read.
 
 Delete the children in the same transaction or in batches before it, or give them a ``Ttl`` field and set it. Ignore

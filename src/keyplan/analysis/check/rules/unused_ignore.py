@@ -2,7 +2,7 @@
 
 The finding no longer occurs, or its place has been renamed. The entry could hide a new finding of the same rule.
 
-Remove the entry from ``ignore=``, or use the place in the finding.
+Remove the entry from ``ignore=``, or set it to the place that the finding shows.
 """
 
 from __future__ import annotations
