@@ -2,7 +2,7 @@
 
 Each multi-step operation (pagination, batches, fan-out, retries) is written once, as a conversation. It yields a
 request, a list of requests that can be sent in parallel, or a pause. A failed request is thrown into the conversation,
-which can catch it. Two drivers run all conversations, including those of HTTP calls; ``relay`` observes one.
+which can catch it. Two drivers run all conversations, including those of HTTP calls; ``relay`` observes a conversation.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ async def converse_async(
 
 
 def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = True) -> Conversation[T]:
-    """The conversation with an observer for each finished or failed request. Without ``pauses``, it skips them."""
+    """The conversation with an observer for each finished or failed request. Without ``pauses``, pauses are skipped."""
     try:
         step = next(conversation)
         while True:

@@ -1,5 +1,5 @@
 """Iterators over the items of a read, fetched in parts. The next part is prefetched once half of the current one is
-consumed, and only over a network, so that a caller who stops early pays for little more.
+consumed, and only over a network, so that a caller who stops early reads few unused items.
 """
 
 from __future__ import annotations

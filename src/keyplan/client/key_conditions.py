@@ -214,7 +214,7 @@ def key_condition(
     reach: str | None = None,
 ) -> KeyText | None:
     """The key condition of a query, or None if nothing can match. ``cut`` is the first sort key and ``reach`` the last,
-    inclusive; for an index (or table) with one sort key attribute.
+    inclusive: only for an index or table with one sort key attribute.
     """
     key = plan.key
     result: dict[str, dict[str, str]] = {}

@@ -1,11 +1,11 @@
 """Run a write pattern: execute its reads, collect its actions, send them together, and retry after conflicting changes.
 
-A ``yield`` returns what its action leaves in the store. If that is known beforehand, it is returned immediately. If
-only the store knows it, a pending value is returned and nothing is sent: if the generator ends with that single action
-and only keeps the value, the request is sent at the end; if it uses the value and yields nothing more, the generator
-runs again and the request is sent at its ``yield``. If other actions follow, all are one transaction, which returns no
-items: the result is None. Reads aren't repeated; ``Findings`` keeps what they found, so that a failure can be
-explained.
+A ``yield`` returns what its action leaves in the store. If that result is known beforehand, it is returned immediately.
+If only the store knows the result, a pending value is returned and nothing is sent: if the generator ends with that
+single action and only keeps the value, the request is sent at the end; if it uses the value and yields nothing more,
+the generator runs again and the request is sent at its ``yield``. If other actions follow, all are one transaction,
+which returns no items: the result is None. Reads aren't repeated; ``Findings`` keeps what they found, so that a failure
+can be explained.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Rerun(BaseException):
 
 
 class Attempt:
-    """One attempt. Its generator runs up to three times, if it needs values of the store; only the last run sends."""
+    """One attempt. The generator runs up to three times, if it needs values of the store; only the last run sends."""
 
     def __init__(
         self, compiler: WriteCompiler, answers: Mapping[str, Answer], place: str, findings: Findings | None

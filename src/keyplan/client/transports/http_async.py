@@ -113,7 +113,7 @@ class _Tunnelling(asyncio.Protocol):
 
 
 class AsyncPool:
-    """Connections of one event loop to one endpoint, kept open and limited in number."""
+    """A limited number of open connections of one event loop to one endpoint."""
 
     def __init__(self, location: Location, tls: ssl.SSLContext | None) -> None:
         self._location = location
@@ -244,7 +244,7 @@ class AsyncHttp:
         return await converse_async(conversation, Sending(exchange, partial(loop.run_in_executor, None)), Failure)
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The responses of parallel requests, in order. All have finished when the method returns or raises."""
+        """The responses of parallel requests, in order. All requests have finished when this returns or raises."""
         if len(requests) < 2:
             return [await self.call(*request) for request in requests]
         bound = asyncio.Semaphore(self.endpoint.settings.parallel)

@@ -37,7 +37,7 @@ IDLE_SECONDS_MAX = 55.0
 
 
 class Pool:
-    """Open connections to one endpoint, limited in number. Forked processes have their own connections."""
+    """A limited number of open connections to one endpoint. Forked processes have their own connections."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
@@ -168,7 +168,7 @@ class Http:
         return converse(conversation, self._sending, Failure)
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The responses of parallel requests, in order. All have finished when the method returns or raises."""
+        """The responses of parallel requests, in order. All requests have finished when this returns or raises."""
         if len(requests) < 2:
             return [self.call(*request) for request in requests]
         futures = [self._workers.submit(self._call_of(request)) for request in requests[1:]]
