@@ -211,7 +211,7 @@ class Design:
         return await self._run_async(pattern, self.conversation(pattern, arguments))
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
-        """The conversation of a pattern call by name. Nothing is sent until it runs."""
+        """The conversation of a pattern call by name. Nothing is sent until the conversation runs."""
         from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported when a design is opened
 
         result = self.compiled.pattern(pattern)

@@ -98,7 +98,7 @@ class Store:
         """A function that receives a CallRecord for every request: pattern, operation, latency, bytes, retries and
         capacity.
 
-        It runs in the request's thread or event loop and must not block. Its exceptions are logged (logger
+        The function runs in the request's thread or event loop and must not block. Its exceptions are logged (logger
         ``keyplan.hooks``), and the request continues.
         """
         return self._on_call
