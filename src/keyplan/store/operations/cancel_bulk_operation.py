@@ -1,4 +1,4 @@
-"""CancelBulkOperation: stop a bulk operation before its next items. Written items stay."""
+"""CancelBulkOperation: stop a bulk operation before its next items. Items that are already written stay."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Storage(Medium):
         return has_lock
 
     def after_fork(self, *, in_child: bool, has_lock: bool) -> None:
-        """Release the lock of ``before_fork``. In the child no other thread holds anything."""
+        """Release the lock of ``before_fork``. In the child, no other thread can hold the lock."""
         if in_child:
             self._writers = FairLock()
             self._writing_thread = 0

@@ -232,7 +232,7 @@ class Writer(Reader):
         return StoredTable(self._storage, layout)
 
     def expire_by(self, table: StoredTable, attribute: str | None) -> None:
-        """Store the expiry times of items written from now on by this attribute; with None, stop."""
+        """From now on, store the expiry times of written items by this attribute; with None, stop."""
         name = sql.expires_name(table.layout)
         for text in sql.end_expiry(table.layout):
             self._run(text)

@@ -80,7 +80,7 @@ class StoredTable:
                 raise unreadable(self.storage.place, "its checksum differs")
 
     def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
-        """Rows in order, up to ``limit`` or the row that reaches ``bytes_max``; returns whether it ended there."""
+        """Rows in order, up to ``limit`` or the row that reaches ``bytes_max``, and whether the page ended there."""
         connection = self.storage.pool.take()
         try:
             return self.page_of(connection, index, bounds, limit, bytes_max)

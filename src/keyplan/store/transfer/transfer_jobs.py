@@ -44,7 +44,7 @@ def digest_of(request: Mapping[str, Any]) -> str:
 
 
 def keep_job(writer: Writer, kind: Kind, number: str, job: Job, *, done_here: bool = True) -> None:
-    """Store a job's progress; unless ``done_here``, its record still identifies its process."""
+    """Store a job's progress. With ``done_here``, the record identifies this process."""
     writer.archives.keep_record(kind, number, orjson.dumps({**job, **this_process()} if done_here else job))
 
 
