@@ -1,4 +1,4 @@
-"""The actions of the page: functions of the studio and of the request's JSON data. ``application.py`` serves them."""
+"""The actions of the page: functions with the studio and the request's JSON data. ``application.py`` serves them."""
 
 from __future__ import annotations
 
