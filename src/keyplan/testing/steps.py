@@ -1,5 +1,5 @@
-"""The steps that fill a store, as data that hypothesis generates. ``model.py`` executes them. A step refers to an item
-by a number (modulo the number of items), so that it stays valid without earlier steps.
+"""The steps that fill a store, as data that hypothesis generates. ``model.py`` executes the steps. A step refers to an
+item by a number (modulo the number of items), so that it stays valid without earlier steps.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class Clock:
     the given time. Only ``set`` and ``advance`` change its time.
 
     Pass it to a store, ``open_test_store(Cms, clock=clock)``. Within ``with clock:``, ``keyplan.now()`` and
-    ``keyplan.ulid()`` use it too, in the whole process.
+    ``keyplan.ulid()`` use the clock too, in the whole process.
     """
 
     def __init__(self, at: datetime | None = None) -> None:

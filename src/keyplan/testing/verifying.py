@@ -52,7 +52,7 @@ def verify(
     values, over pages of random size, synchronously and asynchronously; and each item's key attributes, claims and
     version are checked.
 
-    ``stores`` is the number of stores. ``seed`` selects the stores, the same ones in each run; pass
+    ``stores`` is the number of generated stores. ``seed`` selects the stores, the same ones in each run; pass
     ``secrets.randbits(32)`` for others. ``open`` opens the design on an empty store, ``":memory:"`` by default.
     ``strategies`` are hypothesis strategies by entity, by type, or by the name of fields and parameters.
 
@@ -340,7 +340,7 @@ class Outcome:
 
 
 def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress | None = None) -> Outcome:
-    """Verify plans, and drop those that return a wrong result. Raises DesignError if none remains."""
+    """Verify plans, and drop those that return a wrong result. Raises DesignError if no plan remains."""
     passed: list[Plan] = []
     refused: list[tuple[Plan, str]] = []
     try:
