@@ -1,6 +1,6 @@
 """Authorization of the API's calls by an application's policy. Without a policy, every client may call every pattern,
 which is right on your own machine. With a policy, only the patterns it names exist; parameters that it fills in can't
-be passed by the caller and aren't documented; and it filters results. Only the policy identifies callers.
+be passed by the caller and aren't documented; the policy also filters results. Only the policy identifies callers.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Offer:
         return result
 
     def filled(self, pattern: Pattern, names: Collection[str], caller: Any) -> Mapping[str, Any]:
-        """The values that the policy fills in. Raises ArgumentError if the caller passes one of them."""
+        """The values that the policy fills in. Raises ArgumentError if the caller passes a filled parameter."""
         if self.policy is None:
             return {}
         own = self.policy.filled(pattern.name)

@@ -36,7 +36,7 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
 
 async def read_body(request: Request) -> bytes:
     """A request's body. Even an empty body needs the JSON content type, which pages of other sites can't send. Raises
-    HTTPException: 413 if it is too large, 415 for another type, 400 if the client disconnected.
+    HTTPException: 413 if the body is too large, 415 for another type, 400 if the client disconnected.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
