@@ -463,7 +463,7 @@ def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[
     lines = [f"Python {platform.python_version()}, {machine}. Medians of {rounds} rounds.", ""]
     head = ["", *(server.name for server in servers)]
     for connections in CONNECTIONS:
-        lines += [f"### {connections} connection{'s' if connections > 1 else ''}", ""]
+        lines += [f"### Requests per second, {connections} connection{'s' if connections > 1 else ''}", ""]
         lines += [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
         lines += [f"| {' | '.join(row)} |" for row in table_rows(measured, servers, connections)]
         lines.append("")
