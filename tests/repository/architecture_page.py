@@ -31,8 +31,8 @@ def page() -> str:
     """Return the page in Markdown."""
     parts = [HEAD, "## Packages", "", "Each package is listed above those that it imports.", "", *_table(SOURCE)]
     for package in INSIDE:
-        parts += ["", f"## Inside `{package}/`", "", *_table(SOURCE / package)]
-    parts += ["", "## Paths of a request", "", *_walks(walks())]
+        parts += ["", f"## Packages inside `{package}/`", "", *_table(SOURCE / package)]
+    parts += ["", "## Call paths of requests", "", *_walks(walks())]
     return "\n".join(parts) + "\n"
 
 
