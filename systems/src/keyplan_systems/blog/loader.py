@@ -317,13 +317,7 @@ def _author(design: Blog, key: str, name: str, users: dict[str, User]) -> User:
         user = User(username=username, name=name[:80], role="author")
         # A reserved domain that receives no mail (RFC 2606)
         credential = Credential(user_id=user.user_id, email=f"{username}@{IMPORTED_DOMAIN}")
-        try:
-            design.register(user, credential)
-        except WriteFailed:  # another process imports the same author
-            other = design.user_to_sign_in(username)
-            if other is None:
-                raise
-            user = other
+        design.register(user, credential)
     users[username] = user
     return user
 
