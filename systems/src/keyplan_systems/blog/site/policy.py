@@ -24,17 +24,7 @@ from keyplan_systems.words import is_tag, slug_from, tag_from
 _RANKS: Mapping[Audience, int] = {"anyone": 0, "reader": 1, "author": 2, "moderator": 3}
 
 _FILLED: Mapping[str, Collection[str]] = {
-    "post_seen": ("user_id",),
-    "user_viewed": ("user_id",),
-    "edit_profile": ("user_id",),
-    "view_post": ("user_id",),
-    "like_post": ("user_id",),
-    "unlike_post": ("user_id",),
-    "rate_post": ("user_id",),
-    "view_user": ("user_id",),
-    "add_comment": ("user_id",),
-    "end_session": ("user_id",),
-    "end_sessions": ("user_id",),
+    **{name: ("user_id",) for name, audience in WHO.items() if audience == "reader" and name != "remove_comment"},
     "create_post": ("imported",),
     "edit_post": ("edited_by", "imported"),
 }
