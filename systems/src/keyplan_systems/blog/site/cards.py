@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Post
+from keyplan_systems.blog.entities import Comment, Post
 
 WORDS_A_MINUTE = 230
 UNKNOWN = ("Deleted user", "")
@@ -61,9 +61,9 @@ def card(post: Post, name: str, username: str) -> Card:
     )
 
 
-def authors_of(blog: Blog, posts: Iterable[Post], *, inactive: bool = False) -> dict[str, tuple[str, str]]:
-    """Names and usernames of the authors of posts, by user id, in one request. Posts of inactive authors are hidden."""
-    ids = list(dict.fromkeys(post.user_id for post in posts))
+def authors_of(blog: Blog, items: Iterable[Post | Comment], *, inactive: bool = False) -> dict[str, tuple[str, str]]:
+    """Names and usernames of the authors of posts or comments, by user id, in one request. Inactive ones are hidden."""
+    ids = list(dict.fromkeys(item.user_id for item in items))
     users = blog.users(ids) if ids else []
     return {user.user_id: (user.name, user.username) for user in users if inactive or user.status == "active"}
 

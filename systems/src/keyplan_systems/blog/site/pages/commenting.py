@@ -9,6 +9,7 @@ from starlette.responses import Response
 from keyplan import Cursor
 from keyplan.errors import ItemNotFound
 from keyplan_systems.blog.entities import Comment, CommentStatus, Post
+from keyplan_systems.blog.site.cards import authors_of
 from keyplan_systems.blog.site.rendering import post_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.problems import not_found
@@ -32,15 +33,13 @@ def said(turn: Turn, about: Post) -> Said | None:
         return None
     given = turn.query.get("comments")
     page = turn.blog.comments(about.post_id, limit=COMMENTS_PAGE, cursor=Cursor(given) if given else None)
-    ids = sorted({comment.user_id for comment in page if comment.status == "shown"})
-    users = turn.blog.users(ids) if ids else []
-    names = {user.user_id: (user.name, user.username) for user in users if user.status == "active"}
+    names = authors_of(turn.blog, [comment for comment in page if comment.status == "shown"])
     result = [(comment, *names.get(comment.user_id, ("", ""))) for comment in page]
     return Said(result, page.cursor)
 
 
 def add(turn: Turn) -> Response:
-    about = _published(turn)
+    about = published_post(turn)
     text = turn.form.text("text", "Your comment", COMMENT_CHARACTERS_MAX, lines=True)
     place = post_path(about.slug)
     if not turn.form:
@@ -54,7 +53,7 @@ def add(turn: Turn) -> Response:
 
 def change(turn: Turn) -> Response:
     """Remove the user's comment; for moderators, hide or show any."""
-    about = _published(turn)
+    about = published_post(turn)
     thread_id, comment_id = (turn.form[name][:ID_CHARACTERS_MAX] or "-" for name in ("thread", "comment"))
     comment = turn.blog.comment(about.post_id, thread_id, comment_id)
     if comment is None:
@@ -72,7 +71,8 @@ def change(turn: Turn) -> Response:
     return turn.go(f"{post_path(about.slug)}#comment_{comment_id}")
 
 
-def _published(turn: Turn) -> Post:
+def published_post(turn: Turn) -> Post:
+    """The published post in the URL. Raises ItemNotFound."""
     slug = turn.path("slug")
     led = turn.blog.slug_of(slug) if 0 < len(slug) <= 200 else None
     post = None if led is None else turn.blog.post(led.post_id)

@@ -107,19 +107,12 @@ def comments(turn: Turn) -> Response:
     return turn.page(
         "moderation_comments.html",
         comments=[(comment, posts[comment.post_id]) for comment in page],
-        names=_names(turn, [comment.user_id for comment in page]),
+        authors=authors_of(turn.blog, page, inactive=True),
         status=status,
         cursor=page.cursor,
         first=turn.cursor is not None,
         path=f"/moderation/comments?status={status}",
     )
-
-
-def _names(turn: Turn, user_ids: list[str]) -> dict[str, str]:
-    """The names of users, empty for deleted ones, in one request."""
-    ids = sorted(set(user_ids))
-    there = {user.user_id: user.name for user in turn.blog.users(ids)} if ids else {}
-    return {user_id: there.get(user_id, "") for user_id in ids}
 
 
 def inbox(turn: Turn) -> Response:

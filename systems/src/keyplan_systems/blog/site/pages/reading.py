@@ -16,7 +16,7 @@ from keyplan_systems.blog.entities import Post, PostWithContent, User
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
 from keyplan_systems.blog.site.cards import card, cards, shown_cards
-from keyplan_systems.blog.site.pages.commenting import said
+from keyplan_systems.blog.site.pages.commenting import published_post, said
 from keyplan_systems.blog.site.rendering import TAG_SLUGS, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.markdown import render_markdown, without_title
@@ -152,17 +152,9 @@ def _visible(turn: Turn, about: Post) -> bool:
     return user.user_id in {about.user_id, *about.co_authors}
 
 
-def _published(turn: Turn) -> Post:
-    text = _by_slug(turn)
-    about = None if text is None else turn.site.views.whole_post(text)
-    if about is None or about.post.status != "published":
-        raise not_found()
-    return about.post
-
-
 def like(turn: Turn) -> Response:
     turn.limit("respond", turn.user.user_id)
-    about = _published(turn)
+    about = published_post(turn)
     impression = turn.blog.post_seen(about.post_id, turn.user.user_id)
     if impression is not None and impression.liked:
         turn.blog.unlike_post(about.post_id, turn.user.user_id)
@@ -173,7 +165,7 @@ def like(turn: Turn) -> Response:
 
 def rate(turn: Turn) -> Response:
     turn.limit("respond", turn.user.user_id)
-    about = _published(turn)
+    about = published_post(turn)
     stars = turn.form.number("stars", "Rating")
     if stars is None or not 1 <= stars <= 5:
         raise RequestError("a rating has one to five stars")
