@@ -20,6 +20,9 @@ from keyplan_systems.site.signing import Signer
 
 IMPORTED_DOMAIN = "imported.invalid"
 """The domain in the email addresses of imported authors, until a person claims the account."""
+EMAIL_MAX = 254
+NAME_MAX = 80
+USERNAME_MAX = 40
 PASSWORD_MIN = 10
 PASSWORD_MAX = 200
 
@@ -46,7 +49,7 @@ def register(
     Raises Refused with an error for each invalid field: ``email``, ``username``, ``name``, ``password``, ``provider``.
     Of two concurrent registrations with one email or username, one fails.
     """
-    email, username, name = _folded(email, username, name)
+    email, username, name = email.strip().lower(), username.strip().lower(), " ".join(name.split())
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
     linked = provider is not None and external_id is not None
     if password is not None or not linked:
@@ -72,16 +75,12 @@ def check_joining(blog: Blog, email: str, username: str, name: str) -> None:
     """Raises Refused for invalid fields, as ``register``, but doesn't reveal whether an email address is registered.
     Usernames are public.
     """
-    email, username, name = _folded(email, username, name)
+    email, username, name = email.strip().lower(), username.strip().lower(), " ".join(name.split())
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
     if not faults and blog.user_to_sign_in(username) is not None:
         faults = [ErrorDetail("username", "this username is taken", "choose another")]
     if faults:
         raise _refused(faults)
-
-
-def _folded(email: str, username: str, name: str) -> tuple[str, str, str]:
-    return email.strip().lower(), username.strip().lower(), " ".join(name.split())
 
 
 def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[ErrorDetail]:
@@ -96,13 +95,13 @@ def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) ->
 
 
 def _email_faults(email: str) -> list[ErrorDetail]:
-    if len(email) > 254 or not _EMAIL.fullmatch(email) or not _is_text(email):
+    if len(email) > EMAIL_MAX or not _EMAIL.fullmatch(email) or not _is_text(email):
         return [ErrorDetail("email", "invalid email address", "use the form ada@example.com, at most 254 characters")]
     return []
 
 
 def _username_faults(username: str) -> list[ErrorDetail]:
-    if _USERNAME.fullmatch(username) and len(username) <= 40:
+    if _USERNAME.fullmatch(username) and len(username) <= USERNAME_MAX:
         return []
     return [
         ErrorDetail("username", "invalid username", "use 3 to 40 letters a–z, digits, and single hyphens between them")
@@ -110,7 +109,7 @@ def _username_faults(username: str) -> list[ErrorDetail]:
 
 
 def _name_faults(name: str) -> list[ErrorDetail]:
-    if 1 <= len(name) <= 80 and _is_text(name) and name.isprintable():
+    if 1 <= len(name) <= NAME_MAX and _is_text(name) and name.isprintable():
         return []
     return [ErrorDetail("name", "invalid name", "use 1 to 80 characters")]
 
@@ -125,11 +124,7 @@ def _password_faults(password: str, email: str, username: str, field: str = "pas
 
 def _is_text(text: str) -> bool:
     """Whether a string can be stored: it has no lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _refused(faults: list[ErrorDetail]) -> Refused:
@@ -147,7 +142,7 @@ def sign_in(blog: Blog, login: str, password: str) -> User:
     """
     login = login.strip().lower()
     user, credential = None, None
-    if _is_text(login) and 0 < len(login) <= 254:
+    if _is_text(login) and 0 < len(login) <= EMAIL_MAX:
         user = blog.user_by_email(login) if "@" in login else blog.user_to_sign_in(login)
     if user is not None:
         credential = blog.get(Credential, user_id=user.user_id, consistent=True)
@@ -205,10 +200,7 @@ def change_password(blog: Blog, user_id: str, old: str, new: str) -> None:
     user, credential = _credential(blog, user_id)
     if credential.password_hash is not None and not password_fits(credential.password_hash, old[: PASSWORD_MAX + 1]):
         raise _refused([ErrorDetail("old", "the password is wrong")])
-    faults = _password_faults(new, credential.email, user.username, "new")
-    if faults:
-        raise _refused(faults)
-    blog.set_password(user_id, credential.password_hash, hash_password(new))
+    reset_password(blog, user, credential, new)
 
 
 def reset_password(blog: Blog, user: User, credential: Credential, new: str) -> None:
@@ -241,8 +233,7 @@ def change_email(blog: Blog, user_id: str, email: str) -> None:
     """
     email = email.strip().lower()
     _, credential = _credential(blog, user_id)
-    faults = _email_faults(email)
-    if faults:
+    if faults := _email_faults(email):
         raise _refused(faults)
     if email == credential.email:
         return

@@ -10,12 +10,7 @@ from starlette.responses import Response
 from keyplan.errors import Refused
 from keyplan_systems.blog import accounts, removing
 from keyplan_systems.blog.entities import Credential, User
-from keyplan_systems.blog.site.pages.signing import (
-    EMAIL_CHARACTERS_MAX,
-    NAME_CHARACTERS_MAX,
-    PASSWORD_CHARACTERS_MIN,
-    open_visit,
-)
+from keyplan_systems.blog.site.pages.signing import open_visit
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.passwords import password_fits
@@ -48,7 +43,7 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
 
 def profile(turn: Turn) -> Response:
     form = turn.form
-    name = form.text("name", "Name", NAME_CHARACTERS_MAX)
+    name = form.text("name", "Name", accounts.NAME_MAX)
     bio = form.text("bio", "About you", BIO_CHARACTERS_MAX, required=False, lines=True)
     if form:
         turn.blog.edit_profile(turn.user.user_id, name, bio)
@@ -62,7 +57,7 @@ def change_password(turn: Turn) -> Response:
     credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
     has_one = credential is not None and credential.password_hash is not None
     old = form.password("old", "Current password") if has_one else ""
-    new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
+    new = form.password("new", "New password", shortest=accounts.PASSWORD_MIN)
     if form:
         turn.limit("sign-in", f"{turn.address} {turn.user.user_id}")
         try:
@@ -81,7 +76,7 @@ def change_password(turn: Turn) -> Response:
 def change_email(turn: Turn) -> Response:
     """Request another email address. It changes when the link in the mail is used."""
     form = _with_profile(turn)
-    email = form.text("email", "New address", EMAIL_CHARACTERS_MAX)
+    email = form.text("email", "New address", accounts.EMAIL_MAX)
     password = form.password("password", "Password")
     if form:
         turn.limit("sign-in", f"{turn.address} {turn.user.user_id}")

@@ -11,15 +11,7 @@ from starlette.responses import Response
 
 from keyplan.errors import Refused
 from keyplan_systems.blog import accounts
-from keyplan_systems.blog.site.pages.signing import (
-    EMAIL_CHARACTERS_MAX,
-    NAME_CHARACTERS_MAX,
-    PASSWORD_CHARACTERS_MIN,
-    USERNAME_CHARACTERS_MAX,
-    identity_of,
-    open_visit,
-    sign_up_page,
-)
+from keyplan_systems.blog.site.pages.signing import identity_of, open_visit, sign_up_page
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.problems import Problem, used_link
@@ -39,9 +31,9 @@ def sign_up(turn: Turn) -> Response:
     identity = identity_of(turn, form["identity"]) if form["identity"] else None
     if form["identity"] and identity is None:
         raise Problem(400, "The sign-in has expired", "Please start again.", (("Sign in", "/sign-in"),))
-    email = form.text("email", "Email", EMAIL_CHARACTERS_MAX)
-    username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)
-    name = form.text("name", "Name", NAME_CHARACTERS_MAX)
+    email = form.text("email", "Email", accounts.EMAIL_MAX)
+    username = form.text("username", "Username", accounts.USERNAME_MAX)
+    name = form.text("name", "Name", accounts.NAME_MAX)
     if form:
         try:
             accounts.check_joining(turn.blog, email, username, name)
@@ -68,10 +60,10 @@ def finish(turn: Turn) -> Response:
     """Create the account. After that, the link is invalid, because the address is registered."""
     form = turn.form
     said = _said(turn, form["token"])
-    username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)
+    username = form.text("username", "Username", accounts.USERNAME_MAX)
     password = None
     if "provider" not in said:
-        password = form.password("password", "Password", shortest=PASSWORD_CHARACTERS_MIN)
+        password = form.password("password", "Password", shortest=accounts.PASSWORD_MIN)
     turn.limit("sign-in from an address", turn.address)
     if not form:
         return _page(turn, said, form, 422)

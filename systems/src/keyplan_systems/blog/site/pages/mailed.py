@@ -7,13 +7,13 @@ from functools import partial
 from starlette.responses import Response
 
 from keyplan.errors import Refused
-from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from keyplan_systems.blog.accounts import EMAIL_MAX, PASSWORD_MIN
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.problems import used_link
 
 ADDRESS = {"field": "email", "label": "Email"}
-NEW = {"field": "new", "password_min": PASSWORD_CHARACTERS_MIN}
+NEW = {"field": "new", "password_min": PASSWORD_MIN}
 """Names of the shared template's fields."""
 
 
@@ -23,7 +23,7 @@ def forgotten_form(turn: Turn) -> Response:
 
 def forgotten(turn: Turn) -> Response:
     """Send a link if the address is registered; the response is the same otherwise."""
-    email = turn.form.text("email", "Email", EMAIL_CHARACTERS_MAX).lower()
+    email = turn.form.text("email", "Email", EMAIL_MAX).lower()
     if turn.form and "@" not in email:
         turn.form.fault("email", "invalid email address")
     if not turn.form:
@@ -44,7 +44,7 @@ def reset_form(turn: Turn) -> Response:
 def reset(turn: Turn) -> Response:
     """Set a new password. After that, the link is invalid, and all sessions end."""
     form, token = turn.form, turn.form["token"]
-    new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
+    new = form.password("new", "New password", shortest=PASSWORD_MIN)
     turn.limit("sign-in from an address", turn.address)
     if form:
         try:

@@ -24,10 +24,6 @@ from keyplan_systems.site.signing import random_token
 _LOG = logging.getLogger("keyplan_systems.blog")
 STATE = "blog_state"
 STATE_SECONDS = 600
-EMAIL_CHARACTERS_MAX = 254
-NAME_CHARACTERS_MAX = 80
-USERNAME_CHARACTERS_MAX = 40
-PASSWORD_CHARACTERS_MIN = 10
 
 
 def sign_in_form(turn: Turn) -> Response:
@@ -42,7 +38,7 @@ def _sign_in_page(turn: Turn, form: Form, status: int = 200) -> Response:
 
 def sign_in(turn: Turn) -> Response:
     form = turn.form
-    login = form.text("login", "Email or username", EMAIL_CHARACTERS_MAX)
+    login = form.text("login", "Email or username", accounts.EMAIL_MAX)
     password = form.password("password", "Password")
     if not form:
         return _sign_in_page(turn, form, 422)
