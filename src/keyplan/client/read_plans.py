@@ -207,7 +207,7 @@ def asked_of_place(target: Target, index: Index | None, entities: Sequence[Compi
 
 def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
     """The instance of an item whose key matches the entity; None for an item of another program whose key only looks
-    similar. An unreadable item is returned as InvalidItem if the target is lenient, else raises InvalidItemError.
+    similar. An unreadable item is returned as InvalidItem if the target is lenient; otherwise, it raises an error.
     """
     try:
         return entity.from_item(item)
