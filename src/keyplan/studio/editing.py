@@ -42,7 +42,7 @@ class _Made:
 
 @dataclass
 class Journal:
-    """The transactions saved by this process, each with the items before and after it. Each can be undone."""
+    """The transactions that this process saved and can undo, each with the items before and after it."""
 
     saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(default_factory=dict[str, Any])
 

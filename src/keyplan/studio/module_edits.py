@@ -52,7 +52,7 @@ def _fields(node: ast.ClassDef) -> dict[str, str]:
 def with_addition(
     text: str, design: str, given: Mapping[str, Any], known: Mapping[str, Mapping[str, str]] | None = None
 ) -> str:
-    """The module's text with a form's declaration. ``known``: fields of imported entities. Raises RequestError."""
+    """The module's source with a form's declaration. ``known``: fields of imported entities. Raises RequestError."""
     form = _Form(given)
     try:
         source = module.ModuleText(text if text.endswith("\n") else f"{text}\n")

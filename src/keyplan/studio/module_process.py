@@ -1,5 +1,5 @@
 """The process that runs a design's module for the studio: one line of JSON on standard input; on standard output lines
-of ``progress``, then the result. When standard input is closed, it ends, with the best plan so far if it has one.
+of ``progress``, then the result. When standard input closes, the process ends, with the best plan so far if any.
 
 Limits stop mistakes such as an endless loop. The limits aren't a sandbox: the module has the user's rights.
 """

@@ -42,7 +42,7 @@ class Count:
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """Items of one collection, in order; ``apart``: further ones, not adjacent; ``count``: None if unknown."""
+    """Items of one collection, in order; ``apart``: more items, not adjacent; ``count``: None if unknown."""
 
     items: Sequence[Item]
     apart: Sequence[Item]

@@ -25,7 +25,7 @@ NO_TABLE = "no-table"
 
 @dataclass(frozen=True)
 class Subject:
-    """A table, its store, and its design (None: browsed without one). ``writable``: whether it can be written."""
+    """A table, its store, and its design (None: browsed without one). ``writable``: whether writes are allowed."""
 
     name: str
     table: Table
