@@ -39,7 +39,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def design_class(request: pytest.FixtureRequest) -> type[Design]:
-    """The design of a test: the annotation of its parameter ``design``. Override it to choose another."""
+    """The design of a test: the annotation of its parameter ``design``. Override this to choose another."""
     from keyplan import Design  # noqa: PLC0415 - only for tests that use it
 
     try:
