@@ -23,7 +23,7 @@ calls every operation.
 
 - **Request**: the supported members. *Refused* members cause a `ValidationException` that names them.
 - **Response**: the members that the test received. *Not returned* members appear in other cases (a large batch, a \
-failure), or never, because they describe something that the store doesn't have (archived tables, encryption keys).
+failure), or never, because they describe features that the store doesn't have (archived tables, encryption keys).
 """
 
 
