@@ -7,9 +7,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import secrets
+from collections.abc import Mapping
+from typing import Any
 
 SECRET_BYTES_MIN = 16
+TOKEN_CHARACTERS_MAX = 4000
 _TOKEN_BYTES = 32
 
 
@@ -44,6 +48,19 @@ class Signer:
         if not dot or not self.matches(purpose, text, given):
             return None
         return text
+
+    def pack(self, purpose: str, facts: Mapping[str, Any], until: float) -> str:
+        """A signed token with values of JSON, which expires at a time in seconds since 1970."""
+        text = json.dumps({**facts, "until": int(until)}, separators=(",", ":"))
+        return self.sign(purpose, base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode())
+
+    def unpack(self, purpose: str, token: str, at: float) -> dict[str, Any] | None:
+        """The values of a token; None if it is forged or has expired."""
+        text = self.unsign(purpose, token) if len(token) <= TOKEN_CHARACTERS_MAX else None
+        if text is None:
+            return None
+        facts: dict[str, Any] = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        return facts if facts.pop("until") > at else None
 
     def matches(self, purpose: str, text: str, given: str) -> bool:
         """Whether a signature is valid, compared in constant time."""

@@ -24,7 +24,6 @@ from keyplan_systems.site.signing import Signer
 
 RESET_SECONDS = 3600
 ADDRESS_SECONDS = 3 * 24 * 3600
-_TOKEN_CHARACTERS_MAX = 400
 
 
 class Known(NamedTuple):
@@ -151,18 +150,15 @@ class Mailing:
         return None if user is None or credential is None else Known(user, credential)
 
     def _token(self, purpose: str, known: Known, seconds: int) -> str:
-        until = int(self.settings.clock()) + seconds
-        return self.signer.sign(purpose, f"{known.user.user_id}.{until}.{_mark(known.credential)}")
+        facts = {"user": known.user.user_id, "mark": _mark(known.credential)}
+        return self.signer.pack(purpose, facts, self.settings.clock() + seconds)
 
     def _opened(self, purpose: str, token: str) -> Known | None:
-        text = self.signer.unsign(purpose, token) if len(token) <= _TOKEN_CHARACTERS_MAX else None
-        if text is None:
+        facts = self.signer.unpack(purpose, token, self.settings.clock())
+        known = None if facts is None else self._known(facts["user"])
+        if facts is None or known is None or known.user.status != "active":
             return None
-        user_id, until, mark = text.rsplit(".", 2)
-        known = self._known(user_id) if int(until) > self.settings.clock() else None
-        if known is None or known.user.status != "active":
-            return None
-        return known if hmac.compare_digest(mark, _mark(known.credential)) else None
+        return known if hmac.compare_digest(facts["mark"], _mark(known.credential)) else None
 
 
 def _mark(credential: Credential) -> str:

@@ -6,9 +6,7 @@ response is accepted only in the browser that started the sign-in: the state is 
 
 from __future__ import annotations
 
-import json
 import logging
-from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
@@ -98,7 +96,7 @@ def go_to_provider(turn: Turn) -> Response:
     settings = turn.site.settings
     response.set_cookie(
         STATE,
-        turn.site.signer.sign("state", _packed(state, turn)),
+        turn.site.signer.pack("state", state, settings.clock() + STATE_SECONDS),
         max_age=STATE_SECONDS,
         path="/sign-in/with/",
         secure=settings.secure,
@@ -117,7 +115,7 @@ def choose(turn: Turn) -> Response:
 
 def callback(turn: Turn) -> Response:
     provider = _provider(turn)
-    state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
+    state = turn.site.signer.unpack("state", turn.request.cookies.get(STATE, ""), turn.site.settings.clock())
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
         raise Problem(400, "The sign-in has expired", "It was started in another browser, or too long ago.", _AGAIN)
     try:
@@ -152,25 +150,12 @@ def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> R
             raise Problem(403, "This account is inactive", "Contact the moderators if this is a mistake.")
         return open_visit(turn, user, target)
     facts = {"provider": provider.name, "id": identity.external_id, "email": identity.email, "name": identity.name}
-    signed = turn.site.signer.sign("identity", _packed(facts, turn))
+    signed = turn.site.signer.pack("identity", facts, turn.site.settings.clock() + STATE_SECONDS)
     form = Form({"identity": signed, "email": identity.email or "", "name": identity.name})
     return sign_up_page(turn, form)
 
 
 def identity_of(turn: Turn, signed: str) -> tuple[str, Identity] | None:
     """The signed identity in a form; None if it is forged or has expired."""
-    facts = _unpacked(turn, "identity", signed, STATE_SECONDS)
+    facts = turn.site.signer.unpack("identity", signed, turn.site.settings.clock())
     return None if facts is None else (facts["provider"], Identity(facts["id"], facts["email"], facts["name"]))
-
-
-def _packed(facts: dict[str, Any], turn: Turn) -> str:
-    return json.dumps({**facts, "at": int(turn.site.settings.clock())}).encode().hex()
-
-
-def _unpacked(turn: Turn, purpose: str, signed: str, seconds: int) -> dict[str, Any] | None:
-    """The values that were signed for a purpose, if they haven't expired."""
-    text = turn.site.signer.unsign(purpose, signed)
-    if text is None:
-        return None
-    facts: dict[str, Any] = json.loads(bytes.fromhex(text))
-    return facts if 0 <= turn.site.settings.clock() - facts["at"] <= seconds else None
