@@ -26,7 +26,7 @@ _REASONS = {
     "KP202 User.by_status_created": _ONCE_A_MINUTE,
     "KP202 User.by_status_rating": _ONCE_A_MINUTE,
     "KP203 ContactMessage.primary": "the contact form is rate limited",
-    "KP209 Blog.refresh_tag": "this write refreshes the ranking at a bounded rate",
+    "KP209": "each refresh_* write changes its ranking at a bounded rate",
     "KP314 Blog.end_sessions": "incrementing the epoch twice ends the same sessions",
     "KP306 Blog.lead": "an import overwrites the redirects of an earlier import",
     "KP405": "index names follow the document",
