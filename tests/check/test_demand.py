@@ -129,7 +129,7 @@ def test_the_traffic_file_sets_the_items_and_size_of_a_write() -> None:
     assert result.totals == {("the table", "write"): [("record_all", 1200)], ("GSI1", "write"): [("record_all", 1200)]}
     (demand,) = result.partitions
     assert (demand.key.name, demand.per_second) == ("all_of_them", 1200 / 4)
-    assert "× 20, by the items per call" in demand.line
+    assert "× 20 items per call" in demand.line
 
 
 def test_a_partition_without_a_known_share_is_not_reported() -> None:

@@ -119,7 +119,7 @@ def test_only_systems_have_sample_data_and_imports(notes: Path) -> None:
     for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
         result = run(*arguments)
         assert result.exit_code == 2
-        assert "systems that have one: blog, cms, " in result.stderr
+        assert "installed systems: blog, cms, " in result.stderr
 
 
 def test_ctrl_c_inside_pydantic_interrupts_the_command(notes: Path) -> None:

@@ -47,7 +47,7 @@ def test_guesses_are_reported(folder: Path) -> None:
     model = table({"Order": (("PK", "SK"), [])})
     result = run("import-workbench", written(folder, model))
     assert result.exit_code == 0
-    assert "Order: TODO: the model has no sample of it" in result.stderr
+    assert "Order: TODO: the model has no sample items for it" in result.stderr
 
 
 def test_an_unsupported_access_pattern_is_omitted_and_reported(folder: Path) -> None:

@@ -160,7 +160,7 @@ def test_page_reads_only_the_buckets_it_needs(timed: Caller) -> None:
 
 
 def test_invalid_time_ranges_are_rejected(timed: Caller) -> None:
-    with pytest.raises(ArgumentError, match="read month by month, and the range has no end") as refusal:
+    with pytest.raises(ArgumentError, match="read month by month, but the range has no end") as refusal:
         timed.read("readings", sensor="s", at=Range(ge=NEW_YEAR))
     assert refusal.value.place == "at"
     with pytest.raises(ArgumentError, match="has no beginning"):

@@ -168,7 +168,7 @@ def test_regions_side_by_side(traffic: str) -> None:
     result = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
     assert re.search(r"us-east-1 +ap-northeast-1", result.stdout)
-    assert "the price list of ap-northeast-1 has no price of" in result.stdout
+    assert "the price list of ap-northeast-1 has no price for" in result.stdout
 
 
 def test_a_custom_price_list_replaces_its_regions(tmp_path: Path, traffic: str) -> None:

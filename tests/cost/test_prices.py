@@ -66,7 +66,7 @@ def test_a_region_without_a_list_explains_how_to_get_prices() -> None:
     assert dict(result.usd) == {}
     assert result.price("ReadRequestUnits") is None
     assert "keyplan.analysis.cost.update_prices" in result.source
-    assert result.said == "eu-central-1, of which none are known"
+    assert result.said == "eu-central-1, where no prices are known"
 
 
 def test_a_bill_without_a_price_shows_the_known_part() -> None:
@@ -82,7 +82,7 @@ def test_a_bill_without_a_price_shows_the_known_part() -> None:
     assert bill_usd(Payer(result, price_list("eu-central-1")).on_demand()) == "–"
     text = without(Payer(result, price_list("us-east-1"), [price_list("eu-central-1")]))
     assert text is not None
-    assert text.startswith("no price list of eu-central-1")
+    assert text.startswith("no price list for eu-central-1")
 
 
 def test_the_documented_traffic_file_is_priced(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
         "reserved.1yr.write_hour",
     ]
     unknown = json.dumps(data | {"source": "AWS", "usd": {"Reads": "1"}, "reserved": {}})
-    texts = {"{": "isn't JSON", "[]": "can't be used", '{"reserved": 1}': "can't be used", unknown: "no price of Reads"}
+    texts = {"{": "isn't JSON", "[]": "can't be used", '{"reserved": 1}': "can't be used", unknown: "no price for Reads"}
     for text, message in texts.items():
         path.write_text(text)
         with pytest.raises(PriceError, match=message):
@@ -248,4 +248,4 @@ def test_an_invalid_offer_file_is_reported(tmp_path: Path, capsys: pytest.Captur
     assert main([str(wrong), str(tmp_path)]) == 2
     assert main([str(tmp_path / "missing.json")]) == 1
     assert main([]) == 2
-    assert "isn't an offer file of AmazonDynamoDB" in capsys.readouterr().err
+    assert "isn't an AmazonDynamoDB offer file" in capsys.readouterr().err

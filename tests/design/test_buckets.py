@@ -72,9 +72,9 @@ def test_whole_units_of_a_time_are_buckets(partition: str, kind: Any, unit: str)
         ("D#{device}#{at:%H%M}", datetime, "the minutes of at in its partition key repeat in each year"),
         ("D#{device}#{at:%m%d}", date, "the days of at in its partition key repeat in each year"),
         ("D#{device}#{at}", datetime, "at is in its partition key as a whole"),
-        ("D#{device}#{at:ms}", datetime, "a range there needs whole units of a time"),
-        ("D#{device}#{at}", str, "a range there needs whole units of a time"),
-        ("D#{device}#{at}", int, "a range there needs whole units of a time"),
+        ("D#{device}#{at:ms}", datetime, "a range requires whole time units"),
+        ("D#{device}#{at}", str, "a range requires whole time units"),
+        ("D#{device}#{at}", int, "a range requires whole time units"),
     ],
 )
 def test_other_time_formats_are_not_buckets(partition: str, kind: Any, said: str) -> None:
@@ -161,8 +161,8 @@ def test_unsupported_range_reads_are_rejected_with_the_reason() -> None:
 
     faults = {fault.place: str(fault) for fault in refusal.value.errors}
     for name, said in {
-        "whole": "it is read month by month of at, which a collection isn't",
-        "tagged": "it is read year by year of at, which a junction isn't",
+        "whole": "it is read month by month of at, unlike a collection",
+        "tagged": "it is read year by year of at, unlike a junction",
         "open_ended": "so its range is required",
         "two_ranges": "at and until are in its partition key, and only one can be a range",
         "narrow": "NARROW doesn't project until, fields of EventText",

@@ -138,7 +138,7 @@ OTHER_FORMS: list[Any] = [[], 3, "x", None, {"patterns": []}, {"patterns": {"thi
 
 @pytest.mark.parametrize("wrong", OTHER_FORMS)
 def test_values_of_wrong_types_are_reported(wrong: Any) -> None:
-    assert "it must hold members by name" in next(iter(faults(wrong).values()))
+    assert "it must be a table of named members" in next(iter(faults(wrong).values()))
 
 
 def test_contradictions_are_reported() -> None:

@@ -148,7 +148,7 @@ class Jobs(Design):
             "whole",
             "Job.of_job, Part.of_job",
             "Job.primary",
-            "it supports the pattern too, but not the other entities of the result",
+            "it also supports the pattern, but lacks other entities of the result",
         ),
         ("of_job", "Job.of_job", "Job.primary", "its order is none, and the pattern needs rank"),
         ("parts", "Part.of_job", "Part.again", "it also supports the pattern; the other one is preferred"),

@@ -190,7 +190,7 @@ def test_values_and_names_can_be_mixed() -> None:
 def test_an_empty_range_sends_no_request() -> None:
     nothing = of("priced", {"kind": "novel", "price_cents": {"gt": 9, "lt": 1}})
     assert nothing.requests == ()
-    assert nothing.note == "Nothing can be in this range, so no request is sent."
+    assert nothing.note == "The range is empty, so no request is sent."
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_batch_alone_is_no_transaction() -> None:
 
     report = explain(Tracks, "report")
     assert report.operation == "BatchWriteItem"
-    assert report.proof == "Its Batch goes out in BatchWriteItem requests of 25, which are not all-or-nothing."
+    assert report.proof == "Its Batch is sent in BatchWriteItem requests of 25, which are not all-or-nothing."
 
 
 def test_a_write_with_reads_is_explained_on_an_empty_table() -> None:

@@ -252,7 +252,7 @@ class Zoo(Design):
             "Parcel.new: all its items are in one partition, which supports 1,000",
         ),
         ("def in_state(self, state: str) -> list[Parcel]: ...", "it has only 4 partitions, by state"),
-        ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, since it orders"),
+        ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, because it orders"),
     ],
 )
 def test_notes_about_few_partitions_and_optional_orders(pattern: str, note: str) -> None:

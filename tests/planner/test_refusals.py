@@ -96,11 +96,11 @@ CASES: dict[str, tuple[Any, str]] = {
         read("Q", order_by="total")(range_and_order),
         "placed_at is a range, but the result is ordered by total (order by placed_at",
     ),
-    "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can contain (keep an item for each"),
+    "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can contain (store one item per value"),
     "by_fraction": (read("Q")(by_fraction), "total is a fraction, which a partition key can't represent exactly"),
     "filtered_end": (
         read("Q", through=Basket, where={"name": "tea"})(in_basket),
-        "each of which is read by its key, unfiltered (copy name of Product into Basket",
+        "which is read by key, without a filter (copy name of Product into Basket",
     ),
     "ordered_end": (read("Q", through=Basket, order_by="price")(in_basket), "(copy price of Product into Basket"),
     "misspelt": (read("Q")(misspelt), "Order has no field 'custmer_id' (did you mean customer_id?)"),

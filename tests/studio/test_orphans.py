@@ -39,7 +39,7 @@ def test_items_without_their_parent_are_found(school: School) -> None:
     _leave(school, "p0")
     school.store.transport.call("PutItem", {"TableName": "school", "Item": {"pk": {"S": "?"}, "sk": {"S": "x"}}})
     orphans = found(school)
-    assert orphans["? / x"] == "its key fits no entity"
+    assert orphans["? / x"] == "its key matches no entity"
     assert orphans["COURSE#maths / PUPIL#p0"] == "its Pupil is missing; its Course is missing"
     assert orphans["COURSE#maths / PUPIL#p1"] == "its Course is missing"
     assert len([orphan for orphan in orphans if "REPORT#" in orphan]) == 9

@@ -375,7 +375,7 @@ def keys_that_are_refused(patch: Patch) -> None:
 FAULTS = [
     (unpadded_keys, r"returned other items, or another order"),
     (unescaped_values, r"overwritten by another|is there: |is stale|returned \d+ items|or another order"),
-    (stale_index_keys, r"is stale: its attribute gsi1\w\w holds|has no claim of its own|a claim has no owner"),
+    (stale_index_keys, r"is stale: its attribute gsi1\w\w holds|has no claim of its own|no item matches a claim"),
     (a_key_written_behind_its_back, r"is stale: its attribute gsi1pk holds 'CITY#elsewhere', but its fields require"),
     (a_dropped_page_boundary, r"returned \d+ items, expected \d+"),
     (a_page_that_begins_where_the_last_ended, r"returned \d+ items, expected \d+|pages, and the last one has a cursor"),
@@ -383,7 +383,7 @@ FAULTS = [
     (the_wrong_direction, r"or another order"),
     (
         claims_that_are_never_released,
-        r"a claim has no owner that holds its value|accepted twice|has no claim of its own|returned nothing",
+        r"no item matches a claim|accepted twice|has no claim of its own|returned nothing",
     ),
     (a_lock_that_is_not_looked_at, r"update succeeded with an outdated version"),
     (other_entities_items, r"returned \d+ items, expected \d+|failed: "),

@@ -112,7 +112,7 @@ def test_aws_requires_credentials() -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("UnrecognizedClientException", "the access key is unknown there"),
+        ("UnrecognizedClientException", "the access key is unknown to the endpoint"),
         ("InvalidSignatureException", "the secret belongs to the access key"),
         ("AccessDeniedException", "check the policies"),
     ],

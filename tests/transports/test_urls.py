@@ -76,14 +76,14 @@ def test_url_options_are_settings() -> None:
         ("dynamodb://eu-west-1/cms?total_seconds=nan", "must be positive"),
         ("dynamodb://eu-west-1/cms?gzip=maybe", "gzip=maybe isn't a valid bool"),
         ("dynamodb://eu_west/cms", "invalid region 'eu_west'"),
-        ("dynamodb://localhost:8000/cms", "a region has no port"),
+        ("dynamodb://localhost:8000/cms", "a port isn't allowed after a region"),
         ("dynamodb://eu-west-1/c", "invalid table name"),
         ("dynamodb://eu-west-1/cms/other", "invalid table name"),
         ("dynamodb+http:///cms", "it has no host"),
         ("dynamodb+htp://localhost:8000/cms", "isn't a store's scheme"),
         ("http://localhost:8000/cms", "isn't a store's scheme"),
         ("dynamodb+http://localhost:port/cms", "Port could not be cast"),
-        ("dynamodb+http://key:secret@localhost/cms", "it has a user"),
+        ("dynamodb+http://key:secret@localhost/cms", "it contains a user"),
     ],
 )
 def test_invalid_urls_are_rejected_with_a_hint(url: str, message: str) -> None:

@@ -220,7 +220,7 @@ def test_costs_show_the_range_over_branches_and_unknown_parts() -> None:
     assert costs("by_argument").span("write") == (2.0, 5.0)
     one = costs("one_branch")
     assert one.incomplete
-    assert any("no dry run yields the Update Order" in note and "example=" in note for note in one.notes)
+    assert any("no dry run reaches the Update Order" in note and "example=" in note for note in one.notes)
 
 
 def test_a_write_that_rejects_typical_items_needs_an_example() -> None:

@@ -48,7 +48,7 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), multiple=True,
-    help="Price list to use for its region, as python -m keyplan.analysis.cost.update_prices writes it.",
+    help="Price list of one region, created by python -m keyplan.analysis.cost.update_prices.",
 )  # fmt: skip
 @click.option("--explain", metavar="PATTERN", help="Show how the cost of one access pattern is calculated.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")

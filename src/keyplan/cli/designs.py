@@ -45,7 +45,7 @@ class Found:
     def system_with(self, what: str, called: str | None = None) -> System:
         """The design's system. Raises UnknownDesign if it has none. ``called``: the name as typed."""
         if self.system is None:
-            hint = f"systems that have one: {', '.join(system_names()) or 'none is installed'}"
+            hint = f"installed systems: {', '.join(system_names()) or 'none'}"
             raise UnknownDesign(f"{called or self.design.__name__} has no {what}", hint=hint)
         return self.system
 

@@ -113,7 +113,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         if index.projection != "ALL":
             included = () if isinstance(index.projection, str) else index.projection
             held = f"the keys and {', '.join(included)}" if included else "only the keys"
-            out.print(f"{escape(index.name)} projects {escape(held)}: its reads need no others, and it costs less.")
+            out.print(f"{escape(index.name)} projects {escape(held)}: its reads need no others, and it is cheaper.")
     out.print()
     patterns = Table("access pattern", "operation", "key", "why it works", box=None, pad_edge=False)
     for answer in best.answers:

@@ -45,13 +45,13 @@ Examples:
     "--allow-writes/--read-only",
     "writable",
     default=None,
-    help="Allow or refuse changes of data; --read-only also runs no edited code.  [default: allow in local stores]",
+    help="Allow or refuse changes to data; --read-only also refuses edited code.  [default: allow in local stores]",
 )
 @click.option(
     "--traffic",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Traffic file (TOML or JSON) that prices start from.  [see docs/traffic.md]",
+    help="Traffic file (TOML or JSON) with the initial rates for prices.  [see docs/traffic.md]",
 )
 @click.option(
     "--browser/--no-browser",

@@ -145,7 +145,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
     if entity.claims or entity.version is not None:
         what = "claims" if entity.claims else "a version"
         raise UpdateRejected(
-            f"it has {what}, which an item created by an update would lack",
+            f"it has {what}, which an update can't create",
             place=entity.name,
             hint="read the item, then use Create or Update",
         )
@@ -171,7 +171,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
             and (name not in changes or isinstance(change, actions.Remove | actions.SetRemove))
         ):
             raise UpdateRejected(
-                "a created item would lack this required field",
+                "a new item would lack this required field",
                 place=f"{entity.name}.{name}",
                 hint="set it, or give the field a default",
             )
@@ -357,7 +357,7 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: actions.
     whole = isinstance(change, actions.Remove | actions.IfNotExists)
     dumped = stored.form is Form.DUMPED and isinstance(change, actions.SetAdd | actions.SetRemove)
     if dumped or (not whole and (stored.codec is not None or stored.form in {Form.CUSTOM, Form.KEYED})):
-        how = "as pydantic dumps them" if stored.codec is None else f"with {stored.codec.mark}"
+        how = "in pydantic's serialized form" if stored.codec is None else f"with {stored.codec.mark}"
         raise UpdateRejected(
             f"{shown(change)} doesn't support fields stored {how}",
             place=f"{entity.name}.{stored.name}",
@@ -369,7 +369,7 @@ def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
     """Compile changes of parts; the parent of a changed part must exist."""
     if stored.form is not Form.OURS:
         raise UpdateRejected(
-            "parts of fields stored as pydantic dumps them can't be changed",
+            "parts of fields in pydantic's serialized form can't be changed",
             place=f"{entity.name}.{stored.name}",
             hint=f"set the whole field, .set({stored.name}=...), with only_if on its old value",
         )

@@ -67,9 +67,9 @@ class _Way(enum.Enum):
     """How to get a value that only the store knows."""
 
     PENDING = "it may not be needed"
-    LIKELY = "it is needed: a likely value shows whether other actions follow"
+    LIKELY = "it is needed: a likely value is used to find out whether other actions follow"
     SENT = "no other action follows: the request is sent at its yield"
-    UNKNOWN = "others follow: it stays unknown"
+    UNKNOWN = "other actions follow: it stays unknown"
 
 
 class _Rerun(BaseException):

@@ -520,8 +520,7 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
         raise ArgumentError(
             f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
             place=entity.name,
-            hint="write with Update(...).or_create(), which picks a shard; read with a list, or an int with total="
-            * slots,
+            hint="write with Update(...).or_create(), which picks a shard; read a list, or an int with total=" * slots,
         )
     entity.check_fields(given)
     return entity.item_key(entity.primary, given)

@@ -207,24 +207,24 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
     for read in compiled.reads.values():
         order = ordering_field(read)
         if read.options.newest_first is not None and read.options.order_by is None and order is not None:
-            yield f"{read.place}: newest_first is assumed to order by {order}; order_by= sets another"
+            yield f"{read.place}: newest_first is assumed to order by {order}; order_by= sets another field"
         about = [entity for cls, entity in facts.entities.items() if cls in facts.about(read.name)]
         if any(order in entity.optional for entity in about) and order not in read.signature.by_name:
-            yield f"{read.place}: items without {order} are omitted, since it orders the result and is optional"
+            yield f"{read.place}: items without {order} are omitted, because it orders the result and is optional"
         if isinstance(read.plan, QueryPlan) and read.plan.filter is not None:
             yield f"{read.place}: filtered after reading"
     for key in keys:
         if isinstance(key.key, Unique) and key.new:
-            yield f"{key.place}: its value becomes unique; an index key would let values repeat"
+            yield f"{key.place}: its value becomes unique; an index key would allow duplicates"
         for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
             yield f"{key.place}: {name} is padded to its maximum number of digits; Field(ge=0, le=...) sets fewer"
 
 
 def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Iterator[str]:
     for place, key in named.items():
-        yield f"{place}: several keys serve it, each in its own order: its decorator needs key={key}"
+        yield f"{place}: several keys support it, each in a different order: add key={key} to its decorator"
     for place, text in filters.items():
-        yield f'{place}: the other parameters identify the item: its decorator needs where="{text}", and no index'
+        yield f'{place}: the other parameters identify the item: add where="{text}" to its decorator, not an index'
 
 
 def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity], EntityFacts]) -> Iterator[str]:

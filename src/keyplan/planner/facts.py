@@ -100,7 +100,7 @@ class DesignFacts:
             kinds = dict(sorted(kinds.items(), key=lambda pair: ranks.get(pair[0], len(named))))
             identity = self._identity(cls, kinds)
             if identity is None:
-                hint = "mark the fields that do: order_id: Id[str], for instance"
+                hint = "mark the identifying fields, for example order_id: Id[str]"
                 self.faults.append(ErrorDetail(cls.__name__, "no field identifies an item", hint))
                 continue
             optional = frozenset(name for name, annotation in kinds.items() if is_optional(annotation))

@@ -228,7 +228,7 @@ class _Reader:
         if unsure:
             raise Problem(
                 f"{', '.join(unsure)} can be None, and no key contains items without it",
-                "leave None out of the parameter's type; read items without the field with a filter in where=",
+                "remove None from the parameter's type; read items without the field with a filter in where=",
             )
 
     def _check_fields(self, entity: EntityFacts, names: Sequence[str], what: str = "") -> None:
@@ -250,7 +250,7 @@ class _Reader:
             if kind in {list, dict, set, frozenset} or (isinstance(kind, type) and issubclass(kind, BaseModel)):
                 raise Problem(
                     f"{entity.name}.{name} is a {kind.__name__}, which no key can contain",
-                    f"keep an item for each of its values, as an entity of {', '.join(entity.identity)} and the value, "
+                    f"store one item per value, as an entity with {', '.join(entity.identity)} and the value, "
                     f'and read through= it; or filter: where="contains({name}, :value)"',
                 )
 
@@ -294,7 +294,7 @@ class _Reader:
         missing = [name for name in where if name in end.kinds and name not in junction.kinds]
         if single and not several and missing:
             raise Problem(
-                f"{' and '.join(missing)} is a field of {end.name}, each of which is read by its key, unfiltered",
+                f"{' and '.join(missing)} is a field of {end.name}, which is read by key, without a filter",
                 copy_hint(self.facts.values(), junction, missing),
             )
         # The ends order the result if each junction item leads to several of them; otherwise the junction does

@@ -181,10 +181,10 @@ class _Work:
         for place in dict.fromkeys(need.place for need in self.needs):
             rest = [need for need in self.needs if need.place != place]
             if search(list(self.entities.values()), rest, self.deployed, Search()).choices:
-                message = "no keys serve it together with the others"
+                message = "no keys support it together with the other access patterns"
                 faults.append(ErrorDetail(place, message, "move it to another design"))
         faults += [ErrorDetail(name, limit) for limit in outcome.limits]
-        return DesignError("no keys serve these access patterns together", place=name, errors=faults)
+        return DesignError("no keys support these access patterns together", place=name, errors=faults)
 
     def _cool(self) -> None:
         """Add plans in which the keys over their limit are spread over shards, or have other partitions."""

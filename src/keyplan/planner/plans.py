@@ -254,12 +254,12 @@ class PlannedKey:
     def sentence(self) -> str:
         names = [serve.rpartition(".")[2] for serve in self.serves]
         if isinstance(self.key, Unique):
-            return f"makes the value unique, and serves {listed(names)}"
+            return f"makes the value unique, and supports {listed(names)}"
         if names:
-            return f"serves {listed(names)}"
+            return f"supports {listed(names)}"
         if self.key.index is None:
             return "identifies each item; no access pattern reads by it"
-        return "serves no access pattern"
+        return "supports no access pattern"
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
                 continue
             matched[index.number] += 1
             if stored.row != row:
-                yield Finding("EntryWrong", where, f"the entry points at row {stored.row}, the item is {row}")
+                yield Finding("EntryWrong", where, f"the entry points to row {stored.row}, but the item is row {row}")
             elif stored.entry.size != entry.size:
                 yield Finding("EntryWrong", where, f"the entry's size is {stored.entry.size}, not {entry.size}")
     for index in table.indexes:
@@ -151,7 +151,7 @@ def _check_item(
     if not is_normal:
         yield Finding("ItemWrong", place, "the item isn't normalized")
     elif item_size(item) != size:
-        yield Finding("ItemWrong", place, f"the item's size is {item_size(item)}, stored as {size}")
+        yield Finding("ItemWrong", place, f"the item's size is {item_size(item)}, but {size} is stored")
     values = [item.get(attribute.name) for attribute in table.keys]
     texts = [key_text(value) for value in values if value is not None]
     if table.sort is None:

@@ -79,7 +79,7 @@ def write_module(source: Source, text: str, version: str) -> None:
     """Write the design's file, if it still has the given version. Raises RequestError."""
     try:
         if version_of(source.text()) != version:
-            raise RequestError("the file was changed meanwhile", hint="copy your changes, and go back to the file")
+            raise RequestError("another program changed the file", hint="copy your changes, and go back to the file")
         source.path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RequestError(f"{source.path} can't be written: {error.strerror}") from None
@@ -92,7 +92,7 @@ def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
         return {"error": made}
     before = made if text == opened else loaded(source, opened)
     if not isinstance(before, type):
-        message = f"the module as it was opened can no longer be compiled: {before['message']}"
+        message = f"the original module can no longer be compiled: {before['message']}"
         return {"error": {**before, "message": message, "hint": "restart the studio", "line": None}}
     compared = difference(before.compiled, made.compiled)
     return {

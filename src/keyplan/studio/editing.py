@@ -103,7 +103,7 @@ def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | No
     raw = [operation for each in made for operation in each.operations]
     if len(raw) > EDITS_MAX:
         raise RequestError(
-            f"these edits are {len(raw)} operations, claims and moved items included; a transaction takes {EDITS_MAX}",
+            f"these edits need {len(raw)} operations, including claims and moved items; the maximum is {EDITS_MAX}",
             hint="save some of them first",
         )
     after: dict[str, Item | None] = {name: item for each in made for name, item in each.after.items()}
@@ -287,7 +287,7 @@ def _created_item(subject: Subject, item: Any) -> _Made:
     if any(not isinstance(next(iter(key.values()), None), str) for key in keys):
         raise RequestError(f"the new item lacks its key: {', '.join(subject.table.key_names)}")
     if {"S": MASK} in item.values():
-        raise RequestError("the new item has a masked secret", hint="replace it with its value")
+        raise RequestError("the new item has a masked secret", hint="replace the mask with the secret")
     kind = subject.kind_of(item)
     if kind.role == "claim":
         raise RequestError("a claim is written with its item", hint="omit it")

@@ -117,7 +117,7 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     form = _form(given)
     text = given.get("text")
     if not isinstance(text, str):
-        raise RequestError("there is no text to import", place="text")
+        raise RequestError("the text to import is missing", place="text")
     entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given.get("entity")))
     faults: list[ErrorDetail] = []
     rows = list(_json_rows(text, faults) if form == "jsonl" else _csv_rows(text, entity, faults))
@@ -143,7 +143,7 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _too_many(number: int) -> RequestError:
     return RequestError(
-        f"{number} items; a transaction has 1 to {EDITS_MAX}",
+        f"the file has {number} items; a transaction allows 1 to {EDITS_MAX}",
         hint="import them in parts, or write them with a program: design.batch(...)",
     )
 
@@ -255,7 +255,7 @@ def _csv_rows(
             elif any(cells):
                 place = f"line {reader.line_num}"
                 if len(cells) > len(names):
-                    faults.append(ErrorDetail(place, f"has {len(cells)} cells, the first line {len(names)}"))
+                    faults.append(ErrorDetail(place, f"has {len(cells)} cells, but the first line has {len(names)}"))
                     continue
                 pairs = zip(names, cells, strict=False)
                 yield place, {name: _value(entity, name, _unquoted(cell)) for name, cell in pairs if cell}

@@ -314,7 +314,7 @@ def _condition(at: int, given: Any, faults: list[ErrorDetail]) -> Condition | No
         faults.append(ErrorDetail(place, f"takes {wanted} value{'' if wanted == 1 else 's'}"))
         return None
     if operator == "between" and values[0] > values[1] and not all(_number(value) for value in values[:2]):
-        faults.append(ErrorDetail(place, "the lower value comes first"))
+        faults.append(ErrorDetail(place, "the lower value must come first"))
         return None
     return Condition(given["name"], operator, tuple(values[:wanted]))
 
@@ -395,7 +395,7 @@ def _forms(tags: Sequence[str], condition: Condition) -> list[list[dict[str, Any
 
 
 def _in_order(condition: Condition, kind: Callable[[str], Any]) -> bool:
-    """Whether the lower value comes first, as BETWEEN requires: 9 and 70 do as numbers, but not as strings."""
+    """Whether the lower value must come first, as BETWEEN requires: 9 and 70 do as numbers, but not as strings."""
     if condition.operator != "between":
         return True
     lower, upper = map(kind, condition.values)
@@ -435,7 +435,7 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
         name = subject.identity_of(item)
         kind = subject.kind_of(item)
         if kind.role == "none":
-            result[name] = "its key fits no entity"
+            result[name] = "its key matches no entity"
         elif kind.entity is not None:
             for group in _owners(design, kind.entity, item):
                 keys |= {identity(key): key for _, key in group}

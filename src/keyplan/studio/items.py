@@ -28,7 +28,7 @@ SHOWN_MAX = 400
 """Characters of one attribute that are shown by default."""
 SOME = 8
 """Members of a list or a map that are shown."""
-NO_ENTITY = "fits no entity"
+NO_ENTITY = "matches no entity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def instance_of(entity: CompiledEntity | None, item: Item) -> Entity | None:
 def fault_of(kind: Kind, item: Item) -> str | None:
     """The reason why an item is invalid; None if it is valid."""
     if kind.role == "none":
-        return "its key fits no entity"
+        return "its key matches no entity"
     try:
         if kind.entity is not None:
             kind.entity.from_item(item)

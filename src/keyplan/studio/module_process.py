@@ -113,7 +113,7 @@ def _indexes(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
                 continue
             attributes = ", ".join(f"{each.name} ({each.type})" for each in (*index.partition, *index.sort))
             held = index.projection
-            note = "all attributes" if held == "ALL" else "the keys alone" if isinstance(held, str) else ", ".join(held)
+            note = "all attributes" if held == "ALL" else "only the keys" if isinstance(held, str) else ", ".join(held)
             new = not any(key.where == name and not key.new for key in plan.keys)
             cells.append({"text": attributes, "note": f"holds {note}", "new": new})
         yield _row(name, cells)

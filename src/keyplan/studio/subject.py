@@ -68,7 +68,7 @@ def of_design(design: Design, *, writable: bool | None = None) -> Subject:
 def of_uncompiled(design: type[Design]) -> Subject:
     """A design that can't be compiled yet: only its keys can be planned."""
     table: Table = design.table
-    return Subject(design.__name__, table, table.name, _Nowhere(), "no store: it can't be compiled yet", True, False)
+    return Subject(design.__name__, table, table.name, _Nowhere(), "no store: the design has errors", True, False)
 
 
 def of_file(name: str) -> Subject:

@@ -93,7 +93,7 @@ def assert_cost(
     Raises AssertionError with every request and its units, and RequestError for anything but an access pattern.
     """
     if read_units is None and write_units is None:
-        raise RequestError("no units are given", hint="pass read_units=, write_units=, or both")
+        raise RequestError("no limit is given", hint="pass read_units=, write_units=, or both")
     if isinstance(pattern, Bound):
         result = _metered(pattern, arguments, named)
         title, lines = f"{pattern.name}(...)", [str(element) for element in result]

@@ -233,7 +233,7 @@ class Model:
             result = call()
         except (errors.DynamoDBError, errors.StoreError) as error:
             self.log.append(f"{text}\n    → {type(error).__name__}: {error}")
-            raise AssertionError(f"{text} failed with an error of the store: {error}") from error
+            raise AssertionError(f"{text} failed with a store error: {error}") from error
         except errors.KeyplanError as error:
             self.log.append(f"{text}\n    → {type(error).__name__}: {error.message}")
             return error, None
@@ -271,7 +271,7 @@ class Model:
     def _check_taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> None:
         other = self._taken(entity, identity, instance)
         if other is not None:
-            raise AssertionError(f"a unique value was accepted twice: {other!r} has it")
+            raise AssertionError(f"a unique value was accepted twice; it belongs to {other!r}")
 
     def _taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> Entity | None:
         """Another item with a unique value of the instance."""

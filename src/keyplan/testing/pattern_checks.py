@@ -179,7 +179,7 @@ class Checker:
         if member.many:
             _check_run(groups, got, None)
         elif (got is None) != (not groups) or (groups and got not in groups[0]):
-            raise _WrongError(f"{member.name} is another item")
+            raise _WrongError(f"{member.name} is the wrong item")
 
     def _failure(self, arguments: Mapping[str, Any], groups: Groups | None, got: Any, what: str) -> AssertionError:
         call = ", ".join(f"{name}={value!r}" for name, value in arguments.items())

@@ -187,7 +187,7 @@ def _check_claims(world: World) -> None:
             if item["claim_of"] != {"M": primary}:
                 raise AssertionError(f"the claim of {row.instance!r} at {key} belongs to {item['claim_of']}")
     for item in held.values():
-        raise AssertionError(f"a claim has no owner that holds its value: {item}")
+        raise AssertionError(f"no item matches a claim: {item}")
 
 
 def _key_text(item: Mapping[str, Mapping[str, Any]]) -> str:

@@ -133,7 +133,7 @@ def _check_writes(design: type[Design]) -> None:
             for name, own in faults.items()
             for fault in own
         ]
-        raise AssertionError("\n".join([f"{design.__name__}: writes that can never work:", *lines]))
+        raise AssertionError("\n".join([f"{design.__name__}: these writes always fail:", *lines]))
 
 
 class _FoundError(BaseException):
@@ -195,7 +195,7 @@ class _Verifier:
         if report.unanswered:
             names = ", ".join(report.unanswered)
             raise AssertionError(
-                f"{report.design}: {names} returned no result (a write: never succeeded) on any generated store, and "
+                f"{report.design}: {names} had no result (or, for writes, no success) on any generated store, and "
                 f"aren't verified; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
             )
         return report

@@ -116,7 +116,7 @@ def _row(explanation: Explanation) -> str:
     where = f'<span class="index">{escape(explanation.index)}</span>' if explanation.index else ""
     condition = _condition(explanation.key_condition)
     if explanation.kind == "write":
-        reads = f"reads {escape(', '.join(explanation.asks))} first" if explanation.asks else "writes without reading"
+        reads = f"reads {escape(', '.join(explanation.asks))} first" if explanation.asks else "writes without a read"
         condition = f'<span class="quiet">{reads}</span>'
     return (
         f'<tr role="row" class="{explanation.kind}">'

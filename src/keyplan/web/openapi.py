@@ -57,8 +57,8 @@ def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, A
         },
         "servers": [{"url": "/"}],
         "tags": [
-            {"name": "reads", "description": "Reads, each without a scan unless declared."},
-            {"name": "writes", "description": "Changes, each one conditional request or one transaction."},
+            {"name": "reads", "description": "Reads. A read scans only if its design declares a scan."},
+            {"name": "writes", "description": "Writes. Each is one conditional request or one transaction."},
         ],
         "paths": paths,
         "components": {
@@ -116,7 +116,7 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
     result: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
     words = {
         ParameterKind.PREFIX: "The beginning of the string.",
-        ParameterKind.DIRECTION: "Whether the order is descending: the newest first.",
+        ParameterKind.DIRECTION: "Whether the order is descending (newest first).",
         ParameterKind.LIMIT: "Maximum number of items.",
         ParameterKind.CURSOR: "The cursor from the previous page. All other parameters must be unchanged.",
     }
@@ -187,7 +187,7 @@ def _error_schema() -> Schema:
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": {**text, "description": "Stable, even if the message changes."},
+            "code": {**text, "description": "The error's code. It stays the same if the message changes."},
             "message": {**text, "description": "The error."},
             "place": {**text, "description": "Where."},
             "hint": {**text, "description": "What to do."},

@@ -123,7 +123,7 @@ def load_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said, line = error.problem or error.context, HEADER_LINE + (mark.line if mark else 0)
-        hint = "put values with : or # or quotes in them between quotes"
+        hint = "quote values that contain :, # or quotes"
     except RecursionError:
         said = TOO_DEEP
     except (ValueError, OverflowError) as error:
@@ -135,7 +135,7 @@ def _read_yaml(header: str) -> dict[str, Any]:
     fields = load_yaml(header)
     if fields is None or isinstance(fields, dict):
         return {str(name): value for name, value in (fields or {}).items()}
-    said = f"it must be fields with values, but is one {type(fields).__name__}"
+    said = f"it must contain fields with values, not a {type(fields).__name__}"
     raise FrontMatterError(f"the YAML is invalid: {said}", line=HEADER_LINE)
 
 

@@ -275,7 +275,7 @@ def test_relative_links_are_resolved_from_the_original_address(blog: Blog, tmp_p
         "_docs/first.md": "---\ndate: 2024-01-01\npermalink: /guide/first/\n---\n[It](../second/#why), [no](../no/)\n",
         "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\n## Why\n\nNote.[^1]\n\n[^1]: Text\n",
     }
-    assert said(loaded(blog, tmp_path, files)) == {"links without a target, unchanged": "../no/"}
+    assert said(loaded(blog, tmp_path, files)) == {"links to missing targets, unchanged": "../no/"}
     assert "[It](/posts/second#why)" in content(blog, "first")
 
 
@@ -303,7 +303,7 @@ def test_only_removed_html_is_reported(blog: Blog, tmp_path: Path) -> None:
         '<a name="old" href="tel:1">z</a> <center>c</center> List<String>\n\n[mail](irc://example.com)\n'
     )
     report = loaded(blog, tmp_path, {"a.md": HEAD + shown, "b.md": HEAD + lost, "c.md": f"{HEAD}<Tabs>\n"})
-    assert said(report)["HTML that pages don't show"] == (
+    assert said(report)["HTML that isn't displayed"] == (
         "<p align>, <span style>, <b class>, <a name>, <center>, <String>, a link's tel: address, "
         "a link's irc: address, and 1 more"
     )

@@ -436,7 +436,7 @@ def test_a_file_that_is_no_bibliography_is_an_error(empty: Papers, tmp_path: Pat
     report = loaded(empty, tmp_path / "notes.txt", "Dear diary,\n\ntoday I read.\n")
     assert told(report) == ["notes.txt:1: not an entry: 'Dear diary,' (2 lines)"]
     (tmp_path / "folder").mkdir()
-    with pytest.raises(RequestError, match="has no bibliography"):
+    with pytest.raises(RequestError, match="contains no bibliography"):
         load(empty, tmp_path / "folder", silent)
     assert loaded(empty, tmp_path / "empty.bib", "").loaded == 0
 

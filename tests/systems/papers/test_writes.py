@@ -70,7 +70,7 @@ def test_invalid_papers_are_rejected(papers: Papers, paper: Paper) -> None:
         papers.add_paper(draft(), {"jon": "author"})
     with pytest.raises(ItemNotFound, match="there is no author 'eve', 'mallory'"):
         papers.add_paper(draft("new"), {"jon": "author", "eve": "author", "mallory": "editor"})
-    with pytest.raises(Refused, match="is added as a draft or published"):
+    with pytest.raises(Refused, match="must be a draft or published"):
         papers.add_paper(draft("new", "superseded"), {})
     with pytest.raises(ArgumentError):
         papers.add_paper(draft("new"), {f"a{number}": "author" for number in range(AUTHORS_MAX + 1)})

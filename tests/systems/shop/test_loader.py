@@ -230,7 +230,7 @@ def test_missing_files_are_reported(empty: Shop, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"has neither products\.csv nor orders\.csv"):
         load(empty, tmp_path, lambda done, total: None)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(RequestError, match="has no columns of products or orders"):
+    with pytest.raises(RequestError, match="has neither product nor order columns"):
         load(empty, tmp_path / "other.csv", lambda done, total: None)
 
 

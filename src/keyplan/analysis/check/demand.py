@@ -67,7 +67,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return [], []
     cost = estimate_write(subject.analyzer, pattern, facts)
     touched = [
-        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "by the share of such items"))
+        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "the share of these items"))
         for weight, call in cost.calls
         for touch in _touched_by(subject, call)
     ]
@@ -86,7 +86,7 @@ def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
 
 
 def _gone_through(touch: _Touched, fails: float) -> _Touched:
-    return replace(touch, line=_multiplied(touch.line, 1 - fails, "by the calls that fail no condition"))
+    return replace(touch, line=_multiplied(touch.line, 1 - fails, "the share of calls whose conditions hold"))
 
 
 def _multiplied(line: Line, times: float, why: str) -> Line:

@@ -122,7 +122,7 @@ def read_baseline(path: Path) -> Known:
     if not isinstance(entries, list) or not all(
         isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in members) for entry in entries
     ):
-        raise RequestError("it isn't a baseline of keyplan check", place=str(path), hint=_HINT)
+        raise RequestError("it isn't a keyplan check baseline", place=str(path), hint=_HINT)
     return Counter((entry["design"], entry["code"], entry["place"]) for entry in entries)
 
 

@@ -38,7 +38,7 @@ def without(payer: Payer) -> str | None:
     missing = list(dict.fromkeys(what for bill in payer.bills() for what in bill.missing))
     if missing and len(price_lists) < 1 + len(payer.replicas):
         lists = " or ".join(price_list.region for price_list in (payer.prices, *payer.replicas) if price_list.usd)
-        result.append(f"the price list of {lists} has no price of {listed(missing)}")
+        result.append(f"the price list of {lists} has no price for {listed(missing)}")
     return "; ".join(result) or None
 
 

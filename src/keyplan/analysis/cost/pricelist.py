@@ -58,7 +58,7 @@ class Reserved:
 
 def _of_known(prices: Mapping[str, float]) -> Mapping[str, float]:
     if unknown := sorted(prices.keys() - METERS.keys()):
-        raise ValueError(f"there is no price of {', '.join(unknown)}; known: {', '.join(METERS)}")
+        raise ValueError(f"there is no price for {', '.join(unknown)}; known: {', '.join(METERS)}")
     return prices
 
 
@@ -74,7 +74,7 @@ class PriceList:
 
     @property
     def said(self) -> str:
-        return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region}, of which none are known"
+        return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region}, where no prices are known"
 
     def price(self, meter: str) -> float | None:
         """USD per unit of a usage type; None if the list has no price."""
@@ -90,10 +90,10 @@ def price_list(region: str) -> PriceList:
     if region in priced_regions():
         return read_price_list(FOLDER / f"{region}.json")
     if region in REGIONS:
-        return PriceList(region, "", f"no price list of {region}: {_RENEWED}", {})
+        return PriceList(region, "", f"no price list for {region}: {_RENEWED}", {})
     near = near_region(region)
     meant = f"did you mean {near}? " if near else ""
-    raise PriceError(f"AWS has no region {region!r}", hint=f"{meant}there are prices of {', '.join(priced_regions())}")
+    raise PriceError(f"AWS has no region {region!r}", hint=f"{meant}prices exist for {', '.join(priced_regions())}")
 
 
 def read_price_list(path: Path) -> PriceList:
@@ -110,5 +110,5 @@ def read_price_list(path: Path) -> PriceList:
         raise PriceError(f"it isn't JSON: {error}", place=place) from None
 
 
-_RENEWED = "python -m keyplan.analysis.cost.update_prices writes one from AWS's, --prices reads it"
-_HINT = "python -m keyplan.analysis.cost.update_prices writes one from AWS's price list"
+_RENEWED = "create one with python -m keyplan.analysis.cost.update_prices, and pass it with --prices"
+_HINT = "create one from AWS's price list with python -m keyplan.analysis.cost.update_prices"

@@ -332,7 +332,7 @@ class _Call:
         for entity, _ in neighbours(group.plan, self.typical.design.entities.values()):
             usual = self.finds.per_partition(entity)
             if usual is None:
-                self.notes.append(f"no {entity.name} is between: set per_partition in the traffic file")
+                self.notes.append(f"no {entity.name} items are in between: set per_partition in the traffic file")
             sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / self.times)
         if not sizes or not group.partitions or not group.partitions[0]:
             return group

@@ -35,17 +35,17 @@ class _Line(NamedTuple):
 
 
 _TABLE = (
-    _Line("region", '"us-east-1"', "at whose prices; without it us-east-1"),
+    _Line("region", '"us-east-1"', "region of the prices; default: us-east-1"),
     _Line("table_class", '"standard"', 'or "standard-infrequent-access"'),
     _Line("billing", '"on-demand"', 'or "provisioned"'),
     _Line("point_in_time_recovery", "false", "continuous backups"),
     _Line("deletion_protection", "false", "for keyplan check"),
-    _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; without it: no stream'),
-    _Line("stream_readers", "0", "that aren't Lambda functions"),
+    _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; default: no stream'),
+    _Line("stream_readers", "0", "stream readers that aren't Lambda functions"),
     _Line("replicas", "[]", 'further regions of a global table: ["eu-west-1"]'),
     _Line("strong_across_regions", "false", "a global table with strong consistency"),
-    _Line("max_read_units", "5000", "per second: the maximum throughput on demand; without it: none"),
-    _Line("max_write_units", "1000", "the same for writes"),
+    _Line("max_read_units", "5000", "maximum on-demand read units per second; default: none"),
+    _Line("max_write_units", "1000", "maximum on-demand write units per second; default: none"),
 )
 
 
@@ -104,13 +104,13 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
             assumed = facts.assumed_items(pattern)
         except Problem:
             assumed = None
-        note = "items that the key names, before a limit and a filter"
+        note = "items that match the key, before a limit and a filter"
         if load.items is not None:
             yield _Line("items", _number(load.items), note + _by(load.items))
         elif assumed is not None:
             yield _Line("items", _number(assumed), f"{note}; assumed")
         else:
-            yield _Line("items", "10", f"{note}; default: by the entities' own numbers")
+            yield _Line("items", "10", f"{note}; default: from the numbers of the entities")
     yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
     buckets = pattern.buckets
     if buckets is not None:
@@ -120,7 +120,7 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
             bounds = bounds.replace("T00:00:00Z", "")
         yield _Line("arguments", f"{{ {buckets.field} = {bounds} }}", note)
     if _filters(pattern):
-        yield _Line("kept", _number(load.kept, "1.0"), f"share that the filter lets through{_by(load.kept, 'assumed')}")
+        yield _Line("kept", _number(load.kept, "1.0"), f"share of items the filter keeps{_by(load.kept, 'assumed')}")
 
 
 def _filters(pattern: ReadPattern) -> bool:
@@ -133,11 +133,11 @@ def _filters(pattern: ReadPattern) -> bool:
 def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     written = [request for request in estimated.requests if request.units("write")]
     if written or load.items is not None:
-        yield _Line("items", _number(load.items, "10"), "that one call writes; default: as many as its code writes")
+        yield _Line("items", _number(load.items, "10"), "items per call; default: as many as its code writes")
         yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
     yield _Line("in_transaction", "true", "part of a transaction with writes of other designs; default: false")
     yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; default: 0")
-    yield _Line("arguments", "{}", "of a typical call, as values by parameter; typical ones if not set")
+    yield _Line("arguments", "{}", "values by parameter for a typical call; default: typical values")
 
 
 # Entities
@@ -146,7 +146,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
 def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     yield _Line("count", "1000", "items stored")
     yield _Line("kept_days", "30.0", "days that an item is stored; without count, determines the number of items")
-    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "of one, names included; as counted below")
+    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "per item, with names; see below")
     yield _Line("per_partition", "10", "items in one item collection")
     yield _Line("per_partition_max", "1000", "items in the largest item collection")
     shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
@@ -157,7 +157,7 @@ def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     if open_fields:
         pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)
         sources = ", ".join(dict.fromkeys(source for _, _, source in open_fields))
-        yield _Line("fields", f"{{ {pairs} }}", f"bytes of single values; {sources}")
+        yield _Line("fields", f"{{ {pairs} }}", f"sizes of values in bytes; {sources}")
 
 
 def _open_fields(entity: CompiledEntity, sizes: Iterable[FieldSize]) -> Iterator[tuple[str, int, str]]:

@@ -108,7 +108,7 @@ def _average(calls: Sequence[tuple[float, WriteCost]]) -> WriteCost:
 
 
 def _cost_of(design: CompiledDesign, run: DryRun, code: WrittenCode, facts: Facts, load: Load) -> WriteCost:
-    notes = list(run.notes if run.items else (*run.notes, "it finds nothing to write"))
+    notes = list(run.notes if run.items else (*run.notes, "the dry run writes no items"))
     times = _times(run, code, load)
     mutations, batches = _multiplied(run.mutations, times), [_multiplied(batch, times) for batch in run.batches]
     requests: list[Request] = []
@@ -170,7 +170,7 @@ def lines_of(mutation: Mutation, table: Table, *, transactional: bool) -> Iterat
             yield line
         else:
             yield replace(
-                line, units=line.units * mutation.times, why=f"{line.why}; × {mutation.times:g}, by the items per call"
+                line, units=line.units * mutation.times, why=f"{line.why}; × {mutation.times:g} items per call"
             )
 
 

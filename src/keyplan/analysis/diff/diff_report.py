@@ -81,13 +81,13 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     place = f"{new.name}.table"
     before, after = old.table, new.table
     if before.name != after.name:
-        what = f"the name was {before.name}, and is {after.name}"
+        what = f"the name was {before.name}, and is now {after.name}"
         effect = "the design opens another table, which doesn't contain the items"
         action = f"pass the old name when you open the design, dynamodb://REGION/{before.name}, or copy the items"
         yield breaking("table-renamed", place, what, effect, action)
     keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
     if keys[0] != keys[1]:
-        what = f"the key was {_attributes(keys[0])}, and is {_attributes(keys[1])}"
+        what = f"the key was {_attributes(keys[0])}, and is now {_attributes(keys[1])}"
         effect = "a table's key can't be changed"
         yield breaking("table-key-changed", place, what, effect, NEW_TABLE)
     yield from _expiry(place, old.ttl_attribute, new.ttl_attribute)
@@ -108,8 +108,8 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
         action = "disable time to live with UpdateTimeToLive"
         yield migration("expiry-removed", place, what, effect, action)
     else:
-        what = f"items expired by {before}, and expire by {after}"
-        effect = f"existing items only have {before}, and never expire"
+        what = f"items expired by {before}, and now expire by {after}"
+        effect = f"existing items have only {before}, and never expire"
         action = f"disable time to live, enable it by {after} an hour later, and write {after} to the items"
         yield migration("expiry-changed", place, what, effect, action)
 
@@ -142,7 +142,7 @@ def _added(place: str, index: Index) -> Change:
         action = f"declare it as a global index; or {NEW_TABLE}"
         return breaking("index-added", place, f"a local index on {attributes}", effect, action)
     what = f"a global index on {attributes}"
-    effect = "reads by it fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes"
+    effect = "reads of the index fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes"
     action = "keyplan create adds it; deploy the code when it is ACTIVE"
     return migration("index-added", place, what, effect, action)
 
@@ -150,15 +150,15 @@ def _added(place: str, index: Index) -> Change:
 def _altered(place: str, before: Index, after: Index) -> Change:
     parts: list[str] = []
     if before.local is not after.local:
-        parts.append(f"it was a {_kind(before)}, and is a {_kind(after)}")
+        parts.append(f"it was a {_kind(before)}, and is now a {_kind(after)}")
     if (before.partition, before.sort) != (after.partition, after.sort):
         keys = [_attributes((*index.partition, *index.sort)) for index in (before, after)]
-        parts.append(f"the key was {keys[0]}, and is {keys[1]}")
+        parts.append(f"the key was {keys[0]}, and is now {keys[1]}")
     if before.projection != after.projection:
-        parts.append(f"it projected {_projection(before)}, and projects {_projection(after)}")
+        parts.append(f"it projected {_projection(before)}, and now projects {_projection(after)}")
     action = NEW_TABLE
     if not before.local and not after.local:
-        action = "create an index under another name, and delete this one when no access pattern uses it"
+        action = "create an index under another name, and delete this one when no access pattern uses it any more"
     effect = "an index's key and projection can't be changed"
     return breaking("index-changed", place, "; ".join(parts), effect, action)
 

@@ -105,7 +105,7 @@ def _left_behind(index: str, before: CompiledKey, after: CompiledKey, names: Nam
     if _moved_ranks(before, after):
         return f"existing items have the old ranks in {index}, and are returned for other values"
     if _shape(replace(before, when={})) == _shape(replace(after, when={}), names):
-        return f"existing items are in {index} by the old condition"
+        return f"existing items are in {index} according to the old condition"
     return f"existing items have the old key in {index}, and aren't found"
 
 
@@ -162,7 +162,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
             what = f"its code has changed; it is part of {', '.join(key.name for key in keys)}"
-            effect = "if it returns another value, existing items aren't found by it"
+            effect = "if it returns another value, reads by it don't find existing items"
             action = f"if it returns another value, {_rewrite(after, keys[0])}"
             yield migration("computed-field-changed", f"{place}.{name}", what, effect, action)
 
@@ -213,8 +213,8 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
         if _shape(claim, renamed) in shapes and not (other is not None and _moved_ranks(other, claim)):
             continue
         text = _texts(claim)
-        what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is {text}"
-        effect = "existing items have no claim: others can take their value, and reads by it don't find them"
+        what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is now {text}"
+        effect = "existing items have no claim: others can take the same value, and reads by the value don't find them"
         action = f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value"
         yield migration("claim-added" if other is None else "claim-changed", f"{place}.{name}", what, effect, action)
 
@@ -257,7 +257,7 @@ def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
                 forms = (was.format, now.format)
                 old_ranks, ranks = ({_plain(value): form.write(value) for value in form.ranks} for form in forms)
                 result += [
-                    f"{value} of {now.field} was {text}, and is {ranks[value]}"
+                    f"{value} of {now.field} was {text}, and is now {ranks[value]}"
                     for value, text in old_ranks.items()
                     if ranks.get(value, text) != text
                 ]
@@ -291,12 +291,12 @@ def _written(form: key_formats.Format) -> object:
 def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
     text, new_text = _texts(before), _texts(after)
     if text != new_text:
-        return f"was {text}, and is {new_text}"
+        return f"was {text}, and is now {new_text}"
     moved = _moved_ranks(before, after)
     if moved:
         return f"{text} has other ranks: {'; '.join(moved)}"
     if _styles(before) != _styles(after):
-        return f"{text} had the style {_styles(before)}, and has {_styles(after)}"
+        return f"{text} had the style {_styles(before)}, and now has {_styles(after)}"
     return f"{text} has its fields in another format, because their types have changed"
 
 

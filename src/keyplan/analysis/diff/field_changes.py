@@ -131,7 +131,7 @@ def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> l
 
 
 def _moved(place: str, old: StoredField, new: StoredField, keys: list[str], after: CompiledEntity) -> Change:
-    what = f"it was stored as {old.attribute}, and is stored as {new.attribute}"
+    what = f"it was stored as {old.attribute}, and is now stored as {new.attribute}"
     if keys:
         return migration("attribute-renamed", place, what, _in_key(keys[0]), copied(after))
     reads = "can't be read" if new.required and not new.optional else "read as the default"
@@ -147,7 +147,7 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
     if not moved:
         return
     breaks = any(was not in {name.rpartition(".")[2], stored} for name, was, stored in moved)
-    what = "; ".join(f"{name} was stored as {was}, and is stored as {stored}" for name, was, stored in moved)
+    what = "; ".join(f"{name} was stored as {was}, and is now stored as {stored}" for name, was, stored in moved)
     if breaks:
         action = f"before the new code reads, {copied(after)}"
         yield breaking("nested-alias-changed", place, what, "existing items can't be read", action)
@@ -184,7 +184,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
         action = f"if they don't, {copied(after)}"
         yield migration("stored-form-changed", place, what, effect, action)
         return
-    what = f"it was stored {_as(before)}, and is stored {_as(now)}"
+    what = f"it was stored {_as(before)}, and is now stored {_as(now)}"
     effect = "existing items have the old format, also in keys: they can't be read, or read as another value"
     action = f"before the new code reads, {copied(after)}"
     yield breaking("stored-form-changed", place, what, effect, action)
@@ -202,7 +202,7 @@ def _stored_type_changes(
     was, now = stored_field(before, old.name), stored_field(after, new.name)
     if was.tag is None or now.tag is None or was.tag == now.tag:
         return
-    what = f"it was stored as {_TYPE_NAMES.get(was.tag, was.tag)}, and is stored as {_TYPE_NAMES.get(now.tag, now.tag)}"
+    what = f"it was stored as {_TYPE_NAMES.get(was.tag, was.tag)}, and is now {_TYPE_NAMES.get(now.tag, now.tag)}"
     effect = (
         "existing items are read, but conditions, filters, indexes and time to live don't match their old type, and "
         "Add, Append, SetAdd and SetRemove fail on them"
@@ -221,7 +221,7 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
     if differing is None:
         return
     keys = [key for key in (*after.keys, *after.claims) if new.name in after.inputs_of(key)]
-    what = f"{differing[0]!r} became {differing[1]!r}, and becomes {differing[2]!r}"
+    what = f"{differing[0]!r} was normalized to {differing[1]!r}, and is now normalized to {differing[2]!r}"
     if not keys:
         effect = "existing items are read in the new form; conditions and filters compare the stored form"
         yield safe("spelling-changed", place, what, effect)
@@ -229,7 +229,7 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
     primary = after.primary in keys
     severity = Severity.BREAKING if primary else Severity.MIGRATION
     names = " and ".join(key.name for key in keys)
-    effect = f"existing items have the old form in {names}: the new form doesn't find them"
+    effect = f"existing items have the old form in {names}: reads with the new form don't find them"
     action = f"before the new code reads, {copied(after, is_moved=primary)}"
     yield Change(severity, "spelling-changed", place, what, effect, action)
 
@@ -263,7 +263,7 @@ def source_text(function: Callable[..., Any] | None) -> str | None:
 
 
 def _as(mark: StoredAs | None) -> str:
-    return "as its type is" if mark is None else f"as {mark}"
+    return "in the format of its type" if mark is None else f"as {mark}"
 
 
 # Types
@@ -276,10 +276,10 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
     if before == now:
         return
     name, new_name = type_name(old.annotation), type_name(new.annotation)
-    types = f"the type was {name}, and is {new_name}"
+    types = f"the type was {name}, and is now {new_name}"
     narrower = list(_narrower(before, now))
     if not narrower:
-        what = types if name != new_name else f"it accepts more than the {name} before"
+        what = types if name != new_name else f"it accepts more values than the previous {name}"
         yield safe("type-widened", place, what, "all stored values are still valid")
         return
     has_default = not after.cls.model_fields[new.name].is_required()
@@ -287,7 +287,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         effect = "items without a value read as the default"
         yield safe("type-narrowed", place, types, effect)
         return
-    what = types if name != new_name else f"it accepts less than the {name} before"
+    what = types if name != new_name else f"it accepts fewer values than the previous {name}"
     effect = f"existing items with values that are no longer valid can't be read: {'; '.join(narrower)}"
     action = "keyplan drift --items with the new design counts them; they must be corrected before the new code reads"
     yield breaking("type-narrowed", place, what, effect, action)
@@ -362,7 +362,7 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     old_values, new_values = _values(before), _values(now)
     if new_values is not None:
         if old_values is None:
-            yield f"other values than {', '.join(map(repr, new_values))}"
+            yield f"values other than {', '.join(map(repr, new_values))}"
         elif set(map(repr, old_values)) - set(map(repr, new_values)):
             yield ", ".join(repr(value) for value in old_values if value not in new_values)
     for sign, names in _LIMITS:
@@ -433,13 +433,13 @@ def _default_changes(
     kept_nothing = not old.keeps_null and (old.optional or kind_of(old.annotation) in _SETS)
     if not kept_nothing and old.required:
         return  # every item has a value
-    what = f"its default is {other!r}" if was.is_required() else f"its default was {default!r}, and is {other!r}"
+    what = f"its default is {other!r}" if was.is_required() else f"its default was {default!r}, and is now {other!r}"
     effect = "only items older than the field read as the new default; all others have a value"
     if not kept_nothing:
         yield safe("default-changed", place, what, effect)
         return
     nothing = "None" if old.optional else "empty"
-    effect = f"items in which it was {nothing} store nothing, and read as the new default"
+    effect = f"items in which it was {nothing} don't store it, and read as the new default"
     action = f"to keep {nothing}, before the new code reads, {copied(after)}"
     yield migration("default-changed", place, what, effect, action)
 

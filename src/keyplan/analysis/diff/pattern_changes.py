@@ -39,11 +39,11 @@ def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change
 def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
     if type(before) is not type(after):
         kinds = {ReadPattern: "a read", WritePattern: "a write"}
-        what = f"it was {kinds[type(before)]}, and is {kinds[type(after)]}"
+        what = f"it was {kinds[type(before)]}, and is now {kinds[type(after)]}"
         yield api("pattern-changed", place, what, "callers must change")
         return
     if before.id != after.id:
-        yield safe("pattern-id-changed", place, f"the id was {before.id}, and is {after.id}")
+        yield safe("pattern-id-changed", place, f"the id was {before.id}, and is now {after.id}")
     yield from _signature(place, before.signature, after.signature)
     if isinstance(before, ReadPattern) and isinstance(after, ReadPattern):
         yield from _served(place, before, after)
@@ -76,7 +76,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         other_default = before.by_name[name].default if name in before.by_name else parameter.default
         optional = not parameter.required and other_default is not REQUIRED
         if optional and repr(plain(other_default)) != repr(plain(parameter.default)):
-            what = f"the default of {name} is {parameter.default!r}, and was {other_default!r}"
+            what = f"the default of {name} was {other_default!r}, and is now {parameter.default!r}"
             effect = "calls without it get another result"
             yield api("default-argument-changed", place, what, effect)
     if more:
@@ -85,19 +85,19 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
 
 def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
     if uses_of(before) != uses_of(after):
-        what = f"it was served{_by(before)}, and is served{_by(after)}"
+        what = f"it was read{_by(before)}, and is now read{_by(after)}"
         effect = "existing cursors are rejected"
         yield safe("pattern-moved", place, what, effect)
     order, new_order = _order(before), _order(after)
     if order != new_order and not after.shape.told:
-        what = f"the result was in {order}, and is in {new_order}"
+        what = f"the result was in {order}, and is now in {new_order}"
         effect = "callers get different items first; existing cursors are rejected"
         yield api("order-changed", place, what, effect)
     yield from _bucketed(place, before, after)
     for code, described, text, effect in (
-        ("filter-changed", _where, "the filter was {}, and is {}", "callers get different items"),
-        ("junction-changed", _ways, "it went through {}, and goes through {}", "callers get different items"),
-        ("number-changed", _counted, "it returned {}, and returns {}", "callers get a different number of items"),
+        ("filter-changed", _where, "the filter was {}, and is now {}", "callers get different items"),
+        ("junction-changed", _ways, "it read through {}, and now reads through {}", "callers get different items"),
+        ("number-changed", _counted, "it returned {}, and now returns {}", "callers get a different number of items"),
     ):
         old, new = described(before), described(after)
         if old != new:
@@ -123,7 +123,7 @@ def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[C
         return
     now = f"a range of {new.field} is read {new.unit} by {new.unit}"
     what = now if old is None else f"{now}, and was {old.unit} by {old.unit}"
-    effect = f"ranges need both bounds, over {BUCKETS_MAX:,} {new.unit}s at most"
+    effect = f"a range needs both bounds, and can cover at most {BUCKETS_MAX:,} {new.unit}s"
     yield api("buckets-changed", place, what, effect)
 
 

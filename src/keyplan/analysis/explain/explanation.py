@@ -91,7 +91,7 @@ def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
     if missing is not None:
         return f"it lacks the items whose {missing} is None"
     if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
-        return "it supports the pattern too, but not the other entities of the result"
+        return "it also supports the pattern, but lacks other entities of the result"
     if chosen is not None and match.key.index is not None and chosen.index is None:
         return "it also supports the pattern; the table is preferred to an index"
     if chosen is not None and match.key.shards > chosen.shards:
@@ -174,8 +174,8 @@ def requests_of_write(
     except Exception as error:  # noqa: BLE001 - a body is its author's code
         ended = f" The call ends with an error: {type(error).__name__}: {error}."
     if not analysis.asked:
-        return tuple(requests), f"Times and new ids are those of this explanation.{ended}"
-    note = "These are the requests on an empty table; further ones depend on what the reads find."
+        return tuple(requests), f"Timestamps and generated ids are examples.{ended}"
+    note = "These are the requests on an empty table; other requests depend on what the reads find."
     return tuple(requests), note + ended
 
 
@@ -198,12 +198,12 @@ def _write_proof(analysis: WriteAnalysis) -> str:
     if kinds and analysis.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
         parts.append(f"Its one action ({kinds[0]}) is one conditional request.")
     elif kinds:
-        together = "together: one is one conditional request, several are one TransactWriteItems"
+        together = "together (one action as a conditional request, several as one TransactWriteItems)"
         if analysis.joined:
             together = "in one TransactWriteItems with the actions of the writes that it calls"
-        parts.append(f"Its actions ({', '.join(kinds)}) go out {together}, all or nothing.")
+        parts.append(f"Its actions ({', '.join(kinds)}) are sent {together}, all or nothing.")
     if "Batch" in analysis.kinds:
-        goes = "goes out" if batch_alone else "follows"
+        goes = "is sent" if batch_alone else "follows"
         parts.append(f"Its Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
     if analysis.pattern.attempts > 1:
         parts.append(f"If a condition fails, it is retried, up to {analysis.pattern.attempts} attempts in all.")
@@ -307,7 +307,7 @@ class _Read:
     def _nothing_asked(self, values: Mapping[str, Any]) -> str:
         parameters = self.pattern.signature.parameters
         empty = [each.name for each in parameters if each.kind is ParameterKind.EACH and not values.get(each.name)]
-        why = f"{empty[0]} has no values" if empty else "Nothing can be in this range"
+        why = f"{empty[0]} has no values" if empty else "The range is empty"
         return f"{why}, so no request is sent."
 
     def _requests(self, values: dict[str, Any]) -> list[Request]:
@@ -377,7 +377,7 @@ def _write(
     requests: tuple[Request, ...] = ()
     note = "Pass arguments to see the requests, with their conditions."
     if analysis.asked:
-        note += " They depend on the results of the reads, too."
+        note += " The requests also depend on the results of the reads."
     if bound is not None and cls is not None:
         requests, note = requests_of_write(analysis, cls, bound)
     return Explanation(

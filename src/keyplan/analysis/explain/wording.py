@@ -187,7 +187,7 @@ def _query_proof(plan: plans.QueryPlan, pattern: plans.ReadPattern) -> str:
     text += _afterwards(plan, key.place, omitted)
     if pattern.shape.kind is ShapeKind.COUNT:
         total = pattern.options.total
-        how = "the items are counted by their keys" if total is None else f"{total} is added up"
+        how = "the items are counted by their keys" if total is None else f"the values of {total} are added up"
         text += f"; {how}, page by page to the end, and every read item is charged"
     return text
 
@@ -229,10 +229,10 @@ def _through_proof(plan: plans.ThroughPlan, pattern: plans.ReadPattern) -> str:
     first = proof(plan.junction, pattern)
     if isinstance(plan.end, plans.GetPlan):
         how = "in batches of 100" if pattern.shape.many else "with one GetItem"
-        return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read by it {how}"
+        return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read {how}"
     end = plan.end.matches[0].entity.name
     place = plan.end.key.place
-    return f"{first}; {fields} of each {junction.name} names a partition of {place} with its {end}, queried in turn"
+    return f"{first}; {fields} of each {junction.name} is a partition of {place} with {end} items, queried in turn"
 
 
 # Formats of values in keys, and entities of items

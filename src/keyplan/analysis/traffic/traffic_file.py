@@ -229,7 +229,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
         place, pattern = f"patterns.{name}", ids.get(name, name)
         other = seen.setdefault(pattern, name)
         if other != name:
-            yield ErrorDetail(place, f"it is the same pattern as {other}, which is also set", "keep one of the two")
+            yield ErrorDetail(place, f"it names the same pattern as {other}, which is also set", "remove one of them")
         yield from _unknown(f"{place}.hottest", _part(loads, name, "hottest"), keys, "the design has no such key")
         same = [design.patterns[pattern] for design in designs if pattern in design.patterns]
         known = {parameter for each in same for parameter in each.signature.by_name}

@@ -74,7 +74,7 @@ class WriteAnalysis:
         if self.runs.unknown is not None:
             return (self.runs.unknown,)
         result = dict.fromkeys(
-            f"no dry run yields the {action.kind}{'' if action.entity is None else ' ' + action.entity.name} in line "
+            f"no dry run reaches the {action.kind}{'' if action.entity is None else ' ' + action.entity.name} in line "
             f"{action.line} (give the write an example=)"
             for action in self.actions
             if not any(_is_of(shape, action) for shape in self._shapes)
@@ -147,7 +147,7 @@ class WriteAnalysis:
     def _of_the_code(self) -> Iterator[BodyFault]:
         for name, line in self.code.direct_calls.items():
             if name in self.design.reads:
-                hint = f"read with `yield from self.{name}.read(...)`: the write then expects what it found"
+                hint = f"read with `yield from self.{name}.read(...)`: the write then requires the item to be unchanged"
             elif name in self.design.writes:
                 hint = f"use `yield from self.{name}.in_transaction(...)`, in the same transaction"
             else:
@@ -278,7 +278,7 @@ class WriteAnalyzer:
 
     def dry_runs(self, pattern: WritePattern, typical: Typical) -> DryRuns:
         if self.owner is None:
-            return DryRuns(unknown="its class isn't given")
+            return DryRuns(unknown="the class of the design is missing")
         return dry_runs(self.design, self.owner, pattern, self._code(pattern), typical, self._traffic)
 
     def faults(self) -> Mapping[str, tuple[BodyFault, ...]]:

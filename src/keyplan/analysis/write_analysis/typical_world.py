@@ -146,7 +146,7 @@ class TypicalWorld:
         else:
             count = self.finds.items(pattern, known)
             if count > ANSWER_MAX:
-                self.notes.append(f"{pattern.name}: the dry run finds {ANSWER_MAX} of {count:,} items")
+                self.notes.append(f"{pattern.name}: the dry run reads only {ANSWER_MAX} of {count:,} items")
             numbers = range(min(count, ANSWER_MAX))
             result = [self._shown(pattern, self.instance(entities[at % len(entities)], equal, at)) for at in numbers]
         return Page(result, None) if shape.kind is ShapeKind.PAGE else result

@@ -242,7 +242,7 @@ def exchange_failed(location: Location, error: OSError | ssl.SSLError | Protocol
         text = f"{location.endpoint}: {error}"
         hint = "check that the URL is that of DynamoDB; an endpoint with TLS is dynamodb+https://HOST:PORT/TABLE"
         return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
-    text = f"{location.endpoint}: the connection broke: {error}"
+    text = f"{location.endpoint}: the connection failed: {error}"
     return Failure(StoreError(text, hint="check the network, and retry"), Kind.TRANSIENT, lost=True)
 
 
@@ -254,7 +254,7 @@ def closed(location: Location) -> Failure:
 
 def too_slow(location: Location) -> Failure:
     """The response wasn't complete in time."""
-    text = f"{location.endpoint}: no response within {location.settings.answer_seconds:g} s, or the call's total time"
+    text = f"{location.endpoint}: no response within {location.settings.answer_seconds:g} s, or the call timed out"
     hint = "raise ?answer_seconds= or ?total_seconds="
     return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
 

@@ -81,10 +81,10 @@ _HINTS = {
     "AccessDeniedException": "the credentials are valid, but lack this permission: check the policies",
     "ExpiredTokenException": "sign in again (aws sso login), or refresh the session's credentials",
     "IncompleteSignatureException": "check that the access key and its secret are complete",
-    "InvalidSignatureException": "check that the secret belongs to the access key, the region, and the clock",
+    "InvalidSignatureException": "check that the secret belongs to the access key, and check the region and the clock",
     "MissingAuthenticationTokenException": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile",
-    "ResourceNotFoundException": "check that the table exists, and the region, account and endpoint",
-    "UnrecognizedClientException": "the access key is unknown there: check the key, token and region",
+    "ResourceNotFoundException": "check that the table exists, and check the region, account and endpoint",
+    "UnrecognizedClientException": "the access key is unknown to the endpoint: check the key, token and region",
 }
 _CLASSES: dict[str, type[DynamoDBError]] = {
     var.type: var

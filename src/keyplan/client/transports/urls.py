@@ -90,7 +90,7 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
     if parts.scheme not in _SCHEMES:
         raise _wrong(text, f"{parts.scheme}:// isn't a store's scheme")
     if parts.username or parts.password or parts.fragment:
-        raise _wrong(text, "it has a user or a fragment")
+        raise _wrong(text, "it contains a user or a fragment")
     options = _options(text, parts.query)
     table = unquote(parts.path.removeprefix("/")) or default_table
     if not _TABLE.fullmatch(table):
@@ -101,7 +101,7 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
     host = parts.hostname or ""
     if parts.scheme == "dynamodb":
         if port is not None:
-            raise _wrong(text, "a region has no port")
+            raise _wrong(text, "a port isn't allowed after a region")
         region = region or host or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
         if region and not _REGION.fullmatch(region):
             raise _wrong(text, f"invalid region {region!r}")

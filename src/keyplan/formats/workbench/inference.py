@@ -100,7 +100,7 @@ class _Drafting:
         for own in out.fields:
             own.optional = own.name not in primary and (not self.items or None in own.values)
         if not self.items:
-            out.todo.append("the model has no sample of it; its key and fields are guesses")
+            out.todo.append("the model has no sample items for it; its key and fields are guesses")
         return out
 
     # Fields
@@ -199,7 +199,7 @@ class _Drafting:
         for kind, name, spec in ((kind, *pair) for kind, text in pairs for pair in variables_in(text)):
             each = self.out.field(name)
             if each is None:
-                todo = "TODO: part of a key, and not an attribute of the sample"
+                todo = "TODO: part of a key, but not an attribute in the sample"
                 each = Field(name, name, "str", [None] * len(self.items), todo=todo)
                 self.out.fields.append(each)
             if re.match(r"0?\d*d", spec) and "desc" not in spec[:4]:

@@ -126,7 +126,7 @@ class _Writer:
         name = " ".join((self.model.name or "a model").split())
         yield '# mypy: disable-error-code="empty-body"'
         yield docstring(
-            f"{name}, from a NoSQL Workbench model. Check each TODO, and replace the access patterns by your own."
+            f"{name}, from a NoSQL Workbench model. Check each TODO, and replace the access patterns with your own."
         )
         yield ""
         yield "from __future__ import annotations"
@@ -187,7 +187,7 @@ class _Writer:
         yield ""
         yield ""
         yield f"class {cls.name}(Entity):"
-        yield f"    {docstring(f'The facet {facet}.' if facet else f'{own.group.name}, as its items show.')}"
+        yield f"    {docstring(f'The facet {facet}.' if facet else f'{own.group.name}, inferred from its items.')}"
         yield from self._todo(cls.name, [text if text.startswith("TODO") else f"TODO: {text}" for text in own.todo])
         yield ""
         identity = {each.name for each in cls.identity}

@@ -156,7 +156,7 @@ class _EntityCompiler:
                 self.fault(
                     key.name,
                     f"it contains only a part of {name}, so two items with different {name} would have one key",
-                    f"use the whole {{{name}}} in the key, or a field of only that part",
+                    f"use the whole {{{name}}} in the key, or declare a field with only that part",
                 )
 
     def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
@@ -336,7 +336,7 @@ class _EntityCompiler:
             other.name,
             f"it shares the attribute {attribute.name} with {key.name}, which stores {held} in it "
             f"(when={dict(key.when)}, shards={key.shards})",
-            f"give both keys the same template, when= and shards=, or another attribute to one of them{way}",
+            f"give both keys the same template, when= and shards=, or give one of them another attribute{way}",
         )
 
 

@@ -227,7 +227,7 @@ class _ReadCompiler:
                 matches, self.targets, self.options, self._filter((), plan_checks.attributes_held(matches))
             )
         if self.options.complete:
-            raise Problem("the table contains everything already", "omit complete=True")
+            raise Problem("the table already contains all attributes", "omit complete=True")
         return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
 
     def _refuse_order(self, why: str) -> None:

@@ -67,7 +67,7 @@ def match_key(
     unused = sorted(needed - used - narrowed)
     unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
     if unsorted:
-        why = f"it contains {', '.join(unsorted)} only in part, or unsorted, and so supports no range"
+        why = f"it contains {', '.join(unsorted)} only in part or unsorted, so it doesn't support ranges"
         return Miss(key, why, len(unused) + 1)
     if unused:
         return Miss(key, f"it doesn't contain {', '.join(unused)} after the known fields", len(unused) + 1)
@@ -192,7 +192,7 @@ def _implied(
         asked = known.values if known is not None else fixed.get(name)
         if asked is None or not all_in(asked, allowed):
             shown = " or ".join(map(repr, allowed))
-            return Miss(key, f"it contains only items with {name} = {shown}, which the pattern doesn't fix", 1)
+            return Miss(key, f"it contains only items with {name} = {shown}, which the pattern doesn't require", 1)
         # A call can have fewer values than its type, and an Each can be empty
         always = known is not None and (
             known.source == "constant"
@@ -207,7 +207,7 @@ def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool)
     if isinstance(match, Miss) or match.buckets is None or not (by_junction or collection):
         return match
     buckets, what = match.buckets, "a collection" if collection else "a junction"
-    return Miss(match.key, f"it is read {buckets.unit} by {buckets.unit} of {buckets.field}, which {what} isn't", 2)
+    return Miss(match.key, f"it is read {buckets.unit} by {buckets.unit} of {buckets.field}, unlike {what}", 2)
 
 
 def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:

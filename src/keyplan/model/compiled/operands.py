@@ -48,7 +48,7 @@ _TAGS: Mapping[Any, str] = {
 }
 _ORDERED = frozenset({"S", "N", "B"})
 _SIZED = frozenset({"S", "B", "L", "M", "a set"})
-_UNORDERED_TEXT = "its stored form doesn't sort as its values do"
+_UNORDERED_TEXT = "its stored form doesn't sort like its values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class StoredOperand:
         if self.tag == "N" and not self.epoch and given in _NUMBERS and self.codec is None:
             return None
         how = ", stored as its seconds since 1970" if self.epoch else ""
-        return f"{self.name} is {type_name(self.annotation)}{how}, and never {type_name(annotation)}"
+        return f"{self.name} is {type_name(self.annotation)}{how}, so it can't be {type_name(annotation)}"
 
     def encoder(self, annotation: Any) -> Encoder:
         if self.codec is not None:

@@ -41,8 +41,8 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
             same = all(way.fields.get(name, name) == name for name in template.fields)
             if own != wanted or not same:
                 raise Problem(
-                    f"{junction.key.name} isn't in the order of {ordering.key.name}, like the other "
-                    f"junction's ends: its sort key in the table must be {wanted}",
+                    f"{junction.key.name} is ordered differently from {ordering.key.name}, to which the other junction "
+                    f"points: its sort key in the table must be {wanted}",
                     "give it that sort key, with the same fields",
                 )
 
@@ -188,5 +188,5 @@ def asking_for_time(match: KeyMatch) -> KeyMatch:
 
 def _check_lacking(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
     if not any(lacking_in_index(match) for match in matches):
-        raise Problem(f"{matches[0].key.place} contains everything already", "omit complete=True")
+        raise Problem(f"{matches[0].key.place} already contains all attributes", "omit complete=True")
     check_filtered(matches, condition)

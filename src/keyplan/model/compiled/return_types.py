@@ -32,7 +32,7 @@ WORDS = {
     ShapeKind.ONE: "one item",
     ShapeKind.COLLECTION: "one collection",
     ShapeKind.COUNT: "a count",
-    ShapeKind.EXISTS: "a yes or no",
+    ShapeKind.EXISTS: "True or False",
 }
 """Names of results that aren't sequences of items."""
 

@@ -187,7 +187,7 @@ class Update(_ByKey[E_co]):
                 return self.set(**{str(name): change})
             before = self.changes.get(str(name), Within(()))
             if not isinstance(before, Within):
-                raise ArgumentError("it is already changed as a whole", place=str(name), hint="use one change")
+                raise ArgumentError("another change sets the whole field", place=str(name), hint="use one change")
             return self.set(**{str(name): Within((*before.changes, (tuple(rest), change)))})
 
         return At(make, (Add, Append, lambda _: Remove()))

@@ -185,7 +185,7 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
     """Why pydantic's serialization can't store values of a type: it masks, decodes or doesn't support them."""
     hint = "store it in another type, or give it a serializer and a validator that read it back"
     if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
-        return Problem("its validator rejects values that it returned; instances are validated again on writes", hint)
+        return Problem("its validator rejects its own results, and instances are validated again on writes", hint)
     if form is not Form.DUMPED:
         return None
     if holds(annotation, lambda part: isinstance(cls := get_origin(part) or part, type) and issubclass(cls, _SECRETS)):
@@ -193,7 +193,7 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
     try:
         _adapter_of(annotation).json_schema(mode="serialization")
     except PydanticInvalidForJsonSchema as error:
-        return Problem(f"pydantic has no JSON form for it: {error.message.splitlines()[0]}", hint)
+        return Problem(f"pydantic can't serialize it to JSON: {error.message.splitlines()[0]}", hint)
     except (PydanticUserError, TypeError, NameError):
         pass
     return None
@@ -269,7 +269,7 @@ def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> Non
         raise values.ValueFault(f"it can't be read back: {error.errors()[0]['msg']}") from None
     numbers = isinstance(result, int | float) and isinstance(value, int | float)
     if result != value or (type(result) is not type(value) and not numbers):
-        raise values.ValueFault(f"it would be read back as {result!r}: JSON has no form for it, declare its type")
+        raise values.ValueFault(f"it would be read back as {result!r}: JSON can't represent it; declare its type")
 
 
 def holds_anything(annotation: Any) -> bool:
@@ -377,5 +377,5 @@ def undeclared(value: Any) -> Any:
     except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):
         result = to_jsonable_python(value, fallback=repr)
     if result != value:
-        raise ArgumentError(f"{value!r} would be read back as {result!r}", hint="declare a field of its type")
+        raise ArgumentError(f"{value!r} would be read back as {result!r}", hint="declare a field of this type")
     return value

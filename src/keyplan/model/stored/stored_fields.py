@@ -123,7 +123,7 @@ def _alias_problem(annotation: Any) -> Problem | None:
             read = given.choices if isinstance(given, AliasChoices) else [given]
             if stored != name and (stored not in read or stored in model.model_fields):
                 return Problem(
-                    f"{model.__name__}.{name} would be stored as {stored}, and isn't read from there",
+                    f"{model.__name__}.{name} would be stored as {stored}, but not read from that attribute",
                     "give it one alias, Field(alias=...), that no other field uses",
                 )
     return None

@@ -304,7 +304,7 @@ def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
         try:
             return adapter.dump_json(adapter.validate_python(value), by_alias=True)
         except PydanticSerializationError as error:
-            raise values.ValueFault(f"it has no JSON form: {error}") from None
+            raise values.ValueFault(f"it can't be serialized to JSON: {error}") from None
         except ValidationError as error:
             message = lowered(error.errors(include_url=False)[0]["msg"])
             raise values.ValueFault(f"{message}; given: {shown(value)}") from None
@@ -362,7 +362,7 @@ def _pair(mark: StoredAs, write: Callable[[Any], Any], read: Callable[[Any], Any
     def compare(value: Any) -> dict[str, Any]:
         result = encode(value)
         if encode(value) != result:
-            raise values.ValueFault("its write function returns another form each time, so it can't be compared")
+            raise values.ValueFault("its write function returns a different form each time: values can't be compared")
         return result
 
     return _form(mark, encode, decode, compare=compare)

@@ -22,7 +22,7 @@ def damaged(fault: Exception, place: str) -> KeyplanError:
         return fault
     if isinstance(fault, orjson.JSONDecodeError):
         return unreadable(place, fault)
-    return unreadable(place, f"{type(fault).__name__}: {fault}, unless this is a fault of the store")
+    return unreadable(place, f"{type(fault).__name__}: {fault}, unless this is a bug in the store")
 
 
 def decode(body: bytes) -> dict[str, Any]:

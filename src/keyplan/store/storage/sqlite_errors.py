@@ -48,7 +48,7 @@ def locked(place: str, waited_s: float) -> StoreError:
     return StoreError(
         f"Another process or thread has held the store's write lock for {waited_s:g} s",
         place=place,
-        hint="Look for a process that hangs in a write, or open with a longer busy_timeout_s.",
+        hint="Look for a process with an unfinished write, or open with a longer busy_timeout_s.",
     )
 
 
@@ -64,8 +64,7 @@ _REMOVED = (
 
 def replaced(place: str) -> StoreError:
     return StoreError(
-        "The file was removed, or another one was put in its place, while it was open: the last write isn't in the "
-        "file that this path names now",
+        "The file was removed or replaced while it was open: the last write isn't in the file that is now at this path",
         place=place,
         hint="Close the store, and open it again to use the file at this path.",
     )
@@ -99,7 +98,7 @@ def wal_removed(place: str, process: int) -> StoreError:
     return StoreError(
         f"The -wal file next to the store was removed while {name} has the store open",
         place=place,
-        hint="Let that process use the store once more, or end it: either saves its writes. Then open the store again.",
+        hint="Let that process use the store once more, or stop it; both save its writes. Then open the store again.",
     )
 
 
@@ -144,8 +143,8 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (apsw.PermissionsError, "The file can't be accessed", "Allow this user to read and write it."),
     (apsw.AuthError, "The file can't be accessed", "Allow this user to read and write it."),
     (apsw.FullError, "The disk is full; nothing was written", "Free space and try again."),
-    (apsw.BusyError, "The file is locked", "Look for a process that holds it."),
-    (apsw.LockedError, "The file is locked", "Look for a process that holds it."),
+    (apsw.BusyError, "The file is locked", "Look for a process that has locked it."),
+    (apsw.LockedError, "The file is locked", "Look for a process that has locked it."),
     (apsw.IOError, "The disk failed; nothing was written", "Check the system's log."),
     (apsw.NoMemError, "Out of memory", "Free memory and try again."),
     (apsw.TooBigError, "A value is too large for the store", "Items hold at most 400 KB."),

@@ -134,7 +134,7 @@ def _write_of(database: Database, name: str, record: Fields | UnreadableError) -
     condition = {member: record[member] for member in _CONDITION if member in record}
     for member, value in condition.items():
         if not isinstance(value, str if member == "ConditionExpression" else dict):
-            raise ValueFault(f"{member} is of another type")
+            raise ValueFault(f"{member} has an invalid type")
     return prepare.put(database, {"TableName": name, "Item": record["Item"], **condition})
 
 

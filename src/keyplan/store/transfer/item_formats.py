@@ -186,10 +186,10 @@ def _attribute(value: Any) -> dict[str, Any]:
 def _set(annotations: list[str], value: Any) -> dict[str, Any]:
     tag = _SETS.get(annotations[0]) if len(annotations) == 1 else None
     if tag is None or not isinstance(value, list):
-        raise ValueError(f"the annotation {annotations[0]} isn't one of a set")
+        raise ValueError(f"the annotation {annotations[0]} isn't a set type")
     members = [_attribute(member) for member in value]
     if any(tag[0] not in member for member in members):
-        raise ValueError(f"{annotations[0]} has members of another type")
+        raise ValueError(f"{annotations[0]} has members of different types")
     return {tag: [member[tag[0]] for member in members]}
 
 
@@ -238,7 +238,7 @@ def _csv_records(file: IO[bytes], how: Csv) -> Iterator[Fields]:
             if header is None:
                 header = row
             elif len(row) != len(header):
-                yield {"ErrorDetail": f"The row has {len(row)} columns, the header {len(header)}"}
+                yield {"ErrorDetail": f"The row has {len(row)} columns, but the header has {len(header)}"}
             else:
                 yield {"Item": {name: {how.types.get(name, "S"): cell} for name, cell in zip(header, row, strict=True)}}
     finally:

@@ -23,7 +23,7 @@ function Row({ question, traffic }) {
     <td><span class=${`id ${question.kind}`}>${question.id}</span></td>
     <td class="signature"><a href=${view("map", { question: name })}><b>${name}</b></a><code>${rest}</code><p class="quiet">${question.doc.split("\n\n")[0]}</p></td>
     <td>${question.operation}${question.index ? html`<br /><code class="quiet">${question.index}</code>` : null}</td>
-    <td class="condition">${question.kind === "write" ? html`<span class="quiet">${question.asks.length ? `reads ${question.asks.join(", ")} first` : "writes without reading"}</span>` : html`<code>${question.key_condition}</code>`}
+    <td class="condition">${question.kind === "write" ? html`<span class="quiet">${question.asks.length ? `reads ${question.asks.join(", ")} first` : "writes without a read"}</span>` : html`<code>${question.key_condition}</code>`}
       ${question.filter ? html`<p class="quiet">filter <code>${question.filter}</code></p>` : null}</td>
     <td class="figure" data-label="per call">${question.failure ? html`<span class="quiet" title=${question.failure}>unknown</span>` : html`${question.read_units ? html`${number(question.read_units)} read` : null}${question.read_units && question.write_units ? html`<br />` : null}${question.write_units ? html`${number(question.write_units)} write` : null}`}</td>
     <td class="figure" data-label="per million">${usd(question.usd_million)}</td>

@@ -14,9 +14,9 @@ from keyplan_systems.blog.posts import PostWrites
 
 _FOLDED = "accounts.py folds the case of input before the query"
 _ONCE_A_MINUTE = "written at most once a minute: see README.md"
-_ALL_STATUSES = "the document indexes posts of every status"
+_ALL_STATUSES = "the specification requires posts of every status in the index"
 _REASONS = {
-    "KP103 PostContent.content": "check_content rejects longer texts before the request",
+    "KP103 PostContent.content": "check_content rejects longer content before the request",
     "KP103 Blog.link_provider": "a user has at most one identity per provider",
     "KP213 user_by_email": _FOLDED,
     "KP213 user_by_username": _FOLDED,
@@ -29,10 +29,10 @@ _REASONS = {
     "KP209": "each refresh_* write changes its ranking at a bounded rate",
     "KP314 Blog.end_sessions": "incrementing the epoch twice ends the same sessions",
     "KP306 Blog.lead": "an import overwrites the redirects of an earlier import",
-    "KP405": "index names follow the document",
+    "KP405": "the specification defines the index names",
     "KP406 Post.by_status_created": _ALL_STATUSES,
     "KP406 Post.by_status_rating": _ALL_STATUSES,
-    "KP602 Counter.expires_at": "only closed shards expire, and they count nothing",
+    "KP602 Counter.expires_at": "only closed shards expire, and they are no longer counted",
     "KP602 Session.expires_at": "Sessions.of compares it with the current time",
 }
 """Ignored findings of ``keyplan check``, with reasons."""

@@ -154,8 +154,8 @@ class _Import:
         look = looked_at(plain.text)
         for kind, names in plain.removed.items():
             self.groups.add(f"{kind}, not rendered", file.path, names, "write them as Markdown")
-        self.groups.add("HTML that pages don't show", file.path, look.left_out, "write it as Markdown")
-        self.groups.add("links without a target, unchanged", file.path, self.links.lost, "change or remove them")
+        self.groups.add("HTML that isn't displayed", file.path, look.left_out, "write it as Markdown")
+        self.groups.add("links to missing targets, unchanged", file.path, self.links.lost, "change or remove them")
         self.ids[post_address(self.slugs[file.path])] = look.ids
         self.anchored[file.path] = [link for link in look.links if "#" in link]
         return plain.text

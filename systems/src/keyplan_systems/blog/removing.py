@@ -71,7 +71,7 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
             _uncount(blog, Delete(seen), seen.viewed_id, {"views": -1})
     _all(blog, closed("user", user_id))
     _remove_user(blog, user)
-    stays = ["Your views, likes and ratings of other posts, and views of your page, under an id without an account."]
+    stays = ["Your views, likes and ratings of other posts, and views of your page, under an anonymous id."]
     if comments:
         stays.append(f"{comments} {'comment' if comments == 1 else 'comments'} without text.")
     return stays

@@ -124,7 +124,7 @@ class BibtexFiles:
                 case ParsingFailedBlock() as failed:
                     reason = str(getattr(failed.error, "abort_reason", failed.error)).strip().rstrip(".")
                     yield Trouble(
-                        line, f"the entry can't be read: {_inline(reason)}", "close its braces, and its values' braces"
+                        line, f"the entry can't be read: {_inline(reason)}", "close the braces of the entry and of its values"
                     )
                 case ImplicitComment() as between:
                     yield from _between(line, between.comment)
@@ -228,7 +228,7 @@ class _EntryReader:
         kind = self.entry.entry_type.lower()
         title, url = _text(own.get("title", "")), _address(own.get("url", ""))
         if not key or not title:
-            yield Trouble(self.line, f"entry {key} has no title" if key else "entry has no key", "an entry needs both")
+            yield Trouble(self.line, f"entry {key} has no title" if key else "entry has no key", "add it")
             return
         collection, named = self._collection(kind)
         odd = sorted(name for name in own if not FIELD_NAME.fullmatch(name))

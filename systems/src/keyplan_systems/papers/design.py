@@ -232,7 +232,7 @@ class PaperWithAuthors(NamedTuple):
 
 SILENCE = {
     "KP201 Collection.primary": "a collection is written once",
-    "KP306 set_text": "a text replaces the previous one",
+    "KP306 set_text": "a new text replaces the previous one",
     "KP315 new_version": "a revision's number is never used again",
     "KP407 papers_by_author": "a superseded draft has no date, and is in no listing",
     "KP407 papers_in_collection": "a superseded draft has no date, and is in no listing",
@@ -347,9 +347,9 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         """
         if paper.status == "superseded":
             raise Refused(
-                "a paper is added as a draft or published",
+                "a new paper must be a draft or published",
                 place="Papers.add_paper",
-                hint="supersede it by an existing paper",
+                hint="add it first, then supersede it",
             )
         names = yield from self._names(authors, "Papers.add_paper")
         dated = paper.published_at or now()

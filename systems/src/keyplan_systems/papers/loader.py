@@ -86,7 +86,7 @@ def _files(path: Path) -> list[Path]:
     paths = [each for each in found if each.is_file() and not _is_hidden(each.relative_to(path))]
     if not paths:
         raise RequestError(
-            f"{path} has no bibliography", hint=f"give a file, or a folder with {', '.join(KNOWN)} files"
+            f"{path} contains no bibliography", hint=f"give a file, or a folder with {', '.join(KNOWN)} files"
         )
     return paths
 

@@ -117,7 +117,7 @@ class _Loading:
             self._products(table)
         else:
             raise RequestError(
-                f"{self.path.name} has no columns of products or orders",
+                f"{self.path.name} has neither product nor order columns",
                 place=f"{self.path.name}:1",
                 hint="its first line names the columns: product_id, merchant_id, name, price, stock; or order_id, ...",
             )
@@ -196,11 +196,11 @@ class _Loading:
         """Update a product that exists. Its stock stays, because orders have changed it."""
         before = self.design.get(Product, product_id=product.product_id, consistent=True)
         if before is None:
-            raise _RowError("the product was deleted meanwhile", "load the file again")
+            raise _RowError("the product was deleted during the import", "load the file again")
         if before.merchant_id != product.merchant_id:
             raise _RowError(
-                f"product {product.product_id!r} belongs to {before.merchant_id!r}, and its orders too",
-                "give the other merchant's product another id",
+                f"product {product.product_id!r} and its orders belong to {before.merchant_id!r}",
+                "use another id for this product",
             )
         given: dict[str, Any] = {"name": product.name, "price_cents": product.price_cents}
         given |= {
@@ -268,7 +268,7 @@ class _Loading:
     def _line(self, row: Row, number: int, head: Row) -> OrderLine:
         for name in ("user_id", "created_at", "status", "payment_id"):
             if row.values.get(name, "") not in {"", head.values.get(name, "")}:
-                raise _RowError(f"{name} is {row.values[name]!r}, and {head.values[name]!r} on line {head.line}")
+                raise _RowError(f"{name} is {row.values[name]!r}, but {head.values[name]!r} on line {head.line}")
         if self._merchant(row.values["product_id"]) is None:
             raise _RowError(f"there is no product {row.values['product_id']!r}", "load the products first")
         return OrderLine(
@@ -286,7 +286,7 @@ class _Loading:
             raise _RowError(f"its products belong to several merchants: {', '.join(merchants)}", "split the order")
         status = STATUSES.get(values["status"].lower())
         if status is None:
-            raise _RowError(f"status is {values['status']!r}", f"it is one of {', '.join(STATUSES)}")
+            raise _RowError(f"status is {values['status']!r}", f"use one of {', '.join(STATUSES)}")
         total = sum(line.quantity * line.price_cents for line in lines)
         order = Order(
             order_id=values["order_id"],

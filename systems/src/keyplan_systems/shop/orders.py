@@ -138,9 +138,9 @@ class OrderWrites(Reads):
         other = yield from self.payment.read(external_id)
         if other is not None and other.order_id != order_id:
             raise Refused(
-                f"payment {external_id!r} paid order {other.order_id}",
+                f"payment {external_id!r} was already used for order {other.order_id}",
                 place="Shop.pay",
-                hint="use an external payment for one order only",
+                hint="use a separate payment for each order",
             )
         paid = yield from _moved(order, "paid", "Shop.pay")
         yield Update(payment, status="paid", external_id=external_id).only_if(status=payment.status)

@@ -34,7 +34,7 @@ class LoggedMail:
     """Logs mail instead of sending it: for development, with links to follow by hand."""
 
     def send(self, to: str, subject: str, text: str) -> None:
-        _LOG.warning("no mail server is set; this would go to %s:\nSubject: %s\n\n%s", to, subject, text)
+        _LOG.warning("no mail server is set; this mail isn't sent to %s:\nSubject: %s\n\n%s", to, subject, text)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def picture_from(data: bytes, owner: str) -> Picture:
     command = [sys.executable, "-I", str(_PROCESS)]
     done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - our own file
     if done.returncode != 0:
-        raise _refused("it takes too much memory or time to decode")
+        raise _refused("decoding it takes too much memory or time")
     line, _, content = done.stdout.partition(b"\n")
     head: dict[str, Any] = json.loads(line)
     if "error" in head:

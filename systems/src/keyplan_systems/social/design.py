@@ -48,14 +48,14 @@ from keyplan_systems.social.limits import (
 from keyplan_systems.social.people import PeopleWrites
 
 _REASONS = {
-    "KP602 Notification.expires_at": "showing a notification some days longer is acceptable",
+    "KP602 Notification.expires_at": "showing a notification a few days longer is acceptable",
     **dict.fromkeys(
         ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
-        "two users may follow each other: a block ends two followings, the other writes end one",
+        "a block ends at most two follow relationships, the other writes one",
     ),
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
-    "KP303 deliveries_of": "a delivery takes seconds, so an author has one or two",
-    "KP304 feed": "at most 200 followed users are read, 20 in parallel; delivery to further ones is on write",
+    "KP303 deliveries_of": "a delivery takes seconds, so an author has at most a few at a time",
+    "KP304 feed": "at most 200 followed users are read, 20 in parallel; posts of other users are delivered on write",
 }
 """Findings of ``keyplan check`` that are accepted, with reasons."""
 

@@ -70,7 +70,7 @@ def _decided_by_number(subject: Subject) -> Remarks:
         names = " and ".join(sorted(written.code.counted))
         yield Remark(
             written.pattern.place,
-            f"it tests the number of items from {names}, and no condition checks that number when it writes",
+            f"it tests the number of items from {names}, and writes without a condition on that number",
             "keep the number in an item, and update it in the same transaction: "
             'Update(...).set(taken=Add(1)).only_if("taken < :most", most=most)',
             line=written.actions[0].line,

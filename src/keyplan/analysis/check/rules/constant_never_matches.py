@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Remarks:
             if owners and wrong:
                 yield Remark(
                     pattern.place,
-                    f"where= fixes {name} to {', '.join(map(repr, wrong))}, which {owners[0].name}.{name} can't be: "
+                    f"where= requires {', '.join(map(repr, wrong))}, which {owners[0].name}.{name} doesn't allow: "
                     "the result is always empty",
                     _hint(owners[0], name),
                 )

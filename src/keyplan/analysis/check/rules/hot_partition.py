@@ -29,14 +29,14 @@ def _find(subject: Subject) -> Remarks:
         if len(lines) > 1:
             parts = " + ".join(number(demand.per_second) for demand in partition.demands)
             lines.append(f"{parts} = {number(total)} units/s")
-        lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
+        lines.append(f"{number(total)} of the {limit:,} {kind} units/s that a partition supports")
         shards, needed = worst.key.shards, partition.shards_needed
         if kind == "write" and needed > shards:
             over = f" × {shards} shards" if shards > 1 else ""
             how = f"{number(total)}{over} ÷ ({limit:,} × {HEADROOM})"
             lines.append(f"shards needed: {how}, rounded up = {number(needed)}")
         where = f"the busiest partition of {partition.place} ({', '.join(partition.templates)})"
-        message = f"{where} needs {number(total)} {kind} units per second, of at most {limit:,}"
+        message = f"{where} needs {number(total)} {kind} units per second; the limit is {limit:,}"
         severity = Severity.ERROR if total > limit else Severity.WARNING
         place = f"{worst.entity.name}.{worst.key.name}"
         yield Remark(place, message, _hint(worst, kind, needed), tuple(lines), severity)
@@ -47,7 +47,7 @@ def _hint(worst: Demand, kind: str, parts: int) -> str:
         return "cache the result, or copy the item to several keys"
     if worst.one_item:
         many = f"{number(max(parts, 2))} items"
-        return f"it is one item: count in {many} and add them up, or update this one less often"
+        return f"the load is on one item: distribute the count over {many}, or update the item less often"
     if parts <= worst.key.shards:
         return f"shards={worst.key.shards} is enough: increase it before the rate grows"
     return f"set shards={number(parts)}, or write less often"

@@ -60,8 +60,8 @@ def _folds(annotation: Any) -> bool | None:
 def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
     for written in subject.writes:
         if name in written.code.folded and entity in written.entities:
-            message = f"{written.pattern.name} changes its case in code, and its type doesn't: others keep the case"
-            hint = f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]"
+            message = f"{written.pattern.name} changes its case in code, but other writes keep it: the type doesn't"
+            hint = f"lower-case it in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]"
             yield Remark(f"{entity.name}.{name}", message, hint)
             return
 
@@ -71,8 +71,8 @@ def _unfolded(entity: CompiledEntity, name: str) -> Remarks:
     if name.rpartition("_")[2] in TYPED and any(name in claim.fields for claim in entity.claims):
         yield Remark(
             f"{entity.name}.{name}",
-            "its name suggests text that people type, and it is unique byte by byte: 'Ada' and 'ada' are two values",
-            f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
+            "its name suggests user input, and uniqueness is case-sensitive: 'Ada' and 'ada' are different values",
+            f"lower-case it in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             severity=Severity.INFO,
         )
 
@@ -83,7 +83,7 @@ def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
         if parameter is None or entity not in entities_read(pattern.plan) or kind_of(parameter.annotation) is not str:
             continue
         if _folds(parameter.annotation) is False:
-            message = f"it queries {name} in any case, and {entity.name}.{name} is stored lower-cased: it finds nothing"
+            message = f"it doesn't lower-case {name}, and {entity.name}.{name} is stored in lower case: no item matches"
             hint = f"give the parameter the type of {entity.name}.{name}"
             yield Remark(pattern.place, message, hint)
 

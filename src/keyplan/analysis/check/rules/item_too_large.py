@@ -37,7 +37,7 @@ def _find(subject: Subject) -> Remarks:
         size = subject.stored(entity).item_bytes
         if size is not None and size > LARGE_BYTES:
             units = -(-size // KIB_BYTES)
-            message = f"its items are {size:,} bytes, of at most {ITEM_BYTES_MAX:,}"
+            message = f"its items are {size:,} bytes; the limit is {ITEM_BYTES_MAX:,}"
             hint = "move the attributes that are rarely read, or often changed, to separate items"
             arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",)
             yield Remark(entity.name, message, hint, arithmetic)
@@ -67,13 +67,13 @@ def _growing(subject: Subject) -> Remarks:
                     written.pattern.place,
                     f"each call adds to {entity.name}.{name}, which has no maximum length",
                     "store the elements as items in the same partition, or give the field a max_length",
-                    (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",),
+                    (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged for the whole item",),
                 )
         tokens = entity.tokens
         if action.once and tokens is not None and not _taken_out(subject, entity, tokens.name):
             message = f"each call adds a token to {entity.name}.{tokens.name}, and no write removes any"
             hint = f"remove old tokens with {tokens.name}=SetRemove({{token}}), or create an item for each event"
-            arithmetic = (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",)
+            arithmetic = (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged for the whole item",)
             yield Remark(written.pattern.place, message, hint, arithmetic)
 
 

@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
                     if parts is None or attribute.type != "S" or sum(size for size, _ in parts) <= limit:
                         continue
                     total = sum(size for size, _ in parts)
-                    message = f"{template} can be {total:,} bytes long, and {attribute.name} can have {limit:,}"
+                    message = f"{template} can be {total:,} bytes long, but {attribute.name} allows {limit:,}"
                     hint = "reduce the max_length of its fields, or remove them from the key"
                     arithmetic = (f"{' + '.join(text for _, text in parts)} = {total:,} bytes, of {limit:,}",)
                     yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)

@@ -44,7 +44,7 @@ def _find(subject: Subject) -> Remarks:
             given = (action.built or frozenset()) | action.changes.keys()
             if fields := sorted(_days(changed) & given):
                 what = f"it sets {changed.name}.{', '.join(fields)}, part of a key"
-                message = f"{what}, from today(), the local date of the computer"
+                message = f"{what}, using today(), the local date of the computer"
                 hint = "use the date in UTC, now().date(), or in a fixed time zone"
                 yield Remark(written.pattern.place, message, hint, line=action.line)
                 break

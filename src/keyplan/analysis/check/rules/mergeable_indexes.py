@@ -36,8 +36,8 @@ def _find(subject: Subject) -> Remarks:
     total = sum(needed.values())
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
-        message = f"it has {len(indexes)} global indexes of {GLOBAL_INDEXES_MAX}, and {total} are enough"
-        hint = "let entities that have no index in common share one"
+        message = f"it has {len(indexes)} of {GLOBAL_INDEXES_MAX} global indexes, and {total} are enough"
+        hint = "use one index for entities that have no index in common"
         arithmetic = (
             f"most index keys of one entity: {' + '.join(forms)} = {total}",
             f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",

@@ -15,7 +15,7 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 QUOTA_UNITS_MAX = 40_000
-_QUOTA = f"of {QUOTA_UNITS_MAX:,} that a table or an index supports"
+_QUOTA = f"of the {QUOTA_UNITS_MAX:,} that a table or an index supports"
 
 
 def _find(subject: Subject) -> Remarks:
@@ -23,7 +23,7 @@ def _find(subject: Subject) -> Remarks:
         total = sum(units for _, units in parts)
         if total > QUOTA_UNITS_MAX:
             where = subject.table_place if place == "the table" else place
-            message = f"{place} needs {number(total)} {kind} units per second at peak, of at most {QUOTA_UNITS_MAX:,}"
+            message = f"{place} needs {number(total)} {kind} units per second at peak; the limit is {QUOTA_UNITS_MAX:,}"
             added = " + ".join(f"{name} {number(units)}" for name, units in parts)
             hint = "request a higher quota before the traffic arrives"
             yield Remark(where, message, hint, (f"{added} = {number(total)} units/s", _QUOTA))

@@ -40,7 +40,7 @@ def _find(subject: Subject) -> Remarks:
                 lines.append(f"{number(load.per_second)} calls/s × {number(units)} = {total} units/s")
         often = f", {number(load.per_second)} times per second" if load.per_second else ""
         message = f"it reads the whole table{often}"
-        hint = "declare a key whose partition key is the parameters, or ignore the finding if you intend the scan"
+        hint = "declare a key with the parameters as its partition key, or ignore the finding if you intend the scan"
         yield Remark(
             pattern.place, message, hint, tuple(lines), Severity.ERROR if load.per_second else Severity.WARNING
         )

@@ -25,7 +25,7 @@ def _find(subject: Subject) -> Remarks:
             if pattern.shape.many and pattern.limit is not None:
                 continue  # page by page
             message = f"it reads {name} in a loop, one request after the other"
-            hint = f"declare a read with Each[...] of the parameters of {name}, and call it once"
+            hint = f"declare a read with Each[...] for the parameters of {name}, and call it once"
             yield Remark(written.pattern.place, message, hint, line=line)
 
 

@@ -18,7 +18,7 @@ def _find(subject: Subject) -> Remarks:
     most = 1 if table.replicas else 2
     if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:
         message = f"its stream has {table.stream_readers} readers, and a shard supports {most}"
-        hint = "let one reader forward the records, or use Kinesis Data Streams for DynamoDB"
+        hint = "forward the records from one reader, or use Kinesis Data Streams for DynamoDB"
         arithmetic = (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'one'} table",)
         yield Remark(subject.table_place, message, hint, arithmetic)
 

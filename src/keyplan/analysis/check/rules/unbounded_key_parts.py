@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Remarks:
                 message = f"it has no maximum length, and {key.name} contains all its elements"
                 hint = "give it a max_length: Annotated[tuple[str, ...], Field(max_length=5)]"
                 arithmetic = (
-                    "an item for each combination: 5 elements = 2^5 - 1 = 31 items; 10 elements = 1,023",
+                    "one item per combination: 5 elements = 2^5 - 1 = 31 items; 10 elements = 1,023",
                     f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",
                 )
                 yield Remark(f"{entity.name}.{name}", message, hint, arithmetic)
