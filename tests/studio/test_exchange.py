@@ -149,7 +149,7 @@ def test_random_items_round_trip_through_csv(subject: Subject) -> None:
         ("jsonl", "", "0 items"),
         ("jsonl", "{}\n" * 101, "101 items"),
         ("xml", "<a/>", "jsonl or csv"),
-        ("jsonl", 3, "no text"),
+        ("jsonl", 3, "text to import is missing"),
     ],
 )
 def test_every_error_has_a_line_number(subject: Subject, form: str, text: Any, says: str) -> None:

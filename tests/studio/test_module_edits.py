@@ -93,6 +93,6 @@ def test_file_is_written_only_if_it_is_unchanged(subject: Subject, tmp_path: Pat
     assert file.read_text(encoding="utf-8") == TEXT
     run(studio, "write_module", {"text": text, "version": shown["file_version"]})
     assert file.read_text(encoding="utf-8") == text
-    with pytest.raises(RequestError, match="changed meanwhile"):
+    with pytest.raises(RequestError, match="another program changed the file"):
         run(studio, "write_module", {"text": TEXT, "version": shown["file_version"]})
     assert file.read_text(encoding="utf-8") == text

@@ -110,7 +110,7 @@ def test_items_of_no_entity_come_last(counters: Studio) -> None:
     design.transact(Create(Named(name="x")))
     design.store.transport.call("PutItem", {"TableName": "counters", "Item": {"pk": {"S": "A"}, "sk": {"S": "?"}}})
     made = run(counters, "map", {})
-    assert [kind["label"] for kind in made["kinds"]] == ["Counter", "Named", "Named claim", "fits no entity"]
+    assert [kind["label"] for kind in made["kinds"]] == ["Counter", "Named", "Named claim", "matches no entity"]
     assert [each["title"] for each in made["collections"]][-2:] == ["NAME#x", "A"]
 
 

@@ -164,7 +164,7 @@ def test_errors_of_orders_have_line_numbers(empty: Shop, tmp_path: Path) -> None
         ("orders.csv:5", "its products belong to several merchants"),
         ("orders.csv:7", "external_id 'pi_1' belongs to another Payment"),
         ("orders.csv:8", "there is no user 'eve', and no email to register one"),
-        ("orders.csv:10", "user_id is 'bob', and 'ada' on line 9"),
+        ("orders.csv:10", "user_id is 'bob', but 'ada' on line 9"),
         ("orders.csv:9", "order '7' is skipped"),
         ("orders.csv:11", "another order '1' exists"),
         ("orders.csv:12", "created_at is 'tomorrow'"),
