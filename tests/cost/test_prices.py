@@ -120,7 +120,7 @@ def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
         "reserved.1yr.write_hour",
     ]
     unknown = json.dumps(data | {"source": "AWS", "usd": {"Reads": "1"}, "reserved": {}})
-    texts = {"{": "isn't JSON", "[]": "can't be used", '{"reserved": 1}': "can't be used", unknown: "no price for Reads"}
+    texts = {"{": "isn't JSON", "[]": "can't be used", '{"reserved": 1}': "can't be used", unknown: "price for Reads"}
     for text, message in texts.items():
         path.write_text(text)
         with pytest.raises(PriceError, match=message):

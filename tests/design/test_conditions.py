@@ -133,7 +133,7 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("where", "annotation", "why"),
     [
-        ("expires_at > :value", int, "Thing.expires_at is datetime, stored as its seconds since 1970, so it can't be int"),
+        ("expires_at > :value", int, "is datetime, stored as its seconds since 1970, so it can't be int"),
         ("expires_at > :value", str, "so it can't be str"),
         ("number > :value", str, "Thing.number is int, so it can't be str"),
         ("text = :value", int, "Thing.text is str, so it can't be int"),

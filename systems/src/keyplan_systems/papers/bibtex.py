@@ -124,7 +124,7 @@ class BibtexFiles:
                 case ParsingFailedBlock() as failed:
                     reason = str(getattr(failed.error, "abort_reason", failed.error)).strip().rstrip(".")
                     yield Trouble(
-                        line, f"the entry can't be read: {_inline(reason)}", "close the braces of the entry and of its values"
+                        line, f"the entry can't be read: {_inline(reason)}", "close its braces and its values' braces"
                     )
                 case ImplicitComment() as between:
                     yield from _between(line, between.comment)
