@@ -167,7 +167,7 @@ def test_items_of_no_entity_are_marked(school: School) -> None:
     school.store.transport.call("PutItem", {"TableName": "school", "Item": strange})
     result = drawn(of_design(school))
     (entry,) = [
-        element for card in result.places[0].collections for element in card.entries if element.kind == "matches no entity"
+        each for card in result.places[0].collections for each in card.entries if each.kind == "matches no entity"
     ]
     assert entry.item == identity({"pk": strange["pk"], "sk": strange["sk"]})
     assert entry.facts == [("deep", "[{a: 0x000102}]")]
