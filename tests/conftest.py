@@ -40,7 +40,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests marked ``nightly`` unless ``KEYPLAN_NIGHTLY=1``, as ``make nightly`` sets it."""
+    """Skip the tests marked ``nightly`` unless ``make nightly`` sets ``KEYPLAN_NIGHTLY=1``."""
     if os.environ.get("KEYPLAN_NIGHTLY") == "1":
         return
     skip = pytest.mark.skip(reason="make nightly runs it (KEYPLAN_NIGHTLY=1)")

@@ -97,7 +97,7 @@ class _Letters(logging.Handler):
 
 @contextmanager
 def letter() -> Iterator[Callable[[], str]]:
-    """The link in the message that is sent meanwhile."""
+    """The link in the message that is sent within the block."""
     letters = _Letters()
     logger = logging.getLogger("keyplan.mail")
     logger.addHandler(letters)
@@ -140,7 +140,7 @@ LENGTHEN = """(() => {
 
 
 def faults_of_load(page: Page) -> list[str]:
-    """Problems of a page, from one load: colours, accessibility (axe, if installed), and widths at which it
+    """Problems of a page, from one load: colors, accessibility (axe, if installed), and widths at which it
     overflows.
     """
     faults: list[str] = []

@@ -389,6 +389,6 @@ def every_page(visitor: Arrive) -> Iterator[tuple[str, Page]]:
 
 @pytest.mark.nightly
 def test_every_page_is_responsive_and_accessible(visitor: Arrive) -> None:
-    """Widths, colours and accessibility of each page, in one load."""
+    """Widths, colors and accessibility of each page, in one load."""
     wrong = {path: faults for path, page in every_page(visitor) if (faults := faults_of_load(page))}
     assert wrong == {}

@@ -62,7 +62,7 @@ def test_errors_are_shown_at_their_fields(page: Page) -> None:
     assert number.get_attribute("aria-invalid") is None
 
 
-def test_a_write_by_keyboard_alone(page: Page, library: Library) -> None:
+def test_a_write_runs_by_keyboard_alone(page: Page, library: Library) -> None:
     page.goto(f"{page.url}#add_book")
     page.wait_for_function("document.activeElement.matches('#add_book > summary')")
     page.keyboard.press("Tab")

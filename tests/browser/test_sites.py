@@ -73,7 +73,7 @@ def cms(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]
 
 
 def join(page: Page, label: str, login: str, name: str) -> None:
-    """Join with the form on the current page; a given mail address is confirmed by its message."""
+    """Join with the form on the current page, and confirm the email address, if given."""
     page.get_by_role("link", name="Join", exact=True).first.click()
     page.get_by_label(label).fill(login)
     page.get_by_label("Name", exact=True).fill(name)
@@ -264,7 +264,7 @@ def test_a_visitor_browses_the_timeline_and_the_posts_of_a_day(social: Place) ->
 
 @pytest.mark.nightly
 def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
-    """A paper added by hand, the first in its collection."""
+    """The paper is added by hand, as the first in its collection."""
     paper = Paper(paper_id="by-hand", title="Added by hand", collection="data-and-storage", status="published")
     papers.design.add_paper(paper, {"ada-almeida": "author"})
     page = papers.arrive()
@@ -365,7 +365,7 @@ def test_the_editor_works_without_scripts(cms: Place) -> None:
 
 
 @pytest.mark.nightly
-def test_the_editor_takes_the_largest_body(cms: Place) -> None:
+def test_the_editor_accepts_the_largest_body(cms: Place) -> None:
     page = new_draft(cms, "As long as it gets")
     page.get_by_label("Text").fill("a" * BODY_BYTES_MAX)
     page.get_by_role("button", name="Save draft").click()
@@ -445,7 +445,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
     "name", [name if name == "papers" else pytest.param(name, marks=pytest.mark.nightly) for name in COUNTS]
 )
 def test_every_page_is_responsive_and_accessible(request: pytest.FixtureRequest, name: str) -> None:
-    """Widths, colours and accessibility of each page, in one load."""
+    """Widths, colors and accessibility of each page, in one load."""
     place: Place = request.getfixturevalue(name)
     wrong = {path: faults for path, page in pages_of(place, name) if (faults := faults_of_load(page))}
     assert wrong == {}

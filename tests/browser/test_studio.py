@@ -102,7 +102,7 @@ def test_an_access_pattern_is_highlighted_and_its_link_restores_it(page: Page, s
     page.get_by_role("region", name="Item", exact=True).get_by_role("heading", name="Enrolment").wait_for()
 
 
-def test_the_map_by_keyboard(page: Page, served: tuple[str, str]) -> None:
+def test_the_map_works_by_keyboard(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?show=items")
     page.locator(".card").first.wait_for()
     page.get_by_role("region", name=re.compile("^Map")).focus()
@@ -239,7 +239,7 @@ def test_saved_map_has_its_title_its_legend_and_the_highlighted_lines(
     picture.close()
 
 
-def test_back_restores_the_page_before(page: Page, served: tuple[str, str]) -> None:
+def test_back_restores_the_previous_page(page: Page, served: tuple[str, str]) -> None:
     show(page, served, '?view=run&question=reports&ran=1&a.pupil_id="p0"&a.limit=4')
     first = page.get_by_role("cell", name="9", exact=True)
     first.wait_for()
@@ -258,7 +258,7 @@ def test_the_bar_of_a_larger_write_amplification_is_longer(page: Page, served: t
     assert [figure / max(figures) * 100 for figure in figures] == pytest.approx(widths, rel=0.01)
 
 
-def test_a_rule_page_has_no_markup_left(page: Page, served: tuple[str, str]) -> None:
+def test_a_rule_page_shows_no_raw_markup(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=check&finding=KP303")
     manual = page.locator(".manual")
     manual.wait_for()
@@ -608,7 +608,7 @@ def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
 @pytest.mark.parametrize("view", [VIEWS[0], *(pytest.param(view, marks=pytest.mark.nightly) for view in VIEWS[1:])])
-def test_axe_finds_nothing(page: Page, served: tuple[str, str], view: str) -> None:
+def test_axe_finds_no_violation(page: Page, served: tuple[str, str], view: str) -> None:
     for scheme in ("light", "dark") if view in {"map", "data"} else ("light",):
         page.emulate_media(color_scheme=scheme)
         show(page, served, f"?view={view}&question=pupils_of_course")

@@ -1,6 +1,6 @@
 """The studio with all five systems: the tasks of each view by mouse and by keyboard alone, axe's findings in both
-themes, and the exported page. One page load per system. ``make nightly`` (``KEYPLAN_STUDIO=all``) covers every
-system with both; otherwise mouse and axe cover one system.
+themes, and the exported page. One page load per system. ``make nightly`` (``KEYPLAN_STUDIO=all``) tests every system
+with mouse and axe; other runs test one.
 """
 
 from __future__ import annotations

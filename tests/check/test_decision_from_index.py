@@ -90,6 +90,6 @@ class Users(Design):
         yield Put(user)
 
 
-def test_decisions_from_index_reads() -> None:
+def test_decisions_from_index_reads_are_reported() -> None:
     places = {finding.place for finding in check(Users).findings if finding.code == "KP311"}
     assert places == {"Users.created", "Users.replaced", "Users.computed"}

@@ -169,7 +169,7 @@ def test_item_sizes_are_estimated_from_types(
     assert (values_of(annotation), numbers_in(annotation), length_max(annotation)) == (values, numbers, length)
 
 
-def test_number_of_values_of_a_type() -> None:
+def test_number_of_values_of_a_type_is_found() -> None:
     annotation = Log.compiled.by_name["Tally"].fields["part"].annotation
     assert numbers_in(annotation) == 20
     assert numbers_in(int) is None

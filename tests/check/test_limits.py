@@ -26,7 +26,7 @@ class Reading(Entity):
 
 
 class Watch(Entity):
-    """Leads to readers' letters."""
+    """A junction that leads to readers' letters."""
 
     who: str
     other: str

@@ -154,7 +154,7 @@ def test_each_known_flaw_is_found(known: str, name: str, code: str, place: str) 
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_published_design_has_these_findings(name: str) -> None:
+def test_published_design_has_the_expected_findings(name: str) -> None:
     places: dict[str, set[str]] = {}
     for finding in report(name).findings:
         places.setdefault(finding.code, set()).add(finding.place)

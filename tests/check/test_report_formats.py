@@ -102,7 +102,7 @@ def test_sarif_has_the_members_that_its_schema_requires() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_sarif_places_and_suppressions() -> None:
+def test_sarif_has_places_and_suppressions() -> None:
     first, second, third = as_sarif([SHOWN])["runs"][0]["results"]
     physical = first["locations"][0]["physicalLocation"]
     assert physical["artifactLocation"] == {"uri": "check/test_report_formats.py", "uriBaseId": "%SRCROOT%"}

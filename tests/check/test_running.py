@@ -61,7 +61,7 @@ def codes(report: Report) -> list[str]:
         ({"KP901": "I don't want to know"}, ["KP201", "KP901"]),
     ],
 )
-def test_ignored_findings(ignore: dict[str, str], result: list[str]) -> None:
+def test_ignored_findings_are_omitted(ignore: dict[str, str], result: list[str]) -> None:
     assert codes(check(inbox(ignore))) == result
 
 

@@ -26,7 +26,7 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
 
 
 def json_of(*arguments: str) -> Any:
-    """The output of a successful command with ``--json``, indented by two."""
+    """The output of a successful command with ``--json``, indented by two spaces."""
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)

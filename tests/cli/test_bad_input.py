@@ -44,7 +44,7 @@ SERVING = {"serve", "studio"}
 
 
 def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command that ends, with its arguments."""
+    """Every command that doesn't run until it is stopped, with its arguments."""
     if not isinstance(command, click.Group):
         yield path, command
         return

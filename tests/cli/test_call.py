@@ -22,7 +22,7 @@ def article() -> Article:
     return made
 
 
-def test_an_entity_as_text_and_json(article: Article) -> None:
+def test_an_entity_is_printed_as_text_and_json(article: Article) -> None:
     shown = run("call", "cms", "article", f"article_id={article.article_id}")
     assert shown.exit_code == 0
     assert "Keys 2" in shown.output
@@ -47,7 +47,7 @@ def test_no_item_prints_nothing(article: Article) -> None:
     assert run("call", "cms", "articles_by_tag", "tag=none").output == "nothing\n"
 
 
-def test_a_write_with_json_and_repeated_names(article: Article) -> None:
+def test_a_write_accepts_json_and_repeated_names(article: Article) -> None:
     new = json_of("call", "cms", "create_article", 'article:={"title": "=:=", "slug": "s", "author_id": "ada"}')
     assert new["title"] == "=:="
     changed = json_of("call", "cms", "retag", f"article_id={new['article_id']}", "tags=z", "tags=a=b", "tags=c#")
@@ -56,7 +56,7 @@ def test_a_write_with_json_and_repeated_names(article: Article) -> None:
     assert run("call", "cms", "delete_article", f"article_id={new['article_id']}").output == "Done.\n"
 
 
-def test_ranges_lists_and_iterators() -> None:
+def test_ranges_lists_and_iterators_are_supported() -> None:
     with Library.open("library.db") as library:
         for number in range(4):
             library.add_book(Book(isbn=str(number), title="T", price_cents=number))
@@ -90,7 +90,7 @@ def test_all_errors_are_on_stderr(article: Article) -> None:
         assert literal in result.stderr
 
 
-def test_errors_as_json_on_stdout(article: Article) -> None:
+def test_errors_in_json_are_on_stdout(article: Article) -> None:
     result = run("call", "cms", "artcle", "--json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["hint"] == "did you mean article?"
@@ -108,7 +108,7 @@ def test_errors_as_json_on_stdout(article: Article) -> None:
         (["create_article", 'article:={"title": ""}'], 2, "ArgumentError"),
     ],
 )
-def test_exit_statuses_of_invalid_input_and_rejected_writes(
+def test_invalid_input_and_rejected_writes_have_exit_statuses(
     article: Article, arguments: list[str], status: int, code: str
 ) -> None:
     result = run("call", "cms", *arguments, "--json")
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_a_store_is_an_error(folder: Path, content: bytes, to
     assert (folder / "cms.db").read_bytes() == content
 
 
-def test_the_store_of_option_and_environment(article: Article, folder: Path) -> None:
+def test_the_store_is_set_by_option_or_environment(article: Article, folder: Path) -> None:
     (folder / "cms.db").rename(folder / "other.db")
     for name in ("cms.db-wal", "cms.db-shm"):
         assert not (folder / name).exists()
@@ -156,7 +156,7 @@ def test_stored_text_cannot_control_the_terminal() -> None:
     assert "\x1b" not in result.output
 
 
-def test_a_name_that_is_not_unicode() -> None:
+def test_a_name_that_is_not_unicode_is_an_error() -> None:
     result = run("call", LIBRARY, "book", "isbn=\udcff", "--json")
     assert result.exit_code in {1, 2}
     assert "error" in json.loads(result.stdout)

@@ -63,7 +63,7 @@ def test_a_finding_has_its_place_numbers_and_hint() -> None:
 
 
 def test_findings_have_no_trailing_spaces(inbox: Path) -> None:
-    """Neither ignored ones nor those in a baseline."""
+    """This includes ignored findings and those in a baseline."""
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     assert run("check", "inbox.py", "--write-baseline", "known.json").exit_code == 0
     output = run("check", "inbox.py", "--all", "--baseline", "known.json").output
@@ -85,7 +85,7 @@ def test_all_shows_ignored_findings_with_their_reasons(inbox: Path) -> None:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_formats_json_sarif_and_annotations() -> None:
+def test_findings_are_json_sarif_or_annotations() -> None:
     data = json.loads(run("check", "inbox.py", "--json").stdout)
     (report,) = data["reports"]
     assert (report["design"], report["findings"][0]["code"], report["findings"][0]["line"]) == ("Inbox", "KP201", 11)
@@ -172,7 +172,7 @@ def test_all_errors_of_a_traffic_file_are_reported() -> None:
     )
 
 
-def test_one_traffic_file_for_several_designs(inbox: Path) -> None:
+def test_one_traffic_file_applies_to_several_designs(inbox: Path) -> None:
     second = INBOX[INBOX.index("class Inbox") :].replace("class Inbox", "class Second")
     inbox.write_text(INBOX + second.replace("M1", "S1").replace("def messages", "def latest"))
     Path("traffic.toml").write_text("[patterns]\nM1 = { per_second = 3 }\nlatest = { per_second = 4 }\n")
@@ -217,7 +217,7 @@ def test_designs_next_to_an_invalid_one_are_checked(inbox: Path) -> None:
     assert codes == [["KP201"], ["KP100"]]
 
 
-def test_a_system_by_its_name() -> None:
+def test_a_system_is_checked_by_its_name() -> None:
     assert json_of("check", "cms")["reports"][0]["patterns"] > 10
 
 

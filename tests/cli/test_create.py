@@ -59,7 +59,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """The design before it had indexes."""
+    """The design before indexes were added."""
 
     table = Table("notes")
 
@@ -100,7 +100,7 @@ def test_a_table_with_another_key_is_left_unchanged(folder: Path) -> None:
 
 
 def test_another_applications_table_is_left_unchanged() -> None:
-    """With a wrong --db, it must not change another application's table."""
+    """A command with a wrong --db must not damage another application's data."""
     assert run("create", "cms", "--db", "x.db").exit_code == 0
     with Engine.open("x.db") as engine:
         table = engine.call("DescribeTable", {"TableName": "cms"})["Table"]

@@ -41,7 +41,7 @@ def test_a_file_imports_its_neighbors(notes: Path, name: str) -> None:
     assert json_of("explain", name, "note")["key_condition"] == "pk = NOTE#{name}, sk = META"
 
 
-def test_a_class_of_a_module() -> None:
+def test_a_class_of_a_module_is_found() -> None:
     assert run("create", "tests.web.library:Library").exit_code == 0
     assert Path("library.db").is_file()
 

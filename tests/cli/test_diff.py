@@ -35,7 +35,7 @@ def test_each_design_imports_from_its_own_folder(shops: tuple[str, str]) -> None
     assert run("diff", shops[0], shops[0]).output == "Shop: no changes.\n"
 
 
-def test_json_and_markdown(shops: tuple[str, str]) -> None:
+def test_changes_are_printed_as_json_and_markdown(shops: tuple[str, str]) -> None:
     report = json.loads(run("diff", *shops, "--json").output)
     assert report["counts"]["breaking"] == 1
     (change,) = report["changes"]
@@ -54,7 +54,7 @@ def test_json_and_markdown(shops: tuple[str, str]) -> None:
         (('    name: str = "?"\n', '    name: str = "!"\n'), (0, 0, 0, 1, 0)),
     ],
 )
-def test_the_exit_status(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
+def test_the_exit_status_follows_the_changes(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
     (folder / "old.py").write_text(SHOP, encoding="utf-8")
     (folder / "new.py").write_text(changed(change), encoding="utf-8")
     levels = ("breaking", "migration", "api", "safe", "never")

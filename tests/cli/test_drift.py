@@ -49,7 +49,7 @@ def differences(design: str) -> tuple[int, list[dict[str, Any]]]:
     return result.exit_code, json.loads(result.stdout)["differences"]
 
 
-def test_a_matching_table(design: str) -> None:
+def test_a_matching_table_has_no_differences(design: str) -> None:
     result = run("drift", design)
     assert (result.exit_code, result.stdout) == (0, "The table notes in notes.db matches the design.\n")
 
@@ -79,7 +79,7 @@ def test_a_missing_index_is_serious_and_an_extra_one_is_not(design: str) -> None
     assert "remove it" in shown
 
 
-def test_differences_of_projection_key_and_ttl(design: str) -> None:
+def test_differences_of_projection_key_and_ttl_are_reported(design: str) -> None:
     for name in ("BY_AUTHOR", "BY_TAG"):
         change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": name}}])
     narrow = {

@@ -28,7 +28,7 @@ def test_a_design_is_a_table_of_access_patterns(name: str) -> None:
     assert "GetItem" in shown.output
 
 
-def test_a_design_without_a_docstring(folder: Path) -> None:
+def test_a_design_without_a_docstring_has_no_description(folder: Path) -> None:
     """The base class's docstring doesn't describe it."""
     text = """
 from keyplan import Design, Entity, Key, Table, read
@@ -55,7 +55,7 @@ class Further(Told):
     assert all("What is noted." in run("explain", f"notes.py:{name}").output for name in ("Told", "Further"))
 
 
-def test_a_pattern_with_parameter_names_as_values() -> None:
+def test_a_pattern_is_explained_with_parameter_names_as_values() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")' in shown
     assert "Query" in shown
@@ -63,7 +63,7 @@ def test_a_pattern_with_parameter_names_as_values() -> None:
     assert json.loads(shown[start:])["IndexName"] == "GSI1"
 
 
-def test_a_pattern_with_arguments() -> None:
+def test_a_pattern_is_explained_with_arguments() -> None:
     result = json_of("explain", "cms", "articles_by_author", "author_id=c#", "limit=3")
     assert result["symbolic"] is False
     (request,) = result["requests"]
@@ -142,7 +142,7 @@ def test_markdown_of_a_pattern_is_a_section_with_its_requests() -> None:
 
 
 @pytest.mark.parametrize("pattern", list(Cms.compiled.patterns))
-def test_every_pattern_in_markdown(pattern: str) -> None:
+def test_every_pattern_is_explained_in_markdown(pattern: str) -> None:
     assert run("explain", "cms", pattern, "--markdown").output.startswith("### ")
 
 

@@ -30,7 +30,7 @@ def test_the_choices_are_the_registered_formats() -> None:
 
 @pytest.mark.parametrize("name", ["cms", LIBRARY])
 @pytest.mark.parametrize("to", _FORMATS)
-def test_each_format_of_a_system_and_of_a_design(name: str, to: str, folder: Path) -> None:
+def test_a_system_and_a_design_are_exported_in_each_format(name: str, to: str, folder: Path) -> None:
     text = exported(name, "--to", to)
     if name == LIBRARY and to not in {"html", "svg", "workbench"}:
         pass
@@ -70,7 +70,7 @@ def test_options_reach_the_template() -> None:
     assert list(requests) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
 
 
-def test_a_policy_for_a_region_and_account() -> None:
+def test_a_policy_names_the_region_and_account() -> None:
     text = exported("cms", "--to", "iam", "--region", "eu-west-1", "--account", "123456789012", "--table-name", "cms-2")
     resources = [value for statement in json.loads(text)["Statement"] for value in statement["Resource"]]
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/cms-2"
@@ -110,7 +110,7 @@ def test_unsupported_workbench_features_are_reported() -> None:
     assert "LSI1 is omitted" in result.stderr
 
 
-def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:
+def test_output_is_a_file_and_requests_are_a_folder(folder: Path) -> None:
     result = run("export", "cms", "--to", "cloudformation", "-o", "cms.yaml")
     assert result.output == "Wrote cms.yaml.\n"
     assert (folder / "cms.yaml").read_text(encoding="utf-8") == exported("cms", "--to", "cloudformation")
@@ -170,7 +170,7 @@ def test_unsupported_exports_are_reported(arguments: tuple[str, ...], told: str)
     assert "Traceback" not in result.output
 
 
-def test_a_folder_that_is_a_file(folder: Path) -> None:
+def test_a_folder_that_is_a_file_is_an_error(folder: Path) -> None:
     (folder / "requests").write_text("", encoding="utf-8")
     result = run("export", "cms", "--to", "create-table", "-o", "requests/")
     assert result.exit_code == 2

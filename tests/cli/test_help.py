@@ -28,7 +28,7 @@ def test_each_command_has_help_with_an_example(name: str) -> None:
     assert f"  keyplan {name} " in result.output
 
 
-def test_the_version() -> None:
+def test_the_version_is_printed() -> None:
     assert run("--version").output == f"keyplan, version {__version__}\n"
 
 

@@ -17,7 +17,7 @@ def none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
 
 
-def test_the_minimum_length_of_a_stored_secret(folder: Path) -> None:
+def test_a_stored_secret_has_a_minimum_length(folder: Path) -> None:
     file = folder / "kept.secret"
     for length, ends in ((SECRET_BYTES - 1, True), (SECRET_BYTES, False), (SECRET_BYTES + 1, False)):
         file.write_bytes(b"x" * length + b"\n")
@@ -28,7 +28,7 @@ def test_the_minimum_length_of_a_stored_secret(folder: Path) -> None:
             assert secret_of("site.db", file) == b"x" * length
 
 
-def test_the_minimum_length_of_a_given_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_secret_has_a_minimum_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "s" * (GIVEN_CHARACTERS_MIN - 1))
     with pytest.raises(RequestError, match=f"{VARIABLE} is too short"):
         secret_of("site.db", None)

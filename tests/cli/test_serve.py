@@ -33,7 +33,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[Process, str]]:
         yield started, address.group()
 
 
-def test_serve_the_api_and_the_page_and_stop(folder: Path) -> None:
+def test_the_api_and_the_page_are_served_until_stopped(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (started, address):
         assert "Sign in" in urlopen(f"{address}/").read().decode()
         assert "Cms" in urlopen(f"{address}/docs").read().decode()

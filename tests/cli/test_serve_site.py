@@ -34,7 +34,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, str]]:
         yield address.group(), text
 
 
-def test_the_site_its_api_and_the_sign_in_hint(folder: Path) -> None:
+def test_the_site_and_its_api_are_served_with_a_sign_in_hint(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (address, said):
         assert "Marginalia" in urlopen(f"{address}/").read().decode()
         assert "Access patterns" in urlopen(f"{address}/docs").read().decode()
@@ -61,7 +61,7 @@ def test_a_public_site_with_sample_data_warns(folder: Path) -> None:
         assert "this password is public" in said
 
 
-def test_a_site_without_sample_data(folder: Path) -> None:
+def test_a_site_without_sample_data_has_no_demo_sign_in(folder: Path) -> None:
     with serving(folder, "--origin", "https://blog.example.com/", "--secret-file", "own.secret") as (address, said):
         assert "Sign in as" not in said
         page = urlopen(Request(f"{address}/", headers={"Host": "blog.example.com"})).read().decode()
@@ -93,7 +93,7 @@ def test_a_secret_is_created_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_given_secret_and_one_that_cannot_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_secret_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYPLAN_SECRET", "a secret that somebody gives")
     assert secret_of("a.db") == b"a secret that somebody gives"
     monkeypatch.setenv("KEYPLAN_SECRET", "short")

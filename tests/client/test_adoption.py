@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Tables with other programs' items: those of other entities are skipped; those with matching keys are read."""
+"""Tables with other programs' items: items with matching keys are read, all others are skipped."""
 
 from __future__ import annotations
 

@@ -337,7 +337,7 @@ def test_a_put_of_an_old_version_is_not_retried(club: Club) -> None:
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_an_error_after_the_actions_is_not_retried(kept: bool) -> None:
-    """If the error doesn't depend on an action's result."""
+    """The error doesn't depend on an action's result."""
     runs = 0
 
     class Raising(Design):

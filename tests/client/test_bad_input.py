@@ -204,7 +204,7 @@ def test_a_secret_is_str_or_bytes(secret: Any) -> None:
         Things.open(":memory:", secret=secret)
 
 
-def test_a_path_with_a_null_character() -> None:
+def test_a_path_with_a_null_character_is_rejected() -> None:
     with pytest.raises(StoreError, match="isn't a file path"):
         Things.open("a\x00b")
 
@@ -231,7 +231,7 @@ class Meetings(Design):
 
 @pytest.mark.parametrize("value", ["x", 1, b"b", 1.5, "\ud800", Decimal("NaN")], ids=repr)
 def test_a_value_that_its_field_cannot_encode_is_rejected(value: Any) -> None:
-    """It raised AttributeError."""
+    """A regression: the call raised AttributeError."""
     with Meetings.open(":memory:") as meetings:
         with pytest.raises(ArgumentError) as error:
             meetings.due(value)

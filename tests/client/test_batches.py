@@ -27,7 +27,7 @@ def orders(count: int) -> list[Order]:
 
 
 def half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """A store that processes only the first half of each batch (of one: all)."""
+    """A store that processes only the first half of each batch (a batch of one completely)."""
     if not operation.startswith("Batch"):
         return call(operation, parameters)  # type: ignore[no-any-return]
     ((table, wanted),) = parameters["RequestItems"].items()
@@ -117,7 +117,7 @@ class Jobs(Design):
 
     @write("W1")
     def work(self, name: str, count: int) -> Writes:
-        """Record the work in a transaction, do it in a batch, and delete the record in another."""
+        """Record the work in a transaction, do it in a batch, and delete the record in a second batch."""
         yield Create(Job(name=name))
         yield Batch(Put(Result(name=name, number=number)) for number in range(count))
         yield Batch([Delete(Job, name=name)])
@@ -133,7 +133,7 @@ def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[s
 
 @pytest.mark.parametrize("count", [1, 24, 60])
 def test_batches_of_a_write_run_one_after_the_other(count: int, pauses: list[float]) -> None:
-    """So the last batch can delete the record of unfinished work, even if the store leaves items unprocessed."""
+    """The last batch can then delete the record of unfinished work, even if the store leaves items unprocessed."""
     with Jobs.open(":memory:") as design:
         recorder = record(design)
         recorder.around = latter_half

@@ -132,7 +132,7 @@ def test_a_default_factory_is_no_start_value(name: str, change: Any) -> None:
 
 
 def test_changes_of_old_and_new_items_are_equal() -> None:
-    """Random changes give the same as a dictionary of defaults, whatever attributes are stored."""
+    """Random changes have the results of a dictionary of defaults, whichever attributes are stored."""
     seed = random.Random("defaults")
     stored = {"n": {"N": "1"}, "lines": {"L": [{"S": "z"}]}, "zero": {"N": "4"}, "tags": {"SS": ["t", "u"]}}
     for _ in range(150):

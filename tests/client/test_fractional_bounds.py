@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Bounds of numbers hold for fractional changes too."""
+"""Bounds of numbers also apply to fractional changes."""
 
 from __future__ import annotations
 

@@ -104,8 +104,8 @@ def test_a_call_is_reported_at_its_end(notes: Notes) -> None:
     assert told_of == [("Notes.note", 1, "ItemNotFound"), ("Notes.of_authors", 3, None), ("Notes.by_author", 1, None)]
 
 
-def test_latencies(notes: Notes) -> None:
-    """Of an access pattern and each of its requests; an iterator counts the time in it, not between its items."""
+def test_latencies_of_calls_and_requests_are_reported(notes: Notes) -> None:
+    """A call and each of its requests have a latency; an iterator's excludes the time between its items."""
     calls: list[CallRecord] = []
     patterns: list[PatternRecord] = []
     notes.store.on_call = calls.append
@@ -169,7 +169,7 @@ def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_errors_of_hooks_are_logged(notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool) -> None:
-    """A finished write mustn't appear to have failed; and its own error isn't hidden by the hook's."""
+    """A hook's error doesn't make a finished write fail, and doesn't hide the write's own error."""
     records: list[PatternRecord] = []
 
     def fails(record: object) -> None:
@@ -207,8 +207,8 @@ def test_an_abandoned_iterator_ends_without_an_error(notes: Notes) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_awaited_in_a_forked_process_and_after_closing(notes: Notes) -> None:
-    """A forked process has no threads, and they end with the design."""
+def test_hooks_work_in_a_forked_process_and_after_closing(notes: Notes) -> None:
+    """A forked process lacks its parent's threads, and closing the design ends them."""
     notes.put(NOTE)
     asyncio.run(_get(notes))
     child = os.fork()
@@ -279,7 +279,7 @@ def _put(number: int) -> Put:
 
 
 def test_read_and_write_units_are_separate() -> None:
-    """A transaction's write includes its reads; those of reads are read units."""
+    """A write transaction has read and write units; units of reads are read units."""
     units = {"CapacityUnits": 7.0, "ReadCapacityUnits": 2.0, "WriteCapacityUnits": 5.0}
     for operation, capacity, expected in (
         ("Query", {"CapacityUnits": 2.5}, (2.5, 0)),

@@ -89,7 +89,7 @@ def test_deleted_and_foreign_items_are_replaced_by_later_ones(sheets: Sheets) ->
 
 
 class Labelled(Entity):
-    """Its discriminator isn't in the index: only the table shows that an item is another's."""
+    """Its discriminator isn't in the index: only the table shows that an item belongs to another entity."""
 
     number: int
     shelf: str

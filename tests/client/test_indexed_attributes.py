@@ -44,7 +44,7 @@ class Game(Entity):
 
 
 class Player(Entity):
-    """Has no key on any index, but attributes of the same names."""
+    """Has no index key, but attributes with the names of key attributes."""
 
     game_id: str
     name: str
@@ -56,7 +56,7 @@ class Player(Entity):
 
 
 class Guest(Entity, extra="allow"):
-    """Accepts values under other names."""
+    """Has fields with aliases for its input."""
 
     name: str
 
@@ -173,7 +173,7 @@ def test_the_longest_key_values_are_accepted(royale: Royale, item: Entity) -> No
 
 
 @pytest.mark.parametrize("unfit", ["", "x" * 2049])
-def test_updates_are_checked_too(royale: Royale, unfit: str) -> None:
+def test_updates_reject_invalid_key_values(royale: Royale, unfit: str) -> None:
     royale.put(Game(game_id="1", map="Dirty Desert"))
     royale.put(Player(game_id="1", name="a"))
     changes: tuple[Callable[[], object], ...] = (

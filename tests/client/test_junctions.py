@@ -126,7 +126,7 @@ def test_a_union_is_explained() -> None:
 
 
 class Essay(Entity):
-    """An end whose partition key has a constant besides the junction's fields."""
+    """An end whose partition key has a constant next to the junction's fields."""
 
     box: str
     state: Literal["draft", "out", "old"]
@@ -147,7 +147,7 @@ class Cover(Entity):
 
 
 class Shelf(Design):
-    """Constants, and ``Each`` values, besides a junction's fields."""
+    """Has constants and ``Each`` values in addition to a junction's fields."""
 
     table = Table("shelf", indexes=[GSI1])
 
@@ -260,8 +260,8 @@ def test_partitions_are_read_no_further_than_the_page() -> None:
 
 
 def test_links_are_read_one_item_beyond_the_page() -> None:
-    """Links to deleted ends are replaced: each query requests as many as the page lacks, and one more, to know whether
-    there is a next page.
+    """Links to deleted ends are replaced: each query requests the items that the page lacks, and one more to detect a
+    next page.
     """
     with Desk.open(":memory:") as desk:
         for number in range(12):

@@ -55,7 +55,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("store", ["memory", "server"])
-def test_lines_of_requests(store: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_each_request_is_one_log_line(store: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "keyplan.requests")
     notes = OPENERS[store](Notes, tmp_path)
     first = Note(name=SECRET, owner=SECRET, text=SECRET)

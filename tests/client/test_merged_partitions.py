@@ -72,7 +72,7 @@ def test_concurrent_writes_neither_hide_nor_repeat_items(limit: int, newest_firs
     assert times == sorted(times, reverse=newest_first)
 
 
-def test_concurrent_deletes() -> None:
+def test_concurrent_deletes_hide_no_other_item() -> None:
     with Everything.open(":memory:") as design:
         old = [design.put(event(number)) for number in range(30)]
 
@@ -83,7 +83,7 @@ def test_concurrent_deletes() -> None:
         assert [element for element in old if element not in pages] == []
 
 
-def test_partitions_added_and_removed_concurrently() -> None:
+def test_items_of_remaining_partitions_are_read_during_concurrent_changes() -> None:
     with Everything.open(":memory:") as design:
         for number in range(10):
             design.put(Follow(user_id="me", followed_id=f"u{number}"))
@@ -135,7 +135,7 @@ def test_an_iterator_reads_on_demand() -> None:
 
 
 def test_entries_with_equal_sort_keys_keep_the_indexs_order() -> None:
-    """The index orders them by itself, and a cursor is a position in that order."""
+    """The index defines their order, and a cursor is a position in it."""
     partitions: list[list[str]] = []
 
     def turned(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class Scores(Design):
 
 @pytest.mark.parametrize("at_bound", [0, 5, 6, 7, 20])
 def test_items_on_an_exclusive_bound_are_skipped(at_bound: int) -> None:
-    """A part of a partition with only excluded items mustn't end the reading of the others."""
+    """A page of excluded items in one partition must not stop the reading of the others."""
     with Scores.open(":memory:") as scores:
         low = [Player(name=f"low{number:02d}", team="ab"[number % 5 == 4], score=0) for number in range(at_bound)]
         high = [Player(name=f"high{number}", team="abc"[number % 3], score=number // 2) for number in range(2, 9)]

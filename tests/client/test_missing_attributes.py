@@ -58,7 +58,7 @@ def test_added_conditions_count_toward_the_limits() -> None:
 
 
 def test_a_value_only_in_an_index_key_is_not_the_default() -> None:
-    """Another program stores it there: a read finds it, and comparisons don't use the default."""
+    """Another program stored the value there: a read returns it, and comparisons don't use the default."""
     with Tasks.open(":memory:") as tasks:
         put(tasks, gsi1pk="STATUS#done", gsi1sk="1")
         task = tasks.get(Task, team="a", number="1")

@@ -156,7 +156,7 @@ CHANGES: dict[str, tuple[Callable[[Update[User]], Update[User]], dict[str, Any]]
 
 @pytest.mark.parametrize("by_class", [False, True], ids=["instance", "class"])
 @pytest.mark.parametrize("name", CHANGES)
-def test_parts_are_updated(app: App, user: User, name: str, by_class: bool) -> None:
+def test_parts_of_fields_are_updated(app: App, user: User, name: str, by_class: bool) -> None:
     make, wanted = CHANGES[name]
     update: Update[User] = Update(User, user_id="1") if by_class else Update(user)
     after = app.update(make(update))
@@ -197,7 +197,7 @@ def test_invalid_changes_are_rejected(
     assert app.user("1") == user
 
 
-def test_if_not_exists_and_index_keys(app: App) -> None:
+def test_if_not_exists_updates_keep_index_keys_correct(app: App) -> None:
     first, later = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
     assert app.hit("a", first) == Visit(page="a", hits=1, first_seen=first, site="main")
     assert asyncio.run(app.hit.aio("a", later)) == Visit(page="a", hits=2, first_seen=first, site="main")
@@ -208,7 +208,7 @@ def test_if_not_exists_and_index_keys(app: App) -> None:
         app.update(Update(Visit, page="a").set(first_seen=IfNotExists("yesterday")))
 
 
-def test_a_write_in_the_transaction_of_another(app: App, user: User) -> None:
+def test_a_write_runs_in_the_transaction_of_another(app: App, user: User) -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     app.move_and_hit(user, "Faro", moment)
     result = app.user("1")
@@ -221,7 +221,7 @@ def test_a_write_in_the_transaction_of_another(app: App, user: User) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "\ud800", "x" * 65_536])
-def test_invalid_map_keys(app: App, user: User, key: str) -> None:
+def test_invalid_map_keys_are_rejected(app: App, user: User, key: str) -> None:
     """A map may have such keys, but DynamoDB doesn't support them in expressions."""
     with pytest.raises(ArgumentError, match=r"User\.settings") as caught:
         app.transact([Update(user).at(lambda user: user.settings[key]).set("dark")])

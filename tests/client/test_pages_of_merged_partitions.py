@@ -67,7 +67,7 @@ def test_paging_through_shards_reads_few_excess_items(limit: int) -> None:
 
 
 def test_an_iterator_of_shards_reads_growing_parts() -> None:
-    """Each part reads all shards; a caller that stops has paid for at most twice what it took."""
+    """Each part reads all shards; a caller that stops has paid for at most twice the items that it used."""
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
         for event in stored:
@@ -107,8 +107,8 @@ class Numbers(Design):
     def numbers(self, day: date, limit: int = 10, cursor: Cursor | None = None) -> Page[Numbered]: ...
 
 
-def test_foreign_items_take_no_place_on_a_page() -> None:
-    """Other programs' items with similar keys: pages are as long without them."""
+def test_foreign_items_do_not_shorten_a_page() -> None:
+    """The items of other programs have similar keys."""
     with Numbers.open(":memory:") as log:
         right = [Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)) for number in range(60)]
         for one in right:
@@ -135,7 +135,7 @@ def test_foreign_items_take_no_place_on_a_page() -> None:
 
 
 def test_items_beyond_a_page_are_not_parsed() -> None:
-    """An unreadable item fails its own page, and none before."""
+    """An unreadable item raises an error on its own page, and on no earlier page."""
     with Numbers.open(":memory:") as log:
         for number in range(40):
             log.put(Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)))

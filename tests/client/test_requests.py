@@ -37,7 +37,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("pattern", "arguments", "operations", "statements"), COSTS)
-def test_requests_and_statements_of_reads(
+def test_reads_take_the_expected_requests_and_statements(
     cms: Cms, pattern: str, arguments: dict[str, Any], operations: list[str], statements: int | None
 ) -> None:
     recorder = record(cms)

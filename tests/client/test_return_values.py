@@ -330,7 +330,7 @@ def test_an_action_after_a_used_result_is_rejected(counting: Counting) -> None:
 
 
 def test_an_error_based_on_a_result_sees_the_stored_item(counting: Counting) -> None:
-    """Not what was likely before the request."""
+    """The check doesn't use the item expected before the request."""
     high = counting.put(Counter(name="a", n=9))
     low = counting.put(Counter(name="a", n=0))
     assert counting.at_most(high, 5) == 1
@@ -357,7 +357,7 @@ def test_a_changed_claim_is_a_transaction(counting: Counting) -> None:
     assert counting.delete(counting.get(Member, name="ada") or member) is None
 
 
-def test_a_failed_last_action(counting: Counting) -> None:
+def test_a_failed_last_action_raises_an_error(counting: Counting) -> None:
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         counting.number("nobody")
 
@@ -367,7 +367,7 @@ def test_an_update_object_takes_no_other_changes(counting: Counting) -> None:
         counting.update(Update(Counter, name="a").set(n=1), n=2)
 
 
-def test_asynchronous_results() -> None:
+def test_asynchronous_writes_return_results() -> None:
     asyncio.run(_awaited())
 
 

@@ -64,8 +64,8 @@ def test_urls_of_one_store_are_recognized(tmp_path: Path) -> None:
     assert first.beside("other").table_name == "other"
 
 
-def test_hooks_of_shared_stores() -> None:
-    """The backend has a hook as long as one of its stores has one."""
+def test_a_backend_keeps_its_hook_for_shared_stores() -> None:
+    """The backend has a hook until its last store with a hook is closed."""
     backend = Backend()
     first = store(":memory:", backend)
     second = first.beside("other")
@@ -103,8 +103,8 @@ def test_hooks_of_shared_stores() -> None:
     assert backend.on_call is None
 
 
-def test_closing_shared_stores() -> None:
-    """Closing the first store closes the backend; closing another one only ends its records."""
+def test_closing_the_first_shared_store_closes_the_backend() -> None:
+    """Closing the first store closes the backend; closing another one only removes its hook."""
     backend = Backend()
     first = store(":memory:", backend)
     second, third = first.beside("b"), first.beside("c")
@@ -127,7 +127,7 @@ def test_a_report_keeps_a_limited_number_of_errors() -> None:
 
 
 def test_unused_designs_start_no_threads() -> None:
-    """A design that was opened and closed has started none."""
+    """Opening and closing a design starts no thread."""
     idle, used = Workers(1, "idle"), Workers(1, "used")
     assert used.submit(int, "3").result() == 3
     for workers in (idle, used):

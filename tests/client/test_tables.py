@@ -113,7 +113,7 @@ def test_an_invalid_description_is_an_error(answer: dict[str, Any], engine: Engi
         converse(tables.describe_table("notes"), Other(engine, []))
 
 
-def test_a_local_and_a_global_index_of_the_same_name(engine: Engine) -> None:
+def test_a_local_index_with_the_name_of_a_global_one_is_reported(engine: Engine) -> None:
     """``keyplan create`` can't add it: the service rejects a second index of that name."""
     wanted = Notes.table.create_request("other")
     (index,) = wanted.pop("GlobalSecondaryIndexes")

@@ -1,4 +1,4 @@
-"""Batches of which some requests are throttled as a whole: they continue while there is progress."""
+"""Batches with some completely throttled requests: they continue while other requests succeed."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Count(Entity):
 
 
 class Strict(Entity):
-    """One with a required field."""
+    """An entity with a required field."""
 
     name: str
     kind: str
@@ -61,7 +61,7 @@ class Strict(Entity):
 
 
 class Listed(Entity):
-    """One with an index key."""
+    """An entity with an index key."""
 
     name: str
     group: str = "a"
@@ -72,7 +72,7 @@ class Listed(Entity):
 
 
 class Claimed(Entity):
-    """One with a claim."""
+    """An entity with a claim."""
 
     name: str
     mail: str | None = None
@@ -83,7 +83,7 @@ class Claimed(Entity):
 
 
 class Locked(Entity):
-    """One with a version."""
+    """An entity with a version."""
 
     name: str
     value: int = 0
@@ -147,7 +147,7 @@ def test_conditions_apply_to_a_missing_item(counts: Counts) -> None:
     assert counts.count("a", 0) == Count(name="a", part=0, value=2)
 
 
-def test_in_a_transaction(counts: Counts) -> None:
+def test_updates_in_a_transaction_create_items(counts: Counts) -> None:
     parts = [Update(Count, name="a", part=part).set(value=Add(1), names=SetAdd({"x"})).or_create() for part in (1, 2)]
     counts.transact(parts)
     counts.transact(parts)

@@ -222,7 +222,7 @@ def test_claims_are_created_moved_released_and_reused(shop: Shop) -> None:
     assert shop.in_city("Bern") == [eve]
 
 
-def test_concurrent_moves_of_claims(shop: Shop) -> None:
+def test_concurrent_moves_keep_claims_unique(shop: Shop) -> None:
     stale = shop.create(Account(account_id="a", email="one@y"))
     shop.update(stale, email="two@y")
     with pytest.raises(WriteFailed):
@@ -290,7 +290,7 @@ class Pair(Entity):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def initial(self) -> str:
-        """The letter for its partition."""
+        """The first letter of the lesser name, for the partition key."""
         return min(self.left, self.right)[:1]
 
 
@@ -413,7 +413,7 @@ def test_invalid_values_are_never_written(shop: Shop, changes: Any, said: str) -
     assert shop.get(Product, product_id="p") == element
 
 
-def test_changes_by_class(shop: Shop) -> None:
+def test_updates_by_class_change_fields(shop: Shop) -> None:
     shop.create(product())
     shop.transact([Update(Product, product_id="p").set(stock=Add(-3), names=Append(["a"]), note="n", price=Add(2))])
     shop.transact([Update(Product, product_id="p").set(names=Append(["b"]), note=None)])
@@ -475,7 +475,7 @@ def test_computed_fields_do_not_depend_on_the_time_zone() -> None:
 # Conditions
 
 
-def test_conditions_by_fields_and_in_dynamodbs_grammar(shop: Shop) -> None:
+def test_conditions_are_fields_or_dynamodb_expressions(shop: Shop) -> None:
     element = shop.create(product(stock=5, tags={"a"}))
     shop.transact([Update(element, note="1").only_if(stock=5, status="new", at=None)])
     shop.transact(
@@ -582,14 +582,14 @@ def test_unvalidated_instances_are_validated(shop: Shop) -> None:
 
 
 def test_an_item_created_with_a_version_keeps_it(shop: Shop) -> None:
-    """As when moved from elsewhere: the next write counts on."""
+    """For example, an item from another table: the next write increments its version."""
     note = shop.create(Note(note_id="n", version=7))
     assert note.version == 7
     assert shop.note("n").version == 7
     assert shop.put(note).version == 8
 
 
-def test_repr_of_actions() -> None:
+def test_actions_have_a_readable_repr() -> None:
     note = Note(note_id="1")
     assert repr(Update(note, text="a")) == f"Update({note!r})"
     assert repr(Delete(note)) == f"Delete({note!r})"

@@ -207,7 +207,7 @@ class Mail(Entity):
 
 
 class Call(Entity):
-    """See Mail."""
+    """A call, in one partition with mails."""
 
     user_id: str
     day: date
@@ -227,7 +227,7 @@ class Total(Entity):
 
 
 class Mark(Entity):
-    """See Total."""
+    """A day's mark, next to its total."""
 
     group: str
     text: str = ""
@@ -236,7 +236,7 @@ class Mark(Entity):
 
 
 class Marked(NamedTuple):
-    """One item of each."""
+    """A day's total and its mark."""
 
     total: Total
     mark: Mark | None

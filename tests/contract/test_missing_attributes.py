@@ -74,7 +74,7 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass
 class Condition:
-    """A condition with its values and types, and whether it holds for an item, as read and as stored."""
+    """A condition with its values and types, and whether an item, as read and as stored, matches it."""
 
     text: str
     values: dict[str, tuple[Any, Any]]
@@ -381,7 +381,7 @@ class Pair:
         return True
 
     def check_expectations(self) -> None:
-        """Read values can be expected, field by field, and the update adds the item to the index."""
+        """Expected values can be the values read, field by field, and the update adds the item to the index."""
         for item, _ in self.rows():
             some = {
                 name: got(item, name) for name in self.random.sample(sorted(FIELDS), 3) if got(item, name) is not None

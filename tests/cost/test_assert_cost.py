@@ -49,7 +49,7 @@ class Readings(Design):
         yield Create(reading)
 
 
-def test_assert_cost_of_an_open_design() -> None:
+def test_assert_cost_checks_an_open_design() -> None:
     """Metered by the store: reads, writes, exhausted iterators and awaited access patterns."""
     with Readings.open(":memory:") as design:
         assert_cost(design.reading, "a", 1, read_units=0.5)
@@ -61,7 +61,7 @@ def test_assert_cost_of_an_open_design() -> None:
         assert_cost(design.reading_awaited, "a", 1, read_units=0.5)
 
 
-def test_assert_cost_of_a_class() -> None:
+def test_assert_cost_checks_a_class() -> None:
     """For typical items; metadata of the CMS is below 4 KB, half a unit."""
     assert_cost(Cms.article, read_units=0.5)  # inherited from another class
     assert_cost(Readings.note, write_units=4)
@@ -69,7 +69,7 @@ def test_assert_cost_of_a_class() -> None:
 
 
 def test_a_wrong_cost_shows_every_request() -> None:
-    """Metered by request, predicted with the arithmetic."""
+    """The error lists the metered requests, or the calculation of the prediction."""
     with Readings.open(":memory:") as design:
         with pytest.raises(AssertionError) as error:
             assert_cost(design.note, Reading(device="a", number=1), read_units=1, write_units=2)

@@ -122,7 +122,7 @@ def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:
     assert result["failures"] == []
 
 
-def test_calculation_of_one_access_pattern(traffic: str) -> None:
+def test_calculation_of_one_access_pattern_is_shown(traffic: str) -> None:
     """By name or id, also as JSON."""
     for name in ("publish", "AP8"):
         result = run("cost", "cms", "--traffic", traffic, "--explain", name)
@@ -163,7 +163,7 @@ def test_markdown_has_three_tables() -> None:
     assert "| Paid | USD per month in us-east-1 | USD per month in ap-northeast-1 |" in result.stdout
 
 
-def test_regions_side_by_side(traffic: str) -> None:
+def test_regions_are_compared_side_by_side(traffic: str) -> None:
     """The price list of Tokyo lacks some prices, which is reported."""
     result = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
@@ -183,7 +183,7 @@ def test_a_custom_price_list_replaces_its_regions(tmp_path: Path, traffic: str) 
     assert both["prices"]["source"] == "mine"
 
 
-def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str]) -> None:
+def test_two_designs_are_compared_in_markdown_for_a_pull_request(designs: tuple[str, str, str]) -> None:
     before, after, traffic = designs
     result = run("cost", before, after, "--traffic", traffic)
     assert result.exit_code == 0, result.output
@@ -216,7 +216,7 @@ def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str
     assert (add["usd_month"], add["usd_million_calls"]) == (None, None)
 
 
-def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
+def test_two_designs_are_compared_as_json(designs: tuple[str, str, str]) -> None:
     before, after, traffic = designs
     result = json_of("cost", before, after, "--traffic", traffic)
     differences: dict[tuple[str, str], Any] = {

@@ -239,7 +239,7 @@ def test_an_entity_without_a_typical_item_is_reported() -> None:
 # Reads
 
 
-def test_reads_by_plan() -> None:
+def test_each_kind_of_read_has_its_requests() -> None:
     """One get, one query, two requests for a claim, one batch; with their assumptions."""
     result = estimated()
     assert {
@@ -259,7 +259,7 @@ def test_reads_by_plan() -> None:
     assert result["whole"].notes == ("10 Copy items in a collection: set per_partition in the traffic file",)
 
 
-def test_items_and_sizes_of_a_read() -> None:
+def test_a_traffic_file_sets_items_and_sizes_of_a_read() -> None:
     """2,000 items of 1 KB are two pages of 1 MB: 256 + 244 blocks of 4 KB, half a unit each."""
     copies = estimated(copies={"items": 2000, "item_bytes": 1024})["copies"]
     assert copies.read_units == pytest.approx(sum(_blocks(101) for _ in range(19)) / 2 + _blocks(100) / 2)
@@ -303,7 +303,7 @@ def test_filtered_items_are_charged() -> None:
 # Writes
 
 
-def test_costs_of_writes() -> None:
+def test_writes_have_the_expected_costs() -> None:
     """A new sparse entry, a removed one, claims in a transaction, batches."""
     result = estimated()
     assert result["add_author"].units("write") == {TABLE: 4}
@@ -342,7 +342,7 @@ def test_each_batch_is_a_separate_request() -> None:
     ]  # fmt: skip
 
 
-def test_items_and_sizes_of_a_write() -> None:
+def test_a_traffic_file_sets_items_and_sizes_of_a_write() -> None:
     """A batch of 50 copies of 2 KB is 100 units."""
     assert estimated(print_copies={"items": 50})["print_copies"].write_units == 50
     assert estimated(sell={"item_bytes": 3000})["sell"].units("write") == {TABLE: 3, "GSI1": 3}
@@ -417,7 +417,7 @@ def test_a_fan_out_queries_every_partition() -> None:
     assert pattern_estimate.requests[300].units("read") == 0.5  # the last request only checks that nothing newer exists
 
 
-def test_the_estimate_of_one_access_pattern() -> None:
+def test_one_access_pattern_is_estimated() -> None:
     assert estimate_pattern(Cms, "article").read_units == 0.5
     with pytest.raises(UnknownPattern):
         estimate_pattern(Cms, "articel")

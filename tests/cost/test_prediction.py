@@ -47,7 +47,7 @@ LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
 
 @dataclass
 class Recording:
-    """A write pattern's steps in its last attempt, for the model to be given them."""
+    """Records the steps of a write's last attempt, as input for the model."""
 
     steps: list[Any] = field(default_factory=list[Any])
 
@@ -104,7 +104,7 @@ def assert_writes(design: Design, meter: Iterable[Metered], run: DryRun, place: 
 
 
 class Actual(TypicalWorld):
-    """What a store holds, as the world of a dry run."""
+    """The items of a store, in the form that a dry run reads."""
 
     def __init__(self, design: Design) -> None:
         self.compiled, self.typical = design.compiled, False
@@ -125,7 +125,7 @@ class Actual(TypicalWorld):
 
 
 def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> None:
-    """Carry out a step, and compare what it cost, where it is one write."""
+    """Run a step, and compare its cost if it is a single write."""
     match step:
         case Call():
             called(design, step.pattern.name, model._arguments(step), compared)
@@ -144,7 +144,7 @@ def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> N
 
 
 def acted(design: Design, action: Action) -> None:
-    """Carry out one action, and compare what it cost."""
+    """Run one action, and compare its cost with the prediction."""
     actual = Actual(design)
     with metering(design) as meter:
         try:
@@ -156,7 +156,7 @@ def acted(design: Design, action: Action) -> None:
 
 
 def called(design: Design, name: str, arguments: dict[str, Any], compared: Compared) -> None:
-    """Call a write, and compare what it cost with what the model says of what it yielded."""
+    """Call a write, and compare its cost with the prediction for the yielded actions."""
     pattern = design.compiled.writes[name]
     actual = Actual(design)
     with recording(pattern, design.compiled.writes) as recorded, metering(design) as meter:
@@ -172,7 +172,7 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
 
 
 def large(design: CompiledDesign) -> dict[Any, Any]:
-    """Texts of many sizes for the fields that take them, so that one item more or less tells in the units."""
+    """Strings of many sizes, so that one item more or less changes the units."""
     names = {
         field.name
         for entity in design.entities.values()
@@ -184,7 +184,7 @@ def large(design: CompiledDesign) -> dict[Any, Any]:
 
 
 def keyed(entity: CompiledEntity) -> set[str]:
-    """The fields that stand in a key."""
+    """The fields in a key."""
     result = {name for key in (*entity.keys, *entity.claims) for name in entity.inputs_of(key)}
     return result | {name for name in entity.fields if entity.fields[name].computed}
 
@@ -231,7 +231,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
 
 
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
-    """Each write's typical call, on a store with the items that it expects."""
+    """Check each write's typical call, on a store with the items that it expects."""
     typical = Typical(cls.compiled)
     facts, analyzer = Facts(typical, traffic_of(cls.compiled)), WriteAnalyzer(cls.compiled, cls)
     for name, pattern in cls.compiled.writes.items():

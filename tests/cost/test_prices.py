@@ -30,7 +30,7 @@ def test_each_list_can_be_read(region: str) -> None:
     assert set(result.usd) <= set(METERS)
 
 
-def test_prices_of_us_east_1() -> None:
+def test_us_east_1_has_the_published_prices() -> None:
     """US East (N. Virginia), September 2026."""
     prices = price_list("us-east-1").usd
     assert prices["ReadRequestUnits"] * 1e6 == pytest.approx(0.125)

@@ -49,14 +49,14 @@ def estimated(
 # Prices
 
 
-def test_the_example_of_the_pricing_calculator() -> None:
+def test_estimate_equals_the_example_of_the_pricing_calculator() -> None:
     """10 million writes, 10 million eventually consistent reads of up to 4 KB and 10 GB are $9.375."""
     bill = Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("us-east-1")).on_demand()
     assert bill.usd == pytest.approx(9.375, abs=1e-9)
     assert [round(charge.usd or 0, 4) for charge in bill.charges] == [0.625, 6.25, 2.5]
 
 
-def test_prices_of_another_region() -> None:
+def test_another_region_has_its_own_prices() -> None:
     """The same in Tokyo: 0.7125 + 7.15 + 2.85."""
     assert Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("ap-northeast-1")).on_demand().usd == (
         pytest.approx(10.7125, abs=1e-9)
@@ -70,7 +70,7 @@ def test_a_region_without_a_price_is_reported() -> None:
     assert bill.missing == ("a read capacity unit for an hour", "a write capacity unit for an hour")
 
 
-def test_standard_infrequent_access() -> None:
+def test_standard_infrequent_access_has_the_published_prices() -> None:
     """Requests cost 25% more, storage is $0.10 per GB."""
     payer = Payer(estimated(reads=1e6, writes=1e6, gb=100), price_list("us-east-1"))
     assert payer.on_demand("standard-infrequent-access").usd == pytest.approx(0.155 + 0.78 + 10.0)
@@ -78,7 +78,7 @@ def test_standard_infrequent_access() -> None:
     assert storage_break_even(price_list("us-east-1")) == pytest.approx(0.4133, abs=1e-4)
 
 
-def test_provisioned_for_the_peak() -> None:
+def test_capacity_is_provisioned_for_the_peak() -> None:
     """70 units per second at 70% utilization are 100 units for 730 hours; the peak is three times the average."""
     payer = Payer(estimated(reads=70 / 3 * MONTH_SECONDS, peak=3), price_list("us-east-1"))
     assert payer.provisioned().usd == pytest.approx(100 * 730 * 0.00013 + 730 * 0.00065)
@@ -93,7 +93,7 @@ def test_provisioned_is_cheaper_from_29_percent_on() -> None:
         assert break_even(price_list("us-east-1"), direction) == pytest.approx(0.2889, abs=1e-4)
 
 
-def test_reserved_capacity() -> None:
+def test_reserved_capacity_has_the_published_price() -> None:
     """A block of 100 read units costs $30 upfront and $0.0025 per hour; write units $150 and $0.0128."""
     bill = Payer(estimated(reads=70 * MONTH_SECONDS), price_list("us-east-2")).reserved("1yr")
     assert bill is not None
@@ -101,7 +101,7 @@ def test_reserved_capacity() -> None:
     assert Payer(estimated(), price_list("us-east-2")).reserved("3yr") is None
 
 
-def test_point_in_time_recovery_and_idle_tables() -> None:
+def test_recovery_and_storage_of_idle_tables_are_charged() -> None:
     """Point-in-time recovery is $0.20 per GB of the table; without requests, only storage and recovery are charged."""
     payer = Payer(estimated(writes=1e6, gb=50, point_in_time_recovery=True), price_list("us-east-1"))
     assert payer.idle().usd == pytest.approx(50 * 0.25 + 50 * 0.20)
@@ -135,7 +135,7 @@ def test_stream_reads_are_charged_per_shard(writes: float, gb: float, told: str)
     assert charge.usd == pytest.approx(int(told[0]) * MONTH_SECONDS * 0.2e-6)
 
 
-def test_units_of_an_hour_at_the_peak() -> None:
+def test_units_of_an_hour_at_the_peak_are_calculated() -> None:
     """1,000 write units per second for an hour are 3.6 million."""
     payer = Payer(estimated(writes=100 * MONTH_SECONDS, peak=10), price_list("us-east-1"))
     assert payer.peak_hour_usd() == pytest.approx(3.6 * 0.625)
@@ -236,7 +236,7 @@ class Notes(Design):
         yield Update(note, state="closed")
 
 
-def test_a_design_calculated_by_hand() -> None:
+def test_estimates_equal_a_calculation_by_hand() -> None:
     """21 notes of 1,000 B are 21,000 B, six blocks: 3 units. Finishing one moves its index entry: 1 + 2 units."""
     data = {
         "patterns": {"notes": {"per_second": 10, "items": 500}, "finish": {"per_second": 1}},

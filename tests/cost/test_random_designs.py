@@ -25,7 +25,7 @@ FIRST = seed(0) % 1_000_000
 
 
 def compiled(number: int) -> Any:
-    """A random design without the questions that the compiler refuses: whether it should is another test's matter."""
+    """A random design without the access patterns that the compiler rejects, which other tests check."""
     spec = design_of(number)
     for _ in range(8):
         try:

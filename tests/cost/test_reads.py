@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The predicted requests of reads are those that the engine meters, for every shape, over one page and many."""
+"""The predicted requests of reads are those that the engine meters, for every return type, on one page and on many."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def item_of(entity: Entity) -> Any:
 
 @pytest.fixture(scope="module", params=[(3, 900), (150, 2_000), (600, 4_500), (90, 30_000)])
 def filled(request: pytest.FixtureRequest) -> Iterator[tuple[Store, int, int]]:
-    """Things of one size, on each shelf in turn: the store, their number and size."""
+    """A store with things of one size on each shelf in turn, with their number and size."""
     count, size_bytes = request.param
     with Store.open(":memory:") as store:
         store.put(Box(box_id="a"))

@@ -193,7 +193,7 @@ def test_index_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, coun
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
 def test_backup_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
-    """It contains the items at its start, also after writes that were made while no process worked on it."""
+    """The backup contains the items at its start, even if others were written before its completion."""
     path = with_items(tmp_path)
     assert run_to_batch(path, count, "CreateBackup", {"TableName": TABLE, "BackupName": "first"})
     assert check_file(path) == []
@@ -274,7 +274,7 @@ def remaining(path: str) -> list[object]:
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
 def test_deleted_table_of_a_killed_process_is_cleaned_up_by_the_next(tmp_path: Path, count: int) -> None:
-    """It is deleted immediately, and another of the same name can be created."""
+    """The table is deleted immediately, and another of the same name can be created."""
     path = with_items(tmp_path, 50)
     assert run_to_batch(path, count, "DeleteTable", {"TableName": TABLE})
     assert len(remaining(path)) == 3  # its items, and the entries of two indexes
@@ -328,7 +328,7 @@ def test_killed_export_leaves_no_partial_object(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_reported_lines_are_the_stored_writes(tmp_path: Path, seed: int) -> None:
-    """Check this test: nothing differs without a kill, and a missing write is detected."""
+    """Check these tests: without a kill nothing differs, and a missing write is detected."""
     path = str(tmp_path / "store.db")
     create(path)
     lines = run_and_kill(path, seed, 50)

@@ -103,7 +103,7 @@ def test_another_sqlite_in_the_process_loses_no_write(path: str) -> None:
 
 
 def test_another_sqlite_in_one_of_two_processes_loses_no_write(path: str) -> None:
-    """Both acknowledge, while a third engine opens the file repeatedly."""
+    """Both acknowledge writes while a third engine opens the file repeatedly."""
     with Writer(path, "other-sqlite") as one, Writer(path, "two") as two:
         one.start_putting(*range(150))
         two.start_putting(*range(150))

@@ -19,7 +19,7 @@ def compiled(cls: type[Entity], *indexes: Index) -> CompiledEntity:
 
 
 def is_quick(entity: CompiledEntity) -> bool:
-    """Whether the entity's own schema reads items, instead of Python code."""
+    """Whether the entity's schema reads items without Python code."""
     return getattr(entity.from_item, "__func__", None) is not CompiledEntity._read_slowly
 
 

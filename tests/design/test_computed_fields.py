@@ -143,7 +143,7 @@ EVERYTHING = {"a", "b", "mode", "at"}
         (Computed, "of_the_clock", EVERYTHING),
     ],
 )
-def test_fields_that_a_computed_field_reads(cls: type[Entity], field: str, read: set[str]) -> None:
+def test_fields_that_a_computed_field_reads_are_found(cls: type[Entity], field: str, read: set[str]) -> None:
     keyed = type(cls.__name__, (cls,), {"__module__": __name__, "by_field": Key(f"{{{field}}}", index=BY_FIELD)})
     entity = compiled(keyed, BY_FIELD)
     assert entity.inputs_of(entity.index_keys[0]) == read

@@ -102,7 +102,7 @@ def test_indexes_with_equal_keys_are_equal() -> None:
             assert Index(**one).same_keys(Index(**other, projection=projection)) is (at == other_at)
 
 
-def test_attributes_of_an_index() -> None:
+def test_an_index_keeps_its_arguments() -> None:
     index = Index("A", ["pk", Binary("more")], [Number("sk")], projection=["a"])
     assert index.partition == (KeyAttribute("pk", "S"), KeyAttribute("more", "B"))
     assert index.sort == (KeyAttribute("sk", "N"),)
@@ -128,7 +128,7 @@ def test_an_index_is_projected_for_views(local: bool) -> None:
     assert plain.projected_for().local is local
 
 
-def test_defaults_of_keys_and_field_markers() -> None:
+def test_keys_and_field_markers_have_defaults() -> None:
     key = Key("A#{a}")
     assert dataclasses.asdict(key) == {
         "partition": ("A#{a}",), "sort": (), "index": None, "when": None, "shards": 1, "style": None,
@@ -147,7 +147,7 @@ def test_defaults_of_keys_and_field_markers() -> None:
     assert Through(Film).fields == {}
 
 
-def test_attributes_of_a_table() -> None:
+def test_a_table_keeps_its_arguments() -> None:
     table = Table("t")
     assert (table.key_names, table.indexes, table.entities) == (("pk", "sk"), (), ())
     assert table.create_request() == {
@@ -177,7 +177,7 @@ def test_attributes_of_a_table() -> None:
     assert [each["KeyType"] for each in local["KeySchema"]] == ["HASH", "RANGE"]
 
 
-def test_merged_loads() -> None:
+def test_a_merged_load_overrides_only_given_members() -> None:
     over = Load(items=3, per_second=0.5).over(Load(items=9, kept=0.5))
     assert over == Load(items=3, per_second=0.5, kept=0.5)
     assert [each.peak for each in (over, Load(peak_per_second=4, per_second=1), Load())] == [0.5, 4, None]

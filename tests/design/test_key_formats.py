@@ -70,14 +70,14 @@ def test_values_of_each_format_round_trip(
     ("value", "text"),
     [(7, "7"), (Decimal("2.50"), "2.5"), (0.1, "0.1"), (1e22, "10000000000000000000000"), (Decimal("1E+3"), "1000")],
 )
-def test_number_formats_without_padding(value: Any, text: str) -> None:
+def test_numbers_without_padding_round_trip(value: Any, text: str) -> None:
     held = form(type(value), "", "N")
     assert held.write(value) == text
     assert Decimal(held.read(text)) == Decimal(str(value))
 
 
 @pytest.mark.parametrize(("unit", "text"), [("ms", "1767310200125"), ("s", "1767310200")])
-def test_timestamps_as_numbers(unit: str, text: str) -> None:
+def test_timestamps_stored_as_numbers_round_trip(unit: str, text: str) -> None:
     moment = LATE.replace(microsecond=125_000)
     held = form(datetime, unit, "N")
     assert held.write(moment if unit == "ms" else LATE) == text

@@ -93,7 +93,7 @@ def design(**patterns: Any) -> type[Design]:
 
 
 def every_room(cls: type[Design], name: str) -> None:
-    """Explain, check and price a design. Only for Keyplan's own names: these commands don't depend on the others."""
+    """Explain, check and price a design. Only for Keyplan's names: these commands don't depend on other names."""
     if name in ROOMS:
         explain_all(cls)
         check(cls)

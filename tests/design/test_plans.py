@@ -33,7 +33,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("pattern", "operation", "index"), PLANS)
-def test_operation_and_key_of_each_pattern(pattern: str, operation: str, index: str | None) -> None:
+def test_each_pattern_has_the_expected_operation_and_key(pattern: str, operation: str, index: str | None) -> None:
     plan: Any = Everything.compiled.reads[pattern].plan
     assert plan.operation == operation
     assert (plan.index.name if isinstance(plan, QueryPlan) and plan.index else None) == index
@@ -54,7 +54,7 @@ def test_the_contract_design_has_every_kind_of_plan() -> None:
         ("articles_by_author", False),
     ],
 )
-def test_read_directions_of_the_cms(pattern: str, forward: bool) -> None:
+def test_the_cms_reads_in_the_expected_directions(pattern: str, forward: bool) -> None:
     plan = Cms.compiled.reads[pattern].plan
     assert isinstance(plan, QueryPlan)
     assert plan.forward is forward

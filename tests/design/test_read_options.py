@@ -96,7 +96,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("options", "signature", "words"), REJECTED)
-def test_a_rejected_read(options: str, signature: str, words: str) -> None:
+def test_invalid_read_options_are_rejected(options: str, signature: str, words: str) -> None:
     table = Asking.table if "Ticket" in signature else TABLE
     text = f'class Wrong(Design):\n    table = given\n\n    @read("V1", {options})\n    def {signature}: ...\n'
     (fault,) = faults(text, given=table, Ticket=Asking.compiled.by_name["Ticket"].cls, **globals())

@@ -70,7 +70,7 @@ def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] |
         ),
     ],
 )
-def test_entities_read_by_separate_queries(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
+def test_entities_take_separate_queries(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
     assert apart(asked, others) == expected
     assert apart(asked, {}) == []
 
@@ -109,7 +109,7 @@ def test_entities_read_by_separate_queries(asked: dict[str, str], others: dict[s
         ),
     ],
 )
-def test_known_prefixes_of_the_sort_key(
+def test_known_prefixes_of_the_sort_key_decide_on_separate_queries(
     asked: dict[str, str], others: dict[str, str], known: dict[str, Any], expected: list[str]
 ) -> None:
     assert apart(asked, others, known) == expected

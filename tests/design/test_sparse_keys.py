@@ -67,7 +67,7 @@ def asking(entity: type[Any], where: Any = None, **parameters: Any) -> type[Desi
 
 
 def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
-    """Designs with reads of some states, each written differently, with the calls that pass them."""
+    """Designs with reads of some states, each declared differently, and calls for these states."""
     literal: Any = Literal[wanted]
     shapes: list[tuple[Any, dict[str, Any], list[dict[str, Any]]]] = [
         ({"status": list(wanted)}, {}, [{}]),
@@ -312,7 +312,7 @@ def test_a_complete_key_is_preferred_to_a_sparse_one() -> None:
 @pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
 @pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
 def test_a_key_with_every_value_in_when_is_complete(waits: list[Any], hurry: list[Any] | None) -> None:
-    """Whether the read fixes the field or not."""
+    """This applies whether or not the read fixes the field."""
     held: dict[str, list[Any]] = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
 
     class Ticket(Entity):

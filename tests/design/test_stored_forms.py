@@ -35,7 +35,7 @@ def readings() -> Iterator[Readings]:
         yield opened
 
 
-def test_the_item_of_each_stored_format(readings: Readings) -> None:
+def test_each_stored_format_has_the_expected_item(readings: Readings) -> None:
     whole = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
     (item,) = readings.store.transport.call("Scan", {"TableName": "readings"})["Items"]
     assert {item.pop(name).keys() == {"B"} for name in ("body", "packed")} == {True}

@@ -100,7 +100,7 @@ def fields() -> dict[str, Operand]:
 OPERANDS = {**fields(), "TEXT": TEXT, "NUMBER": NUMBER, "UNKNOWN": UNKNOWN}
 
 
-def test_a_mapping_with_literal_keys() -> None:
+def test_an_untyped_mapping_value_has_no_stored_type() -> None:
     counted = part_of(replace(TEXT, name="counted", annotation=Counter[str], tag="M"), "a")
     assert (counted.name, counted.kind, counted.tag) == ("counted.a", object, None)
 

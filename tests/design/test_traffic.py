@@ -70,7 +70,7 @@ def test_a_typical_item_is_validated_once() -> None:
     assert typical.instance(account, {"name": "a"}).model_dump()["name"] == "a"
 
 
-def test_decorators_alone() -> None:
+def test_decorators_set_traffic_without_a_file() -> None:
     traffic = traffic_of(Things.compiled)
     assert traffic.patterns == {"thing": Load(per_second=4, items=10, item_bytes=200), "make": Load(per_second=1)}
     assert traffic.entities == {"Thing": StoredItems()}
@@ -92,7 +92,7 @@ def test_the_file_overrides_the_decorators_member_by_member() -> None:
         ("traffic.json", json.dumps({"patterns": {"thing": {"per_second": 7}}, "table": {"region": "eu-west-1"}})),
     ],
 )
-def test_toml_and_json(tmp_path: Path, name: str, text: str) -> None:
+def test_toml_and_json_files_are_read(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text)
     traffic = read_traffic(path, Things.compiled)
@@ -166,7 +166,7 @@ def test_contradictions_are_reported_with_other_errors() -> None:
     }  # fmt: skip
 
 
-def test_one_file_for_two_versions_of_a_design() -> None:
+def test_one_file_applies_to_two_versions_of_a_design() -> None:
     data = {"patterns": {"thing": {"per_second": 9}, "one_thing": {"per_second": 3}}}
     assert "patterns.one_thing" in faults(data)
     assert traffic_from(data, Things.compiled, Renamed.compiled).patterns["thing"].per_second == 9

@@ -55,7 +55,7 @@ def test_ulids_of_the_same_timestamp_differ() -> None:
     assert len({text[10] for text in made}) == 16  # the first bit is reserved for increments
 
 
-def test_the_range_of_timestamps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timestamps_outside_the_range_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="outside the range of a ULID"):
         ulid(datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1))
     monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))

@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Arguments of a declaration that a type checker rejects: without one, each is reported with its name and the expected
-type.
-"""
+"""Arguments of a declaration that a type checker rejects: each is reported with its name and the expected type."""
 
 from __future__ import annotations
 
@@ -75,8 +73,8 @@ class Thing(Entity):
     primary = Key("THING#{thing_id}", "#METADATA")
 
 
-def test_arguments_of_declarations() -> None:
-    """Each argument of each declaration, with values of wrong types: the errors, abbreviated."""
+def test_each_argument_of_a_declaration_is_checked() -> None:
+    """Every declaration reports values of wrong types; the expected errors are abbreviated."""
     taken: set[str] = set()
     for make, others in DECLARED.items():
         for name in inspect.signature(make).parameters:

@@ -263,7 +263,7 @@ def test_a_renamed_field_with_the_same_attribute_changes_no_key() -> None:
     assert found == {"api field-renamed Order.placed_on", "api field-renamed User.mail"}
 
 
-def test_a_pattern_served_by_another_index() -> None:
+def test_a_pattern_served_by_another_index_is_reported() -> None:
     result = compared(
         ("index=GSI1, when", "index=GSI9, when"),
         ("GSI1 = Index", 'GSI9 = Index("GSI9", "gsi9pk", "gsi9sk")\nGSI1 = Index'),
@@ -423,7 +423,7 @@ def test_a_strong_read_costs_twice() -> None:
     assert codes(result.changes) == ["safe consistency-changed order"]
 
 
-def test_a_removed_pattern_and_a_new_one() -> None:
+def test_a_removed_pattern_and_a_new_one_are_reported() -> None:
     result = compared(
         ('@read("E1", consistent=True)\n    def order(', '@read("E7", consistent=True)\n    def get_order(')
     )

@@ -87,7 +87,7 @@ KEYS: dict[str, Callable[[], Any]] = {
 }
 
 
-def test_severity_of_changes() -> None:
+def test_changes_have_the_expected_severity() -> None:
     before, after = (KEYS[name]().compiled for name in ("plain", "other key"))
     result = difference(before, after)
     gravest = result.changes[0].severity

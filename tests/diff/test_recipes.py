@@ -163,7 +163,7 @@ def changed(replaced: dict[str, str], more: str) -> str:
 
 
 @pytest.mark.parametrize("case", CHANGES)
-def test_a_recipe_does_what_it_says(case: str) -> None:
+def test_a_recipe_changes_items_as_described(case: str) -> None:
     before = BEFORE
     if case == "the code of a computed field":
         before = changed(*CHANGES[case]).replace("self.name.upper()", "self.name").partition(READ)[0]

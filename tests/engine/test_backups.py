@@ -189,7 +189,7 @@ def test_invalid_backup_arn_and_missing_table_are_rejected(engine: Engine) -> No
 
 @pytest.mark.parametrize("fraction", [0.0, 0.0001234, 0.1239876, 0.9999])
 def test_reported_restorable_times_can_be_restored(engine: Engine, clock: Clock, fraction: float) -> None:
-    """Times are reported in milliseconds, but the clock is finer: they stay within the recorded history."""
+    """The clock is finer than the reported milliseconds, but reported times are within the recorded history."""
     create(engine)
     clock.now_s += fraction
     keep_history(engine)

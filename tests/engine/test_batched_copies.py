@@ -215,7 +215,7 @@ def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
 def test_point_in_time_is_restored_while_others_write(
     engines: list[Engine], between: Any, seed: int, writes: int
 ) -> None:
-    """They may write more between two batches than a batch copies."""
+    """The others may write more between two batches than a batch copies."""
     others = Writers(engines, seed)
     create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
     engines[0].call("UpdateTable", ADD_VECTORS)
@@ -285,7 +285,7 @@ def add_region(engine: Engine, region: str) -> None:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("fails", [False, True])
 def test_replica_is_filled_while_others_write(between: Any, seed: int, fails: bool) -> None:
-    """Two regions write, with replication in between, while a third is added. All have the same items at the end."""
+    """Two regions write, with replication in between, while a third is added. All regions end with the same items."""
     times = count(1_800_000_000)
     with Regions.open(":memory:", REGIONS, clock=lambda: float(next(times))) as regions:
         east, west, eu = (regions.engines[name] for name in REGIONS)

@@ -1,4 +1,4 @@
-"""Ctrl-C or an SQLite failure at any statement: it is raised as itself or as a store error, no write is partial, and
+"""Ctrl-C or an SQLite failure at any statement: it is raised unchanged or as a store error, no write is partial, and
 the store keeps working.
 """
 

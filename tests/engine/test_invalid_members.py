@@ -171,7 +171,7 @@ def test_members_beyond_their_limits_are_rejected(
     ],
 )
 def test_unpaired_surrogates_are_rejected(engine: Engine, operation: str, members: dict[str, Any]) -> None:
-    """They can't be sent over HTTP, but in process."""
+    """They can't be sent over HTTP, only in process."""
     assert error(engine, operation, {"TableName": "orders", **members}) in {
         "SerializationException",
         "ValidationException",

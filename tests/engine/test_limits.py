@@ -167,7 +167,7 @@ def test_repeated_transaction_consumes_read_capacity(engine: Engine) -> None:
 
 @pytest.mark.parametrize("last", ["\ud7ff", "\ue000", "\U0010ffff", "a\U0010ffff", "\x7f", "\uffff"])
 def test_begins_with_matches_any_last_character(engine: Engine, last: str) -> None:
-    """The prefix's upper bound may not be a character: surrogates aren't, and nothing follows U+10FFFF."""
+    """The prefix's upper bound may not be a character: surrogates aren't characters, and U+10FFFF is the last one."""
     create(engine)
     sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
     for sk in sorts:

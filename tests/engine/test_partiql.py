@@ -330,7 +330,7 @@ def test_select_returns_pages_and_checks_tokens(engine: Engine) -> None:
 
 
 def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
-    """The developer guide documents this for IN. More than 50 partitions are rejected."""
+    """The developer guide documents this limit for IN. More than 50 partitions are rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
     listed = [f"'p{number:02}'" for number in range(51)]

@@ -191,7 +191,7 @@ def test_replica_overrides_are_described(regions: Regions) -> None:
 
 
 def test_disassociated_replica_becomes_a_table(regions: Regions, clock: Clock) -> None:
-    """WAIT_FOR_REPLICATION keeps the writes of other regions up to then. The replica must be unprotected."""
+    """WAIT_FOR_REPLICATION keeps earlier writes of other regions. The replica must be unprotected."""
     east, west, south = regions.engines.values()
     leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
     alone = {"Disassociate": {**leave["Disassociate"], "RegionName": EAST}}

@@ -52,7 +52,7 @@ def test_a_different_order_is_a_reason() -> None:
     assert result["PostTag.by_name"] == "its order is tag, and the pattern needs rating_sk"
 
 
-def test_consistency_and_other_supporting_keys() -> None:
+def test_consistency_and_other_supporting_keys_are_reasons() -> None:
     everything = design("Everything")
     reasons = {alternative.reason for explained in explain_all(everything) for alternative in explained.others}
     assert "global indexes don't support strongly consistent reads" in reasons
@@ -155,6 +155,6 @@ class Jobs(Design):
         ("steps", "Step.primary", "Step.once_more", "it also supports the pattern; the table is preferred to an index"),
     ],
 )
-def test_every_reason_against_a_key(pattern: str, taken: str, key: str, reason: str) -> None:
+def test_every_reason_against_a_key_is_listed(pattern: str, taken: str, key: str, reason: str) -> None:
     assert explain(Jobs, pattern).key == taken
     assert others(pattern, Jobs)[key] == reason

@@ -235,7 +235,7 @@ class Tracks(Design):
 
 
 def test_a_batch_alone_is_no_transaction() -> None:
-    """The batch's puts aren't also sent alone."""
+    """The batch's puts aren't also sent as single requests."""
 
     report = explain(Tracks, "report")
     assert report.operation == "BatchWriteItem"

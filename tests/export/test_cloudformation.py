@@ -1,4 +1,4 @@
-"""CloudFormation: cfn-lint accepts the templates, YAML and JSON are equal, and the table is the design's."""
+"""CloudFormation: cfn-lint accepts the templates, YAML and JSON are equal, and the table matches the design."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_yaml_and_json_are_equal(name: str, deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_table_is_the_designs(name: str) -> None:
+def test_the_table_matches_the_design(name: str) -> None:
     """Its properties are the members of CreateTable."""
     compiled = design(name).compiled
     result = properties(name, Deployment(table_name="the-table"))

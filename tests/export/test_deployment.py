@@ -40,14 +40,14 @@ def test_a_table_has_at_most_50_tags() -> None:
         Deployment(tags={str(number): "" for number in range(51)})
 
 
-def test_parsing_tags() -> None:
+def test_tags_are_parsed() -> None:
     assert tags_of(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
     with pytest.raises(RequestError) as error:
         tags_of(["a", "b=1", "b=2"])
     assert error_details_of(error) == ["tag 'a': isn't name=value", "tag 'b': duplicate"]
 
 
-def test_regions_and_accounts() -> None:
+def test_regions_and_accounts_are_validated() -> None:
     assert Place().arn("t") == "arn:aws:dynamodb:*:*:table/t"
     assert Place(region="cn-north-1").arn("t") == "arn:aws-cn:dynamodb:cn-north-1:*:table/t"
     assert Place(region="us-gov-west-1", account="123456789012").arn("t") == (

@@ -49,7 +49,7 @@ def test_the_page_has_a_row_for_everything(name: str) -> None:
 
 
 def test_special_characters_are_escaped() -> None:
-    """Pipes, tags and backticks of a design stay text."""
+    """Pipes, tags and backticks of a design remain plain text."""
     text = MarkdownIt("commonmark", {"html": True}).enable("table").render(page("Odd"))
     assert "<code>$&quot;%&lt;N&gt;|`#{yes}</code>" in text
     assert "<td>O|1</td>" in text

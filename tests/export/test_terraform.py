@@ -56,7 +56,7 @@ def test_hcl_and_json_are_equal(name: str, deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_resource_is_the_designs_table(name: str) -> None:
+def test_the_resource_matches_the_designs_table(name: str) -> None:
     table = design(name).compiled.table
     label, body = from_json(name, Deployment())
     assert label.isidentifier()

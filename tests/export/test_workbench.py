@@ -90,7 +90,7 @@ def test_null_attributes_are_omitted() -> None:
     assert {"AttributeName": "cover", "AttributeType": "B"} in table["NonKeyAttributes"]
 
 
-def test_types_of_attributes() -> None:
+def test_attributes_have_the_expected_types() -> None:
     (table,) = made("Library")["DataModel"]
     types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
     wanted = {
@@ -102,7 +102,7 @@ def test_types_of_attributes() -> None:
     assert "expires_at" not in table["SampleDataFormats"]
 
 
-def test_types_of_stored_forms() -> None:
+def test_stored_forms_have_the_expected_types() -> None:
     """Stored forms, discriminators, and a numeric timestamp."""
     (table,) = made("Words")["DataModel"]
     types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
@@ -118,7 +118,7 @@ def test_types_of_stored_forms() -> None:
     assert "__edb_e__" not in facets["Root"]
 
 
-def test_metadata_and_billing() -> None:
+def test_the_model_has_metadata_and_billing() -> None:
     result = made("Odd", deployment=WHOLE)
     metadata = result["ModelMetadata"]
     assert metadata["Version"] == "3.0"

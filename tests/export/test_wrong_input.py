@@ -16,7 +16,7 @@ from keyplan.formats.yaml_json import Noted, json_tree, plain
 from tests.export.designs import design
 
 
-def test_defaults_of_a_deployment() -> None:
+def test_a_deployment_has_defaults() -> None:
     assert dataclasses.asdict(Deployment()) == {
         "table_name": None, "billing": "on-demand", "read_units": None, "write_units": None,
         "table_class": "standard", "deletion_protection": False, "recovery": False, "stream": None, "tags": {},
@@ -36,7 +36,7 @@ def test_units_are_at_least_1(units: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "letters"), [("a" * 128, "b" * 256), ("a", "")])
-def test_tags_of_the_maximum_length(name: str, letters: str) -> None:
+def test_tags_of_the_maximum_length_are_accepted(name: str, letters: str) -> None:
     assert Deployment(tags={name: letters}).tags == {name: letters}
 
 
@@ -49,13 +49,13 @@ def test_a_misspelled_region_has_a_hint() -> None:
     assert error.value.errors[0].hint == "give one such as eu-west-1"
 
 
-def test_strings_in_trees() -> None:
+def test_trees_become_plain_data_and_json() -> None:
     tree = {"a": [1, {"b": "é"}], "c": Noted("d", "why"), "e": ("f", Noted(None, "g"))}
     assert plain(tree) == {"a": [1, {"b": "é"}], "c": "d", "e": ["f", None]}
     assert json_tree({"a": {"b": "é"}}) == '{\n  "a": {\n    "b": "é"\n  }\n}\n'
 
 
-def test_maps_in_hcl() -> None:
+def test_maps_are_aligned_in_hcl() -> None:
     text = hcl_text(["resource"], {"tags": {"a": "1", "long": "2"}, "none": {}, "list": [1, "x"]})
     assert '"a"    = "1"' in text
     assert '"long" = "2"' in text

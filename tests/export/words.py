@@ -127,7 +127,7 @@ class TaskKeys(View[Task]):
 
 
 class Words(Design):
-    """All of them."""
+    """The design of all these entities."""
 
     table = Table("words", indexes=[GSI1, GSI2, BY_DAY, MANY, LOCAL], entities=[Note])
 

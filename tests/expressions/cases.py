@@ -47,7 +47,7 @@ def _used(text: str, values: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _texts(lines: str) -> list[str]:
-    """Split lines into texts, which " | " separates."""
+    """Split lines into strings at " | "."""
     return [text for line in lines.split("\n") if line for text in line.split(" | ")]
 
 

@@ -62,7 +62,7 @@ ITEM: Item = {"a": {"S": "old"}, "l": {"L": [{"N": "1"}, {"N": "2"}]}, "m": {"M"
         ("SET m.q = :x", {}, {"m": {"M": {"q": {"S": "x"}}}}),
     ],
 )  # fmt: skip
-def test_touched_attributes_of_an_update(text: str, old: Item, new: Item) -> None:
+def test_an_update_lists_its_touched_attributes(text: str, old: Item, new: Item) -> None:
     update = bind_update(text, Placeholders(None, X if ":x" in text else None))
     assert update.touched(ITEM) == old
     assert update.touched(update.apply(ITEM)) == new

@@ -38,7 +38,7 @@ def test_query_skips_items_of_other_entities(magazine: Magazine) -> None:
 
 
 def test_query_of_index_skips_items_of_other_entities(magazine: Magazine) -> None:
-    """pydynox and pydynantic have the same bug in queries of an index."""
+    """pydynox and pydynantic also return other entities' items from an index."""
     magazine.put(Article(article_id="1"))
     put_foreign(magazine, pk="X#1", sk="#HEAD", gsi1pk="AUTHOR#Ada", gsi1sk="draft#0")
     put_foreign(magazine, pk="ARTICLE#9", sk="OTHER", gsi1pk="AUTHOR#Ada", gsi1sk="draft#9")
@@ -108,7 +108,7 @@ def test_missing_key_never_causes_a_scan() -> None:
 
 @pytest.mark.parametrize("arguments", [{}, {"author": None}, {"author": ["Ada"]}, {"limit": 10}])
 def test_call_without_its_key_sends_no_request(magazine: Magazine, arguments: dict[str, Any]) -> None:
-    """ElectroDB leaves out of the request what is missing in the call."""
+    """ElectroDB omits from the request what is missing in the call."""
     watched = Watched(magazine)
     articles_by: Any = magazine.articles_by
     with pytest.raises(ArgumentError) as caught:

@@ -21,7 +21,7 @@ def test_update_by_instance_updates_index_keys(magazine: Magazine) -> None:
 
 
 def test_concurrent_updates_of_parts_of_a_key_never_mix(magazine: Magazine) -> None:
-    """In the same libraries, each of two writers makes a key of its own change and the other's old value."""
+    """In these libraries, each of two writers builds a key from its own change and the other's old value."""
     seen = magazine.put(Article(article_id="1"))
     magazine.update(seen, status="published")
     with pytest.raises(ConditionFailed, match="status is 'published', expected 'draft'"):
@@ -30,7 +30,7 @@ def test_concurrent_updates_of_parts_of_a_key_never_mix(magazine: Magazine) -> N
 
 
 def test_update_by_class_of_part_of_an_index_key_is_rejected(magazine: Magazine) -> None:
-    """dynamodb-toolbox, OneTable and pydynox leave the index key stale: it can't be made of the key fields alone."""
+    """dynamodb-toolbox, OneTable and pydynox leave the index key stale: it can't be built from the key fields alone."""
     magazine.put(Article(article_id="1"))
     watched = Watched(magazine)
     with pytest.raises(UpdateRejected, match="part of the key by_author") as caught:

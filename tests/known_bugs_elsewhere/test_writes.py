@@ -86,7 +86,7 @@ def test_batch_rejects_entities_with_a_version(magazine: Magazine) -> None:
 
 
 def test_canceled_transaction_raises(magazine: Magazine) -> None:
-    """ElectroDB's transaction succeeds, with a flag that tells that it was canceled."""
+    """ElectroDB's transaction succeeds, with a flag that marks it as canceled."""
     magazine.put(Pair(a="1", b="2", note="there"))
     with pytest.raises(WriteFailed) as caught:
         magazine.transact([Put(NOTE), Create(Pair(a="1", b="2"))])
@@ -127,7 +127,7 @@ def test_batch_read_retries_unprocessed_keys(magazine: Magazine) -> None:
 
 
 def test_batch_raises_if_items_remain_unprocessed(magazine: Magazine, no_pauses: list[float]) -> None:
-    """The same libraries return as if the batch had succeeded."""
+    """dynamodb-toolbox and aiodynamo return as if the batch had succeeded."""
     Halving(magazine, takes_nothing=True)
     with pytest.raises(StoreError, match="3 of 3 writes of a batch remain unprocessed"):
         magazine.batch([Put(Article(article_id=str(number))) for number in range(3)])

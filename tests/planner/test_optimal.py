@@ -33,7 +33,7 @@ INDEXES = {
 
 
 @pytest.mark.parametrize(("made", "indexes"), PUBLISHED, ids=[made.__name__ for made, _ in PUBLISHED])
-def test_no_more_indexes_than_experts_published(made: type[Any], indexes: int) -> None:
+def test_plans_need_no_more_indexes_than_published_designs(made: type[Any], indexes: int) -> None:
     best = planner.plan(made)[0]
     assert len(best.indexes) <= indexes
     assert not best.limits
@@ -196,7 +196,7 @@ def source(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> str:
 
 
 @pytest.mark.parametrize("first", range(0, examples(40, 1500), 20))
-def test_the_number_of_indexes_is_the_least(first: int) -> None:
+def test_the_number_of_indexes_is_minimal(first: int) -> None:
     """For any order of the fields in the entities and reads."""
     compared = 0
     for number in range(first, first + 20):

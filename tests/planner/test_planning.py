@@ -181,7 +181,7 @@ CHOICES: dict[str, tuple[str, int, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_the_chosen_keys(name: str) -> None:
+def test_the_expected_keys_are_chosen(name: str) -> None:
     patterns, indexes, keys = CHOICES[name]
     best = plan(design(PARCEL + patterns))[0]
     assert len(best.indexes) == indexes
@@ -255,7 +255,7 @@ class Zoo(Design):
         ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, because it orders"),
     ],
 )
-def test_notes_about_few_partitions_and_optional_orders(pattern: str, note: str) -> None:
+def test_few_partitions_and_optional_orders_are_noted(pattern: str, note: str) -> None:
     options = {"all_new": ', where={"state": "new"}', "closed": ', order_by="closed_at"'}
     option = options.get(pattern.partition("(")[0].removeprefix("def "), "")
     kind = 'Literal["new", "moving", "lost", "there"]'

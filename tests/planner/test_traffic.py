@@ -92,7 +92,7 @@ def test_a_partition_over_its_limit_is_avoided() -> None:
     assert best.weight.excess == 0
 
 
-def test_plans_side_by_side_are_json() -> None:
+def test_the_comparison_of_plans_is_json() -> None:
     plans = jobs(10)
     shown = comparison(plans)
     assert json.loads(json.dumps(shown)) == shown

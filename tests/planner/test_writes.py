@@ -39,7 +39,7 @@ def test_a_read_by_a_blindly_updated_field_is_rejected() -> None:
 
 
 def test_keys_avoid_blindly_updated_fields() -> None:
-    """It could be in the sort key with a filter, but then the write would fail."""
+    """The field could be in the sort key with a filter, but then the write would fail."""
     made = design(PLAYERS + BY_KEY)
     assert keys_of(plan(made)[0])["Player.by_team"] == "TEAM#{team} | PLAYER#{player_id} in GSI1"
 
@@ -54,7 +54,7 @@ def test_keys_avoid_blindly_updated_fields() -> None:
 def test_a_counter_that_orders_an_index_is_its_own_attribute(
     parameters: str, arguments: tuple[str, ...], key: str
 ) -> None:
-    """So an update by primary key moves the entry."""
+    """An update by primary key then moves the index entry."""
     made = design(f"""
 class Player(Entity):
     player_id: Id[str]

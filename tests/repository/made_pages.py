@@ -1,4 +1,4 @@
-"""Generates the parts of docs/ that are made from the code, for ``make docs`` and a test: tables of errors and of
+"""Generates the parts of docs/ that come from the code, for ``make docs`` and a test: tables of errors and of
 operations, the help of the commands, and the page about the architecture.
 """
 

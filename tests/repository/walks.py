@@ -157,7 +157,7 @@ class _Served:
             answering.join()
 
     def _answer(self, listener: socket.socket) -> None:
-        """Answer one client until it closes its connection."""
+        """Serve one client until it closes its connection."""
         connection, _ = listener.accept()
         with connection:
             while request := connection.recv(64 * 1024):  # a request as short as these comes as one piece
@@ -170,7 +170,7 @@ class _Served:
         self._connection.data_received(self._request)
 
     def write(self, answer: bytes) -> None:
-        """Take a response, in place of the transport."""
+        """Receive a response, in place of the transport."""
         self._answered = answer
 
     def get_write_buffer_size(self) -> int:

@@ -87,7 +87,7 @@ class Answer:
         return text
 
     def assert_sound(self) -> None:
-        """Assert what holds for every response."""
+        """Assert the properties of every response."""
         assert int(self.headers["content-length"]) == len(self.body)
         assert int(self.headers["x-amz-crc32"]) == zlib.crc32(self.body)
         assert len(self.headers["x-amzn-requestid"]) == 52

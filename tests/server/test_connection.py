@@ -64,7 +64,7 @@ class Wire:
 
 
 class Played:
-    """A connection to a service that the test lets respond. ``now`` is its clock."""
+    """A connection to a service that responds when the test requests it. ``now`` is its clock."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, immediate: bool = False, limits: Limits = LIMITS) -> None:
         self.now = 1000.0

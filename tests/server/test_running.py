@@ -139,7 +139,7 @@ def test_invalid_settings_are_rejected(number: int) -> None:
         Settings(db="x.db", port=number or 1, workers=0 if not number else 1)
 
 
-def test_thousand_idle_connections_take_little_memory(tmp_path: Path) -> None:
+def test_a_thousand_idle_connections_take_little_memory(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db")) as server:
         server.call("CreateTable", CREATE)
         before = server.memory_mb()

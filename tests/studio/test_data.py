@@ -1,4 +1,4 @@
-"""The Data view: search conditions, staged edits and saving. Index keys follow, and edits are atomic."""
+"""The Data view: search conditions, staged edits and saving. Index keys are recomputed, and edits are atomic."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_search_finds_only_items_of_the_entity(subject: Subject) -> None:
         (("text", "exists", []), range(9, 0, -1)),
     ],
 )
-def test_conditions_on_keys_and_attributes(
+def test_conditions_on_keys_and_attributes_select_items(
     subject: Subject, condition: tuple[str, str, list[str]], numbers: Any
 ) -> None:
     made = data_json(
@@ -126,8 +126,8 @@ def fits(value: dict[str, Any] | None, operator: str, texts: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_conditions_on_values_of_any_type(school: School, operator: str) -> None:
-    """Each operator with each kind of text lets through what a plain account of it does."""
+def test_conditions_on_values_of_any_type_select_items(school: School, operator: str) -> None:
+    """Each operator with each kind of string selects the items that a simple implementation selects."""
     key = {"pk": {"S": "MIXED"}}
     for number, value in enumerate([*MIXED, None]):
         item = {**key, "sk": {"S": f"{number:02d}"}, **({} if value is None else {"x": sets(value)})}
@@ -306,7 +306,7 @@ def test_invalid_lists_of_edits_are_rejected(subject: Subject, edits: Any) -> No
 
 
 def test_the_form_of_a_time_range_has_both_bounds() -> None:
-    """Also if the signature has a default for one of them."""
+    """This applies also if the signature has a default for one bound."""
     with Timed.open(":memory:") as timed:
         timed.put(Reading(sensor="1", at=datetime(2026, 5, 3, tzinfo=UTC)))
         timed.put(Total(site="s", day=date(2026, 5, 3)))
@@ -322,7 +322,7 @@ def test_the_form_of_a_time_range_has_both_bounds() -> None:
 
 
 def test_a_new_item_gets_its_claims_and_index_keys(school: School) -> None:
-    """As a DynamoDB item, without the claims and index keys that the design adds."""
+    """It is entered as a DynamoDB item, without the claims and index keys that the design adds."""
     item = {
         "pk": {"S": "PUPIL#new"},
         "sk": {"S": "#PUPIL"},

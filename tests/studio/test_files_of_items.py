@@ -52,7 +52,7 @@ def places(subject: Subject, form: str, text: str) -> list[str]:
     return [fault.place for fault in caught.value.errors]
 
 
-def test_each_kind_of_value_in_a_cell(empty: Subject) -> None:
+def test_each_kind_of_value_is_exported_to_a_cell(empty: Subject) -> None:
     put(empty, {**KEY, **{name: value for name, (value, _) in VALUES.items()}})
     text = taken_json(empty, {"form": "csv"})["text"]
     (row,) = csv.DictReader(io.StringIO(text))
@@ -96,7 +96,7 @@ def test_quoted_csv_cells_are_parsed(subject: Subject) -> None:
 
 
 def test_invalid_items_are_compared_by_attribute(school: School) -> None:
-    """If the stored or the new item can't be read as its entity."""
+    """The stored or the new item can't be read as its entity."""
     subject = of_design(school)
     (item,) = subject.transport.call(
         "Query",

@@ -115,7 +115,7 @@ def test_dying_process_reports_its_output(studio: Studio) -> None:
 
 
 def test_stopped_run_leaves_no_process(studio: Studio, tmp_path: Path) -> None:
-    """Processes of the module end with it, and keep no run from ending."""
+    """Processes that the module starts end with it, and don't keep the run from ending."""
     mark = tmp_path / "pid"
     text = f"import subprocess as s\np = s.Popen(['sleep', '600'])\nopen({str(mark)!r}, 'w').write(str(p.pid))\n"
     assert "no design" in ended(studio, "change", text=text)["error"]["message"]

@@ -47,7 +47,7 @@ def test_items_without_their_parent_are_found(school: School) -> None:
 
 
 def test_parents_on_other_pages_are_read(school: School) -> None:
-    """In a partition other than the parent's."""
+    """A parent can be in another partition."""
     made = data_json(of_design(school), {"only": "orphans", "partition": "COURSE#maths"})
     assert made["rows"] == []
     _leave(school, "p1")

@@ -36,7 +36,7 @@ def test_toml_front_matter_is_parsed() -> None:
         ("---\n2013: x\n---\n", {"2013": "x"}, ""),
     ],
 )
-def test_boundaries_of_front_matter(text: str, fields: dict[str, object], body: str) -> None:
+def test_front_matter_ends_at_its_delimiter(text: str, fields: dict[str, object], body: str) -> None:
     matter = read_front_matter(text)
     assert (matter.fields, matter.body) == (fields, body)
 
@@ -83,7 +83,7 @@ def test_errors_have_line_numbers(text: str, line: int, said: str) -> None:
     assert caught.value.line == line
 
 
-def test_byte_order_marks_and_encodings() -> None:
+def test_byte_order_marks_and_encodings_are_recognized() -> None:
     assert plain_text(b"\xef\xbb\xbf---\r\na: 1\r\n---\r\nText\rmore\n") == "---\na: 1\n---\nText\nmore\n"
     with pytest.raises(FrontMatterError, match="0xe9") as caught:
         plain_text("---\na: 1\n---\nd\u00e9j\u00e0\n".encode("latin-1"))

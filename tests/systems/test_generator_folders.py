@@ -214,7 +214,7 @@ def test_every_file_is_imported_or_reported(name: str, tmp_path: Path) -> None:
     assert statuses["published"] == {"jekyll": 3, "hugo": 2, "notes": 1, "zola": 1}[name]
 
 
-def test_links_images_and_code_of_the_folders(tmp_path: Path) -> None:
+def test_links_images_and_code_of_the_folders_are_imported(tmp_path: Path) -> None:
     texts: dict[str, str] = {}
     for name, files in FOLDERS.items():
         texts |= {title.partition("/")[0]: text for title, text in imported(written(tmp_path / name, files))[1].items()}
@@ -230,7 +230,7 @@ def test_links_images_and_code_of_the_folders(tmp_path: Path) -> None:
         assert [part for part in parts if part not in texts[title]] == [], texts[title]
 
 
-def test_dates_tags_and_authors_of_the_folders(tmp_path: Path) -> None:
+def test_dates_tags_and_authors_of_the_folders_are_imported(tmp_path: Path) -> None:
     found: dict[str, tuple[str, tuple[str, ...], str]] = {}
     for name, files in FOLDERS.items():
         with Blog.open(":memory:") as blog:

@@ -28,7 +28,7 @@ def with_fields(folder: Path, fields: str, body: str = "Text\n") -> Post:
 # Names and titles
 
 
-def test_jekylls_file_names(tmp_path: Path) -> None:
+def test_jekylls_file_names_are_parsed(tmp_path: Path) -> None:
     post = read(tmp_path, "2013-05-06-jekyll-1-0-0-released.markdown", "---\n---\nText\n")
     assert (post.slug, post.date) == ("jekyll-1-0-0-released", datetime(2013, 5, 6, tzinfo=UTC))
     assert post.title == "Jekyll 1 0 0 released"
@@ -46,7 +46,7 @@ def test_jekylls_file_names(tmp_path: Path) -> None:
         ("2024-01-05.md", "2024-01-05"),
     ],
 )
-def test_slug_of_a_name(tmp_path: Path, name: str, slug: str) -> None:
+def test_the_slug_is_made_from_the_file_name(tmp_path: Path, name: str, slug: str) -> None:
     assert read(tmp_path, name, "---\n---\n").slug == slug
 
 
@@ -61,7 +61,7 @@ def test_slug_of_a_name(tmp_path: Path, name: str, slug: str) -> None:
         ("permalink: /", "post"),
     ],
 )
-def test_slug_of_fields(tmp_path: Path, fields: str, slug: str) -> None:
+def test_fields_set_the_slug(tmp_path: Path, fields: str, slug: str) -> None:
     assert with_fields(tmp_path, fields).slug == slug
 
 
@@ -77,7 +77,7 @@ def test_slug_of_fields(tmp_path: Path, fields: str, slug: str) -> None:
         ("title: ''", "#hashtag\n", "Post"),
     ],
 )
-def test_titles_of_posts(tmp_path: Path, fields: str, body: str, title: str) -> None:
+def test_titles_of_posts_are_read(tmp_path: Path, fields: str, body: str, title: str) -> None:
     assert with_fields(tmp_path, fields, body).title == title
 
 
@@ -96,7 +96,7 @@ def test_titles_of_posts(tmp_path: Path, fields: str, body: str, title: str) -> 
         ("Mon, 06 May 2013 02:12:52 +0200", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
     ],
 )
-def test_dates_of_posts(tmp_path: Path, date: str, expected: datetime) -> None:
+def test_dates_of_posts_are_read(tmp_path: Path, date: str, expected: datetime) -> None:
     assert with_fields(tmp_path, f"date: {date}").date == expected
 
 
@@ -143,7 +143,7 @@ def test_fields_override_the_file_name(tmp_path: Path) -> None:
         ("_drafts/a.md", "a: 1", True),
     ],
 )
-def test_draft_fields(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
+def test_fields_mark_drafts(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
     assert read(tmp_path, name, f"---\n{fields}\n---\nText.\n").draft is draft
 
 
@@ -161,12 +161,12 @@ def test_draft_fields(tmp_path: Path, name: str, fields: str, draft: bool) -> No
         ("tags: &t [*t, a]", ("a",)),
     ],
 )
-def test_tags_of_posts(tmp_path: Path, fields: str, tags: tuple[str, ...]) -> None:
+def test_tags_of_posts_are_read(tmp_path: Path, fields: str, tags: tuple[str, ...]) -> None:
     assert with_fields(tmp_path, fields).tags == tags
     assert with_fields(tmp_path, fields.replace("tags:", "categories:").replace("tag:", "category:")).categories == tags
 
 
-def test_taxonomies_in_toml(tmp_path: Path) -> None:
+def test_tags_are_read_from_taxonomies_in_toml(tmp_path: Path) -> None:
     assert read(tmp_path, "a.md", '+++\n[taxonomies]\ntags = ["a", "b"]\n+++\n').tags == ("a", "b")
 
 
@@ -181,11 +181,11 @@ def test_taxonomies_in_toml(tmp_path: Path) -> None:
         ("author:", ()),
     ],
 )
-def test_authors_of_posts(tmp_path: Path, fields: str, authors: tuple[str, ...]) -> None:
+def test_authors_of_posts_are_read(tmp_path: Path, fields: str, authors: tuple[str, ...]) -> None:
     assert with_fields(tmp_path, fields).authors == authors
 
 
-def test_excerpts_of_posts(tmp_path: Path) -> None:
+def test_excerpts_of_posts_are_read(tmp_path: Path) -> None:
     assert with_fields(tmp_path, "description: Said").excerpt == "Said"
     assert first_paragraph("# T\n\nFirst *words*\nhere.\n\nMore\n") == "First words here."
     assert with_fields(tmp_path, "a: 1", "").excerpt is None

@@ -118,7 +118,7 @@ def test_recursive_models_have_finite_values() -> None:
     assert estimate(Threads).patterns[0].failure is None
 
 
-def test_values_that_a_factory_cannot_generate() -> None:
+def test_values_that_a_factory_cannot_generate_are_errors() -> None:
     with pytest.raises(ArgumentError, match=r"Fussy: the type of word .*\n.*pass a valid value"):
         Factory()(Fussy)
     assert Factory()(Fussy, word="BB").word == "BB"

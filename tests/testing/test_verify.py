@@ -48,7 +48,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Member(Entity):
-    """Has one of each feature that a bug can affect."""
+    """Has each feature that a bug can affect."""
 
     team: str
     number: int

@@ -202,7 +202,7 @@ def test_store_works_in_several_event_loops(notes: Notes, store: FaultyStore) ->
 
 
 def test_closing_closes_all_connections(store: FaultyStore) -> None:
-    """All connections are closed, also from within a loop; a closed design reports that."""
+    """This works within an event loop, too; calls of a closed design raise an error."""
     notes = Notes.open(store.url(), create=True)
     notes.note("b", 1)
 
@@ -249,7 +249,7 @@ def test_forked_process_starts_new_threads(notes: Notes) -> None:
 
 
 def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: FaultyStore) -> None:
-    """The iterator gets an error, whichever thread is running."""
+    """The iterator raises it, whichever thread is running."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     items = notes.scan_index("b")
     assert [next(items).number for _ in range(60)] == list(range(60))
@@ -305,7 +305,7 @@ def _packed(body: bytes) -> bytes:
 
 
 def test_idle_connection_closed_by_the_store_is_replaced(notes: Notes, store: FaultyStore, loop: Loop) -> None:
-    """The client notices before using it: no attempt is lost, and the outcome of a write isn't unknown."""
+    """The client detects this before it sends a request: no attempt is lost, and no outcome is unknown."""
     port = int(store.address.rpartition(":")[2])
     records: list[CallRecord] = []
     notes.store.on_call = records.append

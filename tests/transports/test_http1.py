@@ -67,7 +67,7 @@ def test_status_and_headers_are_parsed() -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n",
     ],
 )
-def test_connections_that_are_not_reused(head: bytes) -> None:
+def test_closed_or_out_of_step_connections_are_not_reused(head: bytes) -> None:
     """The server closes the connection, or sends more than requested."""
     reply = read(head)
     assert reply is not None
@@ -75,7 +75,7 @@ def test_connections_that_are_not_reused(head: bytes) -> None:
 
 
 def test_connection_with_excess_bytes_is_not_reused() -> None:
-    """The body ends at its length, and the connection isn't reused."""
+    """The body ends at its declared length."""
     reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
     assert reply is not None
     assert (reply.body, reply.keep) == (b"hello", False)

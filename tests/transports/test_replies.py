@@ -81,7 +81,7 @@ def test_errors_have_the_class_of_their_type(kind: str, cls: type[DynamoDBError]
 def test_retryable_errors_are_classified(
     status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool
 ) -> None:
-    """Throttled, also whole transactions; transient, with or without a possible write; or permanent."""
+    """Errors are throttled (also transactions), transient (with or without a possible write) or permanent."""
     result = failure(status, error_body(kind, "no", **fields))
     assert (result.kind, result.lost) == (expected, lost)
 

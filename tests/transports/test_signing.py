@@ -90,7 +90,7 @@ def test_documented_signing_keys_are_derived() -> None:
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_aws_test_vectors_are_signed(name: str) -> None:
-    """AWS's test suite, as far as its requests have the path / and no query, like DynamoDB's."""
+    """The requests of AWS's test suite that have the path / and no query, like DynamoDB's."""
     method, headers, body, expected = VECTORS[name]
     values = canonical_headers(headers)
     canonical = canonical_request(method, values, sorted(values), sha256(body).hexdigest())

@@ -48,7 +48,7 @@ def test_entities_use_field_names_and_omit_excluded_fields() -> None:
     assert "secret" not in shown
 
 
-def test_json_shape_of_each_return_type() -> None:
+def test_each_return_type_has_its_json_shape() -> None:
     book = Book(isbn="1", title="T")
     assert answer_json(Page([book], None)) == {"items": [plain(book)], "cursor": None}
     assert answer_json([book]) == {"items": [plain(book)]}

@@ -75,7 +75,7 @@ def test_a_duplicate_member_of_the_largest_body_is_found() -> None:
         (None, False),
     ],
 )
-def test_json_content_types(kind: str | None, taken: bool) -> None:
+def test_json_content_types_are_recognized(kind: str | None, taken: bool) -> None:
     request = asked(kind=kind, parts=(b"{}",))
     if taken:
         assert asyncio.run(read_body(request)) == b"{}"
@@ -126,7 +126,7 @@ def test_cross_site_requests_are_detected(
         ([], ""),
     ],
 )
-def test_the_host_of_a_request(named: list[bytes], host: str) -> None:
+def test_the_host_of_a_request_is_read_from_its_header(named: list[bytes], host: str) -> None:
     assert named_host([(b"x", b"y"), *((b"host", value) for value in named)]) == host
 
 
@@ -146,7 +146,7 @@ def test_the_host_of_a_request(named: list[bytes], host: str) -> None:
         (273, 273, 2048, None, 17),
     ],
 )
-def test_the_connection_limit_for_a_number_of_files(
+def test_the_connection_limit_fits_the_number_of_files(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: int, raised: int | None, most: int
 ) -> None:
     set_to: list[tuple[int, int]] = []

@@ -158,7 +158,7 @@ def test_without_a_policy_responses_do_not_mention_one(filled: Library) -> None:
     assert all("security" not in operation for path in document["paths"].values() for operation in path.values())
 
 
-def test_an_api_next_to_a_site(filled: Library) -> None:
+def test_an_api_runs_next_to_a_site(filled: Library) -> None:
     idle: list[bool] = []
 
     async def page(request: Request) -> PlainTextResponse:

@@ -108,7 +108,7 @@ def test_collections_are_objects(http: TestClient) -> None:
     assert http.get("/api/with_newest?isbn=i1").json()["newest"] is None
 
 
-def test_reads_by_claim_junction_and_scan(http: TestClient) -> None:
+def test_claims_junctions_and_scans_are_read(http: TestClient) -> None:
     assert http.get("/api/reader_by_email", params={"email": "ä@example.org"}).json()["name"] == "Ä"
     assert items(http.get("/api/books_lent", params={"reader_id": "r#1"}), "isbn") == ["i3", "i2", "i1", "i0"]
     assert items(http.get("/api/copies_lent", params={"reader_id": "r#1"}), "number") == [1, 2, 3]

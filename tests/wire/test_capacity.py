@@ -11,14 +11,14 @@ from keyplan.dynamodb.capacity import Consumed, entry_units, read_units, write_u
     ("size", "eventual", "consistent", "transactional"),
     [(0, 0.5, 1, 2), (1, 0.5, 1, 2), (4096, 0.5, 1, 2), (4097, 1, 2, 4), (409_600, 50, 100, 200)],
 )
-def test_read_units_per_size(size: int, eventual: float, consistent: float, transactional: float) -> None:
+def test_read_units_depend_on_size(size: int, eventual: float, consistent: float, transactional: float) -> None:
     assert read_units(size) == eventual
     assert read_units(size, consistent=True) == consistent
     assert read_units(size, transactional=True) == transactional
 
 
 @pytest.mark.parametrize(("size", "units"), [(0, 1), (1, 1), (1024, 1), (1025, 2), (409_600, 400)])
-def test_write_units_per_size(size: int, units: float) -> None:
+def test_write_units_depend_on_size(size: int, units: float) -> None:
     assert write_units(size) == entry_units(size) == units
     assert write_units(size, transactional=True) == 2 * units
 

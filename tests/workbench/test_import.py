@@ -70,7 +70,7 @@ SAMPLES: dict[str, tuple[list[Row], dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_keys_of_a_sample(name: str) -> None:
+def test_keys_are_inferred_from_a_sample(name: str) -> None:
     rows, wanted = SAMPLES[name]
     module = of(rows)
     assert keys(module) == wanted
@@ -120,7 +120,7 @@ def test_a_constant_in_a_key_has_a_todo(row: Row, key: str, todo: str) -> None:
     assert "# TODO: every item of the sample has" in module.text
 
 
-def test_sparse_index_keys() -> None:
+def test_sparse_index_keys_are_inferred() -> None:
     rows: list[Row] = [{"PK": f"J#{number}", "SK": "META", "state": state} for number, state in enumerate("qqdd")]
     for row in rows[:2]:
         row |= {"GSI1PK": "QUEUE", "GSI1SK": row["PK"]}

@@ -132,7 +132,7 @@ def actions(name: str) -> list[tuple[str, str]]:
         ("copied", [("Create", "Item"), ("Put", "Note")]),
     ],
 )
-def test_actions_and_their_entities(name: str, result: list[tuple[str, str]]) -> None:
+def test_actions_and_their_entities_are_found(name: str, result: list[tuple[str, str]]) -> None:
     assert actions(name) == result
 
 
@@ -141,7 +141,7 @@ def only(name: str) -> Action:
     return action
 
 
-def test_values_computed_from_reads() -> None:
+def test_values_computed_from_reads_are_found() -> None:
     action = only("reckoned")
     assert dict(action.changes) == {"number": "set", "other": "set"}
     assert action.from_read == {"number"}
@@ -149,13 +149,13 @@ def test_values_computed_from_reads() -> None:
     assert [ask.name for ask in code("reckoned").asks] == ["item"]
 
 
-def test_conditions_and_relative_changes() -> None:
+def test_conditions_and_relative_changes_are_found() -> None:
     assert only("conditional").conditional
     action = only("by_class")
     assert (dict(action.changes), action.conditional, action.by_instance) == ({"number": "Add"}, True, False)
 
 
-def test_loops_and_batches() -> None:
+def test_loops_and_batches_are_found() -> None:
     deleted, put = code("looped").actions
     assert (deleted.looped, deleted.batched) == (True, False)
     assert (put.looped, put.batched, put.built) == (True, True, frozenset({"name", "text"}))

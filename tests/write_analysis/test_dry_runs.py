@@ -191,7 +191,7 @@ def made(name: str) -> list[list[str]]:
         ("takes_an_email", [["Update User", "release by_email", "claim by_email"]]),
     ],
 )
-def test_item_changes_of_each_dry_run(name: str, runs: list[list[str]]) -> None:
+def test_each_dry_run_has_the_expected_item_changes(name: str, runs: list[list[str]]) -> None:
     assert made(name) == runs
 
 
@@ -364,7 +364,7 @@ def test_a_body_with_side_effects_or_unknown_calls_is_unknown(name: str, outside
 # Examples
 
 
-def test_the_repr_of_an_example() -> None:
+def test_an_example_has_a_readable_repr() -> None:
     example = Example(way="b").found(Order, total=3).missing("any_line")
     assert repr(example) == "Example(way='b').found(Order, total=3).missing('any_line')"
 

@@ -297,7 +297,7 @@ def is_looser(operation: str, ours: Answer) -> bool:
 
 
 def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:
-    """Return whether Local's capacity units are right: it counts missing items not at all, or twice."""
+    """Return whether Local's capacity units are right: it counts missing items zero times or twice."""
     match operation:
         case "Scan" if "IndexName" in params:
             return False  # it counts items that it doesn't read, but not those that it fetches

@@ -181,7 +181,7 @@ class StatementSequence(Sequence):
         return f"DELETE FROM {self.table} {self.keyed()} {self.chance.pick('', 'RETURNING ALL OLD *')}"
 
     def batch(self) -> Request:
-        """Reads of several items, or one write: Local refuses the whole of a batch where one of several is wrong."""
+        """Reads of several items, or one write: Local rejects a whole batch if one of several reads is invalid."""
         if self.chance.one_in(2):
             keys = self.chance.random.sample(self.form.keys, 2)
             wheres = [" AND ".join(f'"{name}" = {{}}' for name in key) for key in keys]

@@ -1,4 +1,4 @@
-"""Generated sequences of operations on tables: definitions that are right and wrong in many ways."""
+"""Generated sequences of operations on tables: valid definitions, and definitions with errors of many kinds."""
 
 from __future__ import annotations
 

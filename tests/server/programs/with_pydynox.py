@@ -1,5 +1,5 @@
 """A program on pydynox, which uses the AWS SDK for Rust: ``python with_pydynox.py ENDPOINT``. Prints ``done`` if all
-assertions hold.
+assertions pass.
 """
 # mypy: ignore-errors
 # It runs in a separate environment; the type checker doesn't have its packages.

@@ -141,7 +141,7 @@ def test_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.M
     assert not passwords.password_fits("no hash at all", PASSWORD)
 
 
-def test_hashes_with_current_and_older_parameters(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hashes_with_older_parameters_are_verified(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
     old = blog.get(Credential, user_id=uma.user_id)
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher())
     assert old is not None

@@ -224,7 +224,7 @@ def test_permalinks_of_the_site_redirect_to_posts(
     assert led.post_id == one(blog, "hello").post_id
 
 
-def test_authors_are_named_as_in_the_site_s_list(blog: Blog, tmp_path: Path) -> None:
+def test_authors_are_named_as_in_the_list_of_the_site(blog: Blog, tmp_path: Path) -> None:
     listed = "slorber:\n  name: Sébastien Lorber\n  url: https://example.com\nplain: Ann Plain\nnone:\n  url: x\n"
     text = "---\ndate: 2024-01-01\nauthors: [slorber, plain, none]\n---\nText.\n"
     assert loaded(blog, tmp_path, {"_config.yml": "", "data/authors.yml": listed, "blog/a.md": text}).errors == []

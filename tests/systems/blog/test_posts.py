@@ -115,7 +115,7 @@ def test_unpublishing_removes_a_post_from_every_list(blog: Blog, ada: User) -> N
     check_books(blog)
 
 
-def test_status_transitions(blog: Blog, ada: User) -> None:
+def test_an_archived_post_is_not_published_or_edited(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a",))
     assert blog.archive(post.post_id).status == "archived"
     check_books(blog)

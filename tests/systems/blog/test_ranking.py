@@ -119,7 +119,7 @@ def test_each_write_is_followed_by_a_pause(blog: Blog, ada: User, clock: Clock) 
 
 
 class Busy(threading.Event):
-    """A process that is busy, then idle or never; records the number of requests before each wait."""
+    """A process that is busy, and later idle or never idle; records the number of requests before each wait."""
 
     def __init__(self, requests: Recorder, *, ends: bool) -> None:
         super().__init__()

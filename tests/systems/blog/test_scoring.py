@@ -22,7 +22,7 @@ class Counts:
     stars: int = 0
 
 
-def test_the_example_of_the_design_guide() -> None:
+def test_the_example_of_the_design_guide_has_its_score() -> None:
     at = datetime.fromtimestamp(1759086095.241, UTC)
     assert rating_key(1_000_000, at) == 10000001759086095241
 
@@ -46,7 +46,7 @@ def test_rating_has_priority_over_time(number: int, other: int, seconds: int) ->
         (Counts(views=2, ratings=2, stars=2), 0),
     ],
 )
-def test_points_of_each_action(counts: Counts, points: int) -> None:
+def test_each_action_has_the_expected_points(counts: Counts, points: int) -> None:
     assert points_of(counts) == points
 
 

@@ -121,7 +121,7 @@ def test_one_of_two_concurrent_writes_succeeds(store: Blog, monkeypatch: pytest.
     check_books(store)
 
 
-def test_sessions(store: Blog) -> None:
+def test_a_suspension_ends_sessions(store: Blog) -> None:
     user = new_user(store, "ada")
     sessions = accounts.sessions_of(store, Signer(b"a secret of the tests"))
     token = sessions.open(user)

@@ -169,7 +169,7 @@ def test_the_front_page_is_one_request(blog: Blog, ada: User, requests: Recorder
 # Writes of authors
 
 
-def test_cost_of_a_draft(blog: Blog, ada: User, requests: Recorder) -> None:
+def test_a_draft_costs_the_expected_units(blog: Blog, ada: User, requests: Recorder) -> None:
     new_post(blog, ada, "one", ("a", "b"))
     posts = {"POSTS_BY_STATUS_CREATED_AT": 1, "POSTS_BY_STATUS_RATING": 1, "POSTS_BY_USER_STATUS_CREATED_AT": 1}
     operations, units = spent(requests)
@@ -203,13 +203,13 @@ def test_the_largest_edit_fits_one_transaction(blog: Blog, ada: User, requests: 
     assert actions == 1 + 1 + 2 + 10 + 62  # text, post, slug, old slug, tags, combinations: at most 100 are allowed
 
 
-def test_cost_of_a_registration(blog: Blog, requests: Recorder) -> None:
+def test_a_registration_costs_the_expected_units(blog: Blog, requests: Recorder) -> None:
     user = User(username="uma", name="Uma")
     blog.register(user, Credential(user_id=user.user_id, email="uma@example.com"))
     assert spent(requests) == ({"TransactWriteItems": 1}, {"table": 2 * 4, **USERS})
 
 
-def test_a_message(blog: Blog, requests: Recorder) -> None:
+def test_a_message_is_one_unit(blog: Blog, requests: Recorder) -> None:
     blog.send_message(ContactMessage(name="n", email="a@example.com", text="x" * 500))
     assert spent(requests) == ({"PutItem": 1}, {"table": 1})
 

@@ -42,7 +42,7 @@ from keyplan_systems.words import (
         ("word " * 50, "-".join(["word"] * 20)),
     ],
 )
-def test_slugs_of_titles(title: str, slug: str) -> None:
+def test_titles_become_slugs(title: str, slug: str) -> None:
     assert slug_from(title) == slug
 
 
@@ -108,7 +108,7 @@ def test_text_of_every_script_is_accepted(text: str) -> None:
     assert is_line(text)
 
 
-def test_excerpts_of_texts() -> None:
+def test_excerpts_are_short_plain_text() -> None:
     assert excerpt_from("# Title\n\nSome *text* with [a link](x).\n\nMore.") == "Some text with a link."
     assert excerpt_from("") == ""
     assert len(excerpt_from("word " * 500)) <= EXCERPT_MAX

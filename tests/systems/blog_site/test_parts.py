@@ -71,7 +71,7 @@ def test_links_and_images_send_no_referrer() -> None:
     assert "http://e.example/p.png" not in html
 
 
-def test_definition_lists() -> None:
+def test_definition_lists_are_rendered() -> None:
     assert '<dt id="term">Term</dt>\n<dd>What it <em>means</em>.</dd>' in render_markdown("Term\n: What it *means*.\n")
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the CMS share: a transport that records, and what is stored, seen past the design."""
+"""Shared by the tests of the CMS: a transport that records requests, and the stored items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan_systems.cms import Cms
 
 @dataclass
 class Recorder:
-    """Passes requests on, and keeps them with their responses. ``before`` may raise instead."""
+    """Forwards requests, and records them with their responses. ``before`` may raise instead."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Recorder:
 
 @dataclass
 class AsyncRecorder:
-    """The same for the asynchronous transport."""
+    """A recorder for the asynchronous transport."""
 
     inner: AsyncTransport
     operations: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ def recorded(cms: Cms) -> Recorder:
 
 
 def stored(cms: Cms) -> list[dict[str, Any]]:
-    """Every item in the table, as it is stored. It isn't recorded."""
+    """Every stored item of the table. This read isn't recorded."""
     transport = cms.store.transport
     while isinstance(transport, Recorder):
         transport = transport.inner

@@ -42,7 +42,7 @@ def assert_no_gap_no_repeat(cms: Cms, article_id: str, given: list[int]) -> None
     assert article.published_at == versions[0].created_at
 
 
-def test_concurrent_publishing_in_threads(tmp_path: Path) -> None:
+def test_concurrent_publishing_in_threads_loses_no_version(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(PUBLISHERS) as pool:
         name = new_article(cms)
         barrier = Barrier(PUBLISHERS)
@@ -55,7 +55,7 @@ def test_concurrent_publishing_in_threads(tmp_path: Path) -> None:
         assert_no_gap_no_repeat(cms, name, given)
 
 
-def test_concurrent_publishing_in_tasks(cms: Cms) -> None:
+def test_concurrent_publishing_in_tasks_loses_no_version(cms: Cms) -> None:
     name = new_article(cms)
 
     async def publish() -> list[int]:
@@ -65,7 +65,7 @@ def test_concurrent_publishing_in_tasks(cms: Cms) -> None:
     assert_no_gap_no_repeat(cms, name, asyncio.run(publish()))
 
 
-def test_concurrent_publishing_in_processes(tmp_path: Path) -> None:
+def test_concurrent_publishing_in_processes_loses_no_version(tmp_path: Path) -> None:
     file = tmp_path / "cms.db"
     with Cms.open(file) as cms:
         name = new_article(cms)
@@ -87,7 +87,7 @@ def test_concurrent_tagging_keeps_tags_and_junctions_equal(tmp_path: Path) -> No
         assert {pk for pk, _ in keys(cms) if pk.startswith("TAG#")} == {f"TAG#{tag}" for tag in article.tags}
 
 
-def test_concurrent_writes_of_different_kinds(tmp_path: Path) -> None:
+def test_concurrent_writes_of_different_kinds_keep_invariants(tmp_path: Path) -> None:
     """Publishing, tagging and editing at the same time keep all invariants."""
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(9) as pool:
         name = new_article(cms)

@@ -172,7 +172,7 @@ def test_uncommitted_changes_are_the_newest_version(cms: Cms, repository: Reposi
     assert versions(cms) == [("One\n", "Ann", at(1)), worked_on]
 
 
-def test_more_commits_than_a_transaction_allows(cms: Cms, repository: Repository) -> None:
+def test_more_commits_than_a_transaction_allows_are_imported(cms: Cms, repository: Repository) -> None:
     stream = ["blob\nmark :1\ndata 0\n\n"]
     for number in range(1, 131):
         text = post(f"Text {number}\n", tags=f"[{', '.join(f't{one}' for one in range(40))}]")
@@ -190,7 +190,7 @@ def test_more_commits_than_a_transaction_allows(cms: Cms, repository: Repository
     assert only_article(cms).updated_at == datetime.fromtimestamp(1_620_000_130, UTC)
 
 
-def test_invalid_old_versions(cms: Cms, repository: Repository) -> None:
+def test_invalid_old_versions_are_omitted(cms: Cms, repository: Repository) -> None:
     """Invalid versions are omitted; an old text with invalid front matter is imported."""
     for text in (
         "plain\n",
@@ -217,7 +217,7 @@ def test_a_missing_repository_or_git_is_reported(cms: Cms, tmp_path: Path, monke
     assert versions(cms) == [("One\n", "ann", datetime(2021, 2, 1, tzinfo=UTC))]
 
 
-def test_a_repository_without_commits(cms: Cms, repository: Repository) -> None:
+def test_a_repository_without_commits_is_imported(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "a.md", post("One\n"))
     assert load(cms, repository.folder, silent) == LoadReport(1, [])
     assert len(versions(cms)) == 1

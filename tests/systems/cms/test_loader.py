@@ -94,7 +94,7 @@ def test_drafts_are_imported_unpublished(cms: Cms, tmp_path: Path) -> None:
 
 
 def odd_folder(folder: Path) -> dict[str, str]:
-    """A folder with two good files, and others. Returns the expected report of each."""
+    """A folder with two valid files and some invalid ones. Returns the expected report of each file."""
     write(folder, "good.md", POST)
     write(folder, "zz/good.toml.md", "+++\ntitle = 'T'\ndate = 2020-01-01\n+++\nText\n")
     write(folder, "latin.md", "---\ntitle: A\n---\n\ncaf\xe9\n".encode("latin-1"))
@@ -146,7 +146,7 @@ def test_each_error_has_file_and_line(cms: Cms, tmp_path: Path) -> None:
     assert "Amazon S3" in str(result["big.md"])
 
 
-def test_file_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
+def test_file_names_that_are_not_utf8_are_imported_or_reported(cms: Cms, tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.md")
     try:
         write(tmp_path, name, "---\nno end")
@@ -179,7 +179,7 @@ def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
     assert keys(cms) == set()
 
 
-def test_two_files_with_one_slug(cms: Cms, tmp_path: Path) -> None:
+def test_the_second_file_with_a_slug_gets_another_and_is_reported(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "2020-01-02-keys.md", POST)
     write(tmp_path, "other/keys.md", POST)
     for _ in range(2):  # importing again changes nothing
@@ -266,7 +266,7 @@ def test_archived_articles_stay_archived(cms: Cms, tmp_path: Path) -> None:
     assert dump(cms) == before
 
 
-def test_importing_after_an_incomplete_delete(cms: Cms, tmp_path: Path) -> None:
+def test_importing_again_completes_an_interrupted_delete(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     whole = dump(cms)

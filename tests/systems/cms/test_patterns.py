@@ -34,13 +34,13 @@ def newest_first(wholes: list[Whole]) -> list[Article]:
 # Results
 
 
-def test_an_article_by_id(sampled: Cms, wholes: list[Whole]) -> None:
+def test_an_article_is_read_by_id(sampled: Cms, wholes: list[Whole]) -> None:
     for element in wholes:
         assert sampled.article(element.article.article_id) == element.article
     assert sampled.article("01HW") is None
 
 
-def test_an_article_with_its_latest_version(sampled: Cms, wholes: list[Whole]) -> None:
+def test_an_article_is_read_with_its_latest_version(sampled: Cms, wholes: list[Whole]) -> None:
     assert any(not element.versions for element in wholes)
     assert any(len(element.versions) == 6 for element in wholes)
     for element in wholes:
@@ -49,14 +49,14 @@ def test_an_article_with_its_latest_version(sampled: Cms, wholes: list[Whole]) -
     assert sampled.article_with_latest("01HW") is None
 
 
-def test_a_version_of_an_article(sampled: Cms, wholes: list[Whole]) -> None:
+def test_a_version_of_an_article_is_read(sampled: Cms, wholes: list[Whole]) -> None:
     for element in wholes:
         for number, version in enumerate(element.versions, 1):
             assert sampled.article_version(element.article.article_id, number) == version
         assert sampled.article_version(element.article.article_id, len(element.versions) + 1) is None
 
 
-def test_versions_of_an_article(sampled: Cms, wholes: list[Whole]) -> None:
+def test_versions_of_an_article_are_read(sampled: Cms, wholes: list[Whole]) -> None:
     for element in wholes:
         name = element.article.article_id
         pages = all_pages(sampled.article_versions, name, 2)
@@ -64,13 +64,13 @@ def test_versions_of_an_article(sampled: Cms, wholes: list[Whole]) -> None:
         assert sampled.article_history(name) == element.versions
 
 
-def test_articles_by_author(sampled: Cms, wholes: list[Whole]) -> None:
+def test_articles_are_listed_by_author(sampled: Cms, wholes: list[Whole]) -> None:
     for author in (*AUTHORS, "nobody"):
         pages = all_pages(sampled.articles_by_author, author, 7)
         assert pages == newest_first([element for element in wholes if element.article.author_id == author])
 
 
-def test_articles_by_tag(sampled: Cms, wholes: list[Whole]) -> None:
+def test_articles_are_listed_by_tag(sampled: Cms, wholes: list[Whole]) -> None:
     tags = {tag for element in wholes for tag in element.article.tags}
     assert len(tags) > 25
     for tag in (*tags, "nothing"):
@@ -78,7 +78,7 @@ def test_articles_by_tag(sampled: Cms, wholes: list[Whole]) -> None:
         assert pages == newest_first([element for element in wholes if tag in element.article.tags])
 
 
-def test_tags_of_article(sampled: Cms, wholes: list[Whole]) -> None:
+def test_tags_of_an_article_are_read(sampled: Cms, wholes: list[Whole]) -> None:
     for element in wholes:
         assert sampled.tags_of_article(element.article.article_id) == element.tags
     assert sampled.tags_of_article("01HW") == []
@@ -101,7 +101,7 @@ def test_asynchronous_results_are_equal(sampled: Cms, wholes: list[Whole]) -> No
     asyncio.run(ask())
 
 
-def test_calls_by_name_with_string_arguments(sampled: Cms, wholes: list[Whole]) -> None:
+def test_calls_by_name_accept_string_arguments(sampled: Cms, wholes: list[Whole]) -> None:
     name = wholes[0].article.article_id
     assert sampled.call("article", {"article_id": name}) == wholes[0].article
     assert sampled.call("article_version", {"article_id": name, "version": "1"}) == wholes[0].versions[0]
@@ -148,7 +148,7 @@ def test_latest_of_a_draft_is_one_query_of_one_item(cms: Cms, article: Article) 
     assert [response["ScannedCount"] for _, _, response in recorder.made] == [1]
 
 
-def test_requests_of_each_pattern(cms: Cms, article: Article) -> None:
+def test_each_pattern_sends_the_expected_requests(cms: Cms, article: Article) -> None:
     cms.publish(article.article_id, "text", "u_01")
     recorder = recorded(cms)
 

@@ -52,7 +52,7 @@ def papers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Papers]:
         yield opened
 
 
-def test_concurrent_writers_in_processes(papers: Papers) -> None:
+def test_concurrent_writers_in_processes_keep_papers_consistent(papers: Papers) -> None:
     said = in_processes(PROGRAM, [[papers.store.url, str(number)] for number in range(PROCESSES)])
     done = [load for text in said for load in json.loads(text)]
     for once in ("add", "publish", "supersede"):

@@ -87,7 +87,7 @@ def test_undated_papers_have_no_date() -> None:
     assert citation(draft, []) == "(undated) “A draft.” Data."
 
 
-def test_citations_of_papers() -> None:
+def test_papers_are_cited() -> None:
     assert citation(WHOLE.model_copy(update={"title": "Keys"}), members(WHOLE, "Paul Erdős")) == (
         "Paul Erdős (2026) “Keys.” Theory & Practice 12(3–4), 101–117. https://doi.org/10.1000/a_b%20(1)"
     )

@@ -531,7 +531,7 @@ def test_memory_is_limited_and_progress_is_reported(empty: Papers, tmp_path: Pat
     assert len(steps) > 100
 
 
-def test_the_import_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_import_command_reports_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.bib").write_text("@article{a, title={A}}\nstray\n", encoding="utf-8")
     result = run("import", "papers", "a.bib")
@@ -543,7 +543,7 @@ def test_the_import_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 # Units
 
 
-def test_handles_of_names() -> None:
+def test_names_become_handles() -> None:
     names = {
         "Erdős, P.": "erdos-p",
         "ERDOS  P": "erdos-p",
@@ -581,7 +581,7 @@ def test_a_real_bibliography_is_imported_completely(krr: tuple[Papers, LoadRepor
     assert "cross-references to 527 missing entries (jelia14, " in report.errors[0].message
 
 
-def test_reads_of_a_real_bibliography(krr: tuple[Papers, LoadReport]) -> None:
+def test_a_real_bibliography_is_read_by_author_collection_and_topic(krr: tuple[Papers, LoadReport]) -> None:
     papers, _ = krr
     by_author = all_pages(papers.papers_by_author, "t-schaub", limit=100)
     assert len(by_author) == 418

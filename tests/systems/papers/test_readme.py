@@ -144,14 +144,14 @@ def tables(catalogue: Catalogue) -> list[str]:
     ]
 
 
-def test_results_on_the_sample() -> None:
+def test_results_on_the_sample_are_in_the_readme() -> None:
     assert "python -m benchmarks.papers_questions --count 1000" in QUESTIONS
     missing = [line for line in tables(catalogue_of(count=1000)) if line not in QUESTIONS]
     assert not missing, "the README is to say:\n" + "\n".join(missing)
 
 
 @pytest.mark.nightly
-def test_results_on_a_real_bibliography() -> None:
+def test_results_on_a_real_bibliography_are_in_the_readme() -> None:
     if not KRR.is_file():
         pytest.skip(f"{KRR} isn't there")
     catalogue = catalogue_of(KRR)

@@ -171,7 +171,7 @@ def test_the_sparse_index_contains_only_papers_with_topics(papers: Papers, paper
     assert [item["SK"]["S"] for item in response["Items"]] == ["TOPIC#dynamodb", "TOPIC#keys"]
 
 
-def test_the_newest_papers_of_all_collections(papers: Papers) -> None:
+def test_the_newest_papers_of_all_collections_are_listed(papers: Papers) -> None:
     for number, name in enumerate(("c", "a", "b")):
         at = OLD + timedelta(days=number)
         papers.add_paper(draft(name, "published", collection=name, published_at=at), {"jon": "author"})
@@ -302,7 +302,6 @@ def test_a_change_between_read_and_write_is_detected(papers: Papers, paper: Pape
 
 
 def test_a_concurrently_superseded_successor_is_rejected(papers: Papers, paper: Paper) -> None:
-    """A successor that was superseded concurrently is rejected."""
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)

@@ -256,7 +256,7 @@ def test_memory_is_limited_and_progress_is_reported(empty: Shop, tmp_path: Path)
     assert len(steps) > 150
 
 
-def test_the_import_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_import_command_reports_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "products.csv").write_text(PRODUCTS + "bad\n", encoding="utf-8")
     result = run("import", "shop", "products.csv")

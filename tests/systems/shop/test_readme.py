@@ -156,7 +156,7 @@ def test_limits_are_documented() -> None:
 
 
 @pytest.mark.parametrize("lines", [1, 2, 5, 10])
-def test_cost_of_an_order(lines: int) -> None:
+def test_an_order_costs_the_documented_units(lines: int) -> None:
     """12 + 5n write units for an order of n lines, and one transaction."""
     with Shop.open(":memory:") as shop:
         shop.register(User(user_id="u", email="u@example.com", name="U"))

@@ -59,7 +59,7 @@ def test_the_same_token_gives_the_same_order(shop: Shop) -> None:
     assert other.order_id != order.order_id
 
 
-def test_a_token_with_other_items_is_refused(shop: Shop) -> None:
+def test_a_token_with_other_items_is_rejected(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2})
     with pytest.raises(Refused, match=f"used for other items, in order {order.order_id}"):
         shop.place_order("ada", "t1", {"tea": 3})

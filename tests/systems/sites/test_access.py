@@ -452,8 +452,8 @@ def test_writes_reject_callers_without_permission(served: Served) -> None:
 
 @pytest.mark.parametrize("text", ["a\0b", "a\u202eb", "\u200b"])
 def test_writes_reject_invisible_text_like_forms(served: Served, text: str) -> None:
-    """Each string argument in turn, as a caller with permission. Multi-line strings may contain bidirectional
-    controls.
+    """Each string argument is tested in turn, with a caller that has permission. Multi-line strings may contain
+    bidirectional controls.
     """
     several = {"text", "body", "content", "excerpt", "abstract"} if text == "a\u202eb" else set()
     for name, (allowed, given) in served.world.writes.items():
@@ -463,7 +463,7 @@ def test_writes_reject_invisible_text_like_forms(served: Served, text: str) -> N
 
 
 def test_reads_are_rate_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also without accounts. Authenticated callers aren't counted by address."""
+    """This includes systems without accounts. Authenticated callers aren't counted by address."""
     limiters = served.site.limiters
     monkeypatch.setitem(limiters, "read", RateLimiter(Limit(attempts=2, seconds=60), lambda: 0.0))
     name = next(name for name, (seen, _) in served.world.reads.items() if "a" in seen)

@@ -351,7 +351,7 @@ def test_attacks_on_the_api_are_rejected(cms: Cms, site: ServedSite, client: Tes
 # Differences
 
 
-def test_differences_of_two_texts() -> None:
+def test_differences_of_two_texts_are_shown() -> None:
     before = "\n".join(f"line {number}" for number in range(20))
     lines = differences(before, before.replace("line 10\n", "").replace("line 12", "twelve"))
     assert lines is not None

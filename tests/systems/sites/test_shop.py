@@ -412,7 +412,7 @@ def test_the_api_authenticates_callers(shop: Shop, site: ServedSite) -> None:
     ("text", "cents"),
     [("1.5", 150), ("12", 1200), ("0.01", 1), ("0", None), ("1.234", None), ("-1", None), ("x", None)],
 )
-def test_formatting_of_amounts(text: str, cents: int | None) -> None:
+def test_amounts_are_formatted(text: str, cents: int | None) -> None:
     assert cents_of(text) == cents
 
 

@@ -62,7 +62,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("store", [text for text in STORES if text != "memory"])
-def test_random_actions_in_processes(store: str, tmp_path: Path) -> None:
+def test_random_actions_in_processes_stay_consistent(store: str, tmp_path: Path) -> None:
     """All user actions by four processes, with thresholds that six users reach."""
     with open_on(Social, store, tmp_path) as social:
         people(social, *NAMES)
@@ -80,7 +80,7 @@ def test_random_actions_in_processes(store: str, tmp_path: Path) -> None:
             assert pages == sorted(wanted, key=lambda value: (value.created_at, value.post_id), reverse=True)
 
 
-def test_repeated_likes_in_threads(file: Path) -> None:
+def test_repeated_likes_in_threads_count_once(file: Path) -> None:
     with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
         post = social.publish("u0", "hello")
         barrier = Barrier(WORKERS)
@@ -103,7 +103,7 @@ def test_repeated_likes_in_threads(file: Path) -> None:
         assert_whole(social)
 
 
-def test_concurrent_follows_and_unfollows_of_one_pair(file: Path, small: None) -> None:
+def test_concurrent_follows_and_unfollows_of_one_pair_stay_consistent(file: Path, small: None) -> None:
     """Repeated follows and unfollows while the author posts: the timeline contains exactly the right posts."""
     with Social.open(file) as social, ThreadPoolExecutor(4) as pool:
         social.follow("u0", "u1")
@@ -124,7 +124,7 @@ def test_concurrent_follows_and_unfollows_of_one_pair(file: Path, small: None) -
         assert_whole(social)
 
 
-def test_concurrent_messages_in_tasks(file: Path) -> None:
+def test_concurrent_messages_in_tasks_are_all_stored(file: Path) -> None:
     async def talk(social: Social) -> None:
         pairs = [("u0", "u1"), ("u1", "u0")] * 6
         await asyncio.gather(*(social.send_message.aio(text, other, "hi") for text, other in pairs))

@@ -31,7 +31,7 @@ class Life:
     posts: dict[str, Post] = field(default_factory=dict)
 
     def happen(self, what: str) -> None:
-        """A random user action."""
+        """Run a random user action."""
         who = self.chance.choice(NAMES)
         other = self.chance.choice(NAMES)
         try:
