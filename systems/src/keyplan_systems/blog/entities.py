@@ -64,10 +64,6 @@ CommentStatus = Literal["shown", "hidden", "removed"]
 CounterKind = Literal["post", "user", "tag"]
 
 
-def _lower(text: str) -> str:
-    return text.lower()
-
-
 def _slug(text: str) -> str:
     lower = text.lower()
     if not is_slug(lower):
@@ -79,15 +75,15 @@ def _sorted(tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(tags)))
 
 
-Username = Annotated[str, Field(min_length=3, max_length=40), AfterValidator(_lower)]
-Email = Annotated[str, Field(min_length=3, max_length=254), AfterValidator(_lower)]
+Username = Annotated[str, Field(min_length=3, max_length=40), AfterValidator(str.lower)]
+Email = Annotated[str, Field(min_length=3, max_length=254), AfterValidator(str.lower)]
 Slug = Annotated[
     str,
     Field(max_length=200, json_schema_extra={"pattern": r"^[^\W_]+(?:-[^\W_]+)*$"}),
     AfterValidator(_slug),
 ]
 """The last part of a URL: letters and numbers of any script, with hyphens between them."""
-Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_lower)]
+Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(str.lower)]
 Tags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(min_length=1, max_length=COMBO_TAGS_MAX)]
 """The tags of a combination: sorted, without duplicates."""
 PostTags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(max_length=COMBO_TAGS_MAX)]
