@@ -1,4 +1,4 @@
-"""Shared by samples: writing in steps, skipping existing items, skewed random choices."""
+"""Shared by samples: writing in steps, skipping existing items, skewed random choices, logins."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def shifted(entity: E, offset: timedelta) -> E:
     """The entity with each of its times moved by ``offset``, so that samples have current dates."""
     times = {name: value + offset for name, value in entity if isinstance(value, datetime)}
     return entity.model_copy(update=times) if times else entity
+
+
+def sample_logins(logins: Sequence[str], password: str, *more: str, public: bool) -> list[str]:
+    """How to sign in to a sample as these users, who have the original password. A public site gets a warning."""
+    if not logins:
+        return []
+    lines = [f"Sign in as {' or '.join(logins)}; the password is: {password}", *more]
+    return [*lines, "Warning: this password is public; change it before you publish the site"] if public else lines
 
 
 def zipf(count: int) -> list[float]:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keyplan.errors import KeyplanError
+from keyplan_systems import sampling
 from keyplan_systems.pages import joining, passwords
 from keyplan_systems.pages.policy import TablePolicy
 from keyplan_systems.pages.site import SmallSite, Turn
@@ -107,18 +108,10 @@ def mail_warnings(site: SmallSite[Any]) -> list[str]:
 
 
 def sample_logins(site: SmallSite[Any], logins: Iterable[str], password: str, *more: str) -> list[str]:
-    """How to sign in to the sample, if it exists with the original passwords.
-
-    The password is public, so a public site gets a warning.
-    """
+    """How to sign in to the sample, if it exists with the original passwords."""
     known = ((login, site.people.known(login)) for login in logins)
     fitting = [login for login, person in known if person and password_fits(person.password_hash, password)]
-    if not fitting:
-        return []
-    lines = [f"Sign in as {' or '.join(fitting)}; the password is: {password}", *more]
-    if site.options.origin is not None:
-        lines.append("Warning: this password is public; change it before you publish the site")
-    return lines
+    return sampling.sample_logins(fitting, password, *more, public=site.options.origin is not None)
 
 
 # Signing in and out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from starlette.applications import Starlette
@@ -18,6 +19,7 @@ from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.providers import OfflineProvider
 from keyplan_systems.blog.site.settings import BlogFile, Settings
 from keyplan_systems.blog.site.site import Site
+from keyplan_systems.sampling import sample_logins
 from keyplan_systems.site.settings import read_settings
 
 
@@ -47,27 +49,14 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         ),
     )
     site = Site(blog, settings)
-    logins = _logins(blog, public=options.origin is not None)
+    logins = sample_logins(list(_demo_users(blog)), DEMO_PASSWORD, public=options.origin is not None)
     if options.origin is not None and file.smtp is None:
         logins.append("Warning: no mail server is set (smtp in the settings file), so mail is written to the log")
     return BlogSite(site_application(site), BlogPolicy(site), logins)
 
 
-def _logins(blog: Blog, *, public: bool) -> list[str]:
-    """How to sign in to the sample, if it exists with the original passwords.
-
-    The password is public: a public site gets a warning.
-    """
-    names: list[str] = []
+def _demo_users(blog: Blog) -> Iterator[str]:
+    """The users of the sample who still have the original password."""
     for username, _, _ in DEMO_USERS:
-        try:
-            sign_in(blog, username, DEMO_PASSWORD)
-        except Refused:
-            continue
-        names.append(username)
-    if not names:
-        return []
-    result = [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"]
-    if public:
-        result.append("Warning: this password is public; change it before you publish the site")
-    return result
+        with suppress(Refused):
+            yield sign_in(blog, username, DEMO_PASSWORD).username
