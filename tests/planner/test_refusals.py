@@ -81,7 +81,7 @@ def all_orders(self: Any) -> list[Order]: ...
 CASES: dict[str, tuple[Any, str]] = {
     "filter_on_another": (
         read("Q")(filter_on_another),
-        "Line has no field 'state' (copy state of Order into Line: one field, since each Line names its Order",
+        "Line has no field 'state' (copy state of Order into Line as one field: each Line refers to one Order",
     ),
     "ordered_together": (
         read("Q", order_by="placed_at")(ordered_together),

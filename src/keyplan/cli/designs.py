@@ -178,11 +178,11 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
         return own[class_name]
     if class_name:
         near = difflib.get_close_matches(class_name, own)
-        known = f"did you mean {near[0]}?" if near else f"the designs in it: {', '.join(own) or 'none'}"
+        known = f"did you mean {near[0]}?" if near else f"its designs: {', '.join(own) or 'none'}"
         what = "isn't a design" if hasattr(module, class_name) else "doesn't exist"
         raise UnknownDesign(f"{class_name} in {where} {what}", hint=known)
     local = [value for value in own.values() if value.__module__ == module.__name__]
     if len(local) == 1:
         return local[0]
-    known = f"the designs in it: {', '.join(each.__name__ for each in local)}" if local else "it has none"
+    known = f"its designs: {', '.join(each.__name__ for each in local)}" if local else "it contains no design"
     raise UnknownDesign(f"{where} doesn't have exactly one design", hint=f"write {where}:Class; {known}")

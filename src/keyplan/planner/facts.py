@@ -187,15 +187,15 @@ def _copy_hint(facts: Sequence[EntityFacts], entity: EntityFacts, name: str) -> 
     if owners:
         owner = min(owners, key=lambda other: (len(other.identity), other.name))
         return (
-            f"copy {name} of {owner.name} into {entity.name}: one field, since each {entity.name} names its "
-            f"{owner.name} by {' and '.join(owner.identity)}; a write that changes {owner.name}.{name} then writes its "
-            f"{entity.name} items too"
+            f"copy {name} of {owner.name} into {entity.name} as one field: each {entity.name} refers to one "
+            f"{owner.name} by {' and '.join(owner.identity)}; a write that changes {owner.name}.{name} must also update"
+            f" its {entity.name} items"
         )
     links = [other for other in having if set(entity.identity) <= other.kinds.keys()]
     if links:
         link = min(links, key=lambda other: (len(other.kinds), other.name))
         return (
             f"{link.name} has {name}, and refers to {entity.name} by {' and '.join(entity.identity)}: read "
-            f"through={link.name}, or copy what you need of {entity.name} into {link.name}"
+            f"through={link.name}, or copy the required fields of {entity.name} into {link.name}"
         )
     return f"give the parameter the name of its field; {entity.name} has {', '.join(entity.kinds)}"

@@ -304,8 +304,8 @@ def test_unsupported_markup_is_reported_and_kept(cms: Cms, tmp_path: Path) -> No
     report = load(cms, tmp_path, silent)
     assert (report.loaded, report.counts) == (1, {"fields ignored: weight": 1})
     assert sorted(fault.message for fault in report.errors) == [
+        "additional authors, ignored: 1 in a.md (ben)",
         "former URLs, ignored: 1 in a.md (/old)",
-        "further authors, ignored: 1 in a.md (ben)",
         "links within the original site, unchanged: 2 in a.md (p.png, ../b/)",
         "template expressions, not rendered: 1 in a.md (site.title)",
         "template tags, not rendered: 1 in a.md (include)",

@@ -232,7 +232,7 @@ def test_the_byline_keeps_its_order(empty: Papers, tmp_path: Path) -> None:
         empty, tmp_path / "a.bib", "@article{a, title={A}, author={C. X and A. Y and C. X and ... and B. Z}}"
     )
     assert [person[0] for person in people(empty, "a")] == ["C. X", "A. Y", "B. Z"]
-    assert told(report) == ["a.bib:1: entry a: no letters or digits in the name '...'"]
+    assert told(report) == ["a.bib:1: entry a: the name '...' has no letters or digits"]
 
 
 # CSL-JSON

@@ -118,7 +118,7 @@ def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: 
     """Report content that an article doesn't support, and text that only its own site supports. The text isn't changed,
     because the text of each commit is a version.
     """
-    groups.add("further authors, ignored", post.path, Counter(post.authors[1:]), "an article has one author")
+    groups.add("additional authors, ignored", post.path, Counter(post.authors[1:]), "an article has one author")
     groups.add("former URLs, ignored", post.path, Counter(post.aliases), "redirect them on your site")
     if post.excerpt is not None and len(post.excerpt) > EXCERPT_MAX:
         groups.add("excerpts, truncated", post.path, {"excerpt": 1}, f"the maximum is {EXCERPT_MAX:,} characters")

@@ -34,10 +34,10 @@ class MemberWrites(PublishingWrites):
 
     @write("W14", attempts=10)
     def set_role(self, member_id: Id, role: Role) -> Writes[Member]:
-        """Set a member's role. The founder stays administrator. Raises Refused."""
+        """Set a member's role. The founder remains an administrator. Raises Refused."""
         founded = yield from self.founded.read("cms")
         if founded is not None and founded.member_id == member_id and role != "admin":
-            raise Refused("the founder of the CMS stays administrator", place="Cms.set_role")
+            raise Refused("the founder of the CMS remains an administrator", place="Cms.set_role")
         member = yield from Update(Member, member_id=member_id).set(role=role)
         return member
 

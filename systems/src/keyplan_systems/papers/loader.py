@@ -211,7 +211,7 @@ class _Loading:
                 message = f"{person.name!r} and {before.name!r} have the same handle: only {before.name!r} is listed"
                 self._tell(record.line, f"entry {record.paper_id}: {message}", "give different people different names")
             if not handle:
-                self._tell(record.line, f"entry {record.paper_id}: no letters or digits in the name {person.name!r}")
+                self._tell(record.line, f"entry {record.paper_id}: the name {person.name!r} has no letters or digits")
         for position, handle in enumerate(self._bounded(record, "authors", list(people), AUTHORS_MAX), 1):
             yield Membership(
                 paper_id=record.paper_id,

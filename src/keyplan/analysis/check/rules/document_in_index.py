@@ -29,7 +29,7 @@ def _find(subject: Subject) -> Remarks:
             total = sum(size.size_bytes for size in held)
             parts = " + ".join(f"{size.field} {size.size_bytes:,} bytes ({size.source})" for size in held)
             copied = f"× {len(indexes)} indexes = {total * len(indexes):,} bytes copied"
-            lines.append(f"{parts}, of {sizes.item_bytes:,} bytes of the item; {copied}")
+            lines.append(f"{parts} of the item's {sizes.item_bytes:,} bytes; {copied}")
         message = f"{' and '.join(sorted(documents))} is stored again in {', '.join(indexes)}, and every list reads it"
         hint = "store it in a separate item under the same partition key, or project only what the lists show"
         yield Remark(entity.name, message, hint, tuple(lines))
