@@ -157,7 +157,7 @@ def two_tags(one: Known) -> list[str]:
 
 
 PAGES = [
-    page("/static/site.css (the floor)", lambda _: "/static/site.css"),
+    page("/static/site.css (baseline)", lambda _: "/static/site.css"),
     page("/", lambda _: "/"),
     page("/latest", lambda _: "/latest"),
     page("/latest?cursor=…", lambda one: f"/latest?cursor={one.cursor}"),
@@ -441,8 +441,8 @@ def facts(args: argparse.Namespace, one: Known) -> str:
         f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests per second, "
         f"{args.rounds} rounds of {args.seconds:g} seconds each, {len(one.posts):,} posts requested.\n"
         f"CPython {sys.version.split(chr(10))[0].strip()}, SQLite {apsw.sqlite_lib_version()}, "
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, of which the server has one and the "
-        f"generator of the load the others; both processes run {args.priority}; "
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, one for the server and the others "
+        f"for the load generator; both processes run {args.priority}; "
         f"load average before the run {args.load:.1f}."
     )
 
