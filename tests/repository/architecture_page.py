@@ -11,15 +11,15 @@ from tests.repository.walks import BEFORE, Walk, walks
 
 HEAD = """# Architecture
 
-The packages of `src/keyplan`, their imports, and the functions that requests pass through. `make docs` generates this \
-page from the modules' imports (including those for types and those inside functions) and by running the examples. \
-The contracts in `pyproject.toml` define which package may import which; [decisions](decisions/README.md) give the \
-reasons. [CONTRIBUTING](../CONTRIBUTING.md) says where a change belongs.
+This page lists the packages of `src/keyplan`, their imports, and the functions that requests pass through. \
+`make docs` generates it from the modules' imports (including those for types and those inside functions) and by \
+running the examples. The contracts in `pyproject.toml` define which package may import which; \
+[decisions](decisions/README.md) give the reasons. [CONTRIBUTING](../CONTRIBUTING.md) describes where a change belongs.
 """
 WALKS = (
-    "The functions that run on the third call, when everything is compiled. A call is an entry into a function, or a "
-    "resumption of a generator; statements are SQL statements. In brackets: the same program on 21 November 2026 "
-    "(a580b44)."
+    "The table counts the functions that run on the third call, when everything is compiled. A call is an entry into "
+    "a function, or a resumption of a generator; statements are SQL statements. Numbers in brackets: the same program "
+    "on 21 November 2026 (a580b44)."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")
 """Packages whose modules are listed too."""
@@ -99,7 +99,7 @@ def _walks(result: Iterable[Walk]) -> list[str]:
     for walk in result:
         cells = [f"{now} ({before})" for now, before in zip(walk.numbers, BEFORE[walk.title], strict=True)]
         lines.append(f"| {walk.title} | {' | '.join(cells)} |")
-        details += ["", f"### {walk.title[:1].upper()}{walk.title[1:]}", "", f"`{walk.code}`", ""]
+        details += ["", f"### Call path: {walk.title}", "", f"`{walk.code}`", ""]
         for number, (path, names) in enumerate(walk.functions.items(), 1):
             details.append(f"{number}. `{path}`: {', '.join(f'`{name}`' for name in names)}")
     return [*lines, *details]
