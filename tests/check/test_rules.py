@@ -43,7 +43,7 @@ def test_the_rule_index_lists_every_rule() -> None:
     assert pages == {rule.page for rule in RULES}
 
 
-def test_codes_are_in_order_and_in_a_group() -> None:
+def test_codes_are_sorted_and_belong_to_a_group() -> None:
     assert sorted(set(CODES)) == CODES
     assert all(re.fullmatch(r"KP\d{3}", code) and code[:3] in GROUPS for code in CODES)
 

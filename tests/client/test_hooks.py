@@ -258,7 +258,7 @@ def test_usage_lists_the_hottest_keys_of_table_and_indexes(notes: Notes) -> None
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9), st.sampled_from(["GetItem", "DeleteItem"])), max_size=120)
 )
-def test_the_sketch_keeps_every_heavy_key(taken: list[tuple[int, int, str]]) -> None:
+def test_usage_keeps_every_frequent_key(taken: list[tuple[int, int, str]]) -> None:
     usage = Usage(Notes.table, keys=4)
     true: dict[str, float] = {}
     for number, units, operation in taken:

@@ -45,7 +45,7 @@ def sheets() -> Iterator[Sheets]:
 
 
 def changed_between(sheets: Sheets, change: Any) -> Recorder:
-    """Run a function once, between reading the index and the table."""
+    """Run a function once, between the read of the index and that of the table."""
     recorder = record(sheets)
 
     def before(operation: str, parameters: dict[str, Any]) -> None:

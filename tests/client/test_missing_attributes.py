@@ -92,7 +92,7 @@ def test_an_item_without_a_version_accepts_one_write() -> None:
             tasks.transact([Create(Task(team="a", number="1"))])
 
 
-def test_two_defaults_in_one_filter_are_rejected() -> None:
+def test_a_filter_on_a_field_with_different_defaults_is_rejected() -> None:
     class Note(Entity):
         team: str
         rank: int = 1

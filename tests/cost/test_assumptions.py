@@ -77,7 +77,7 @@ class Depot(Design):
         yield Update(Sending, sending_id=sending_id).set(paid=True)
 
 
-def test_values_do_not_exceed_those_of_the_type() -> None:
+def test_the_number_of_assumed_values_fits_the_type() -> None:
     (pattern,) = (element for element in estimate(Depot).patterns if element.name == "of_kinds")
     assert pattern.notes[-1] == "3 values of kind are given"
     with Depot.open(":memory:") as depot:

@@ -68,7 +68,7 @@ def test_a_put_of_a_read_item_replaces_it() -> None:
     assert estimate_pattern(Notes, "touch").units("write") == {"": 1, "GSI1": 2}
 
 
-def test_the_given_limit_is_estimated() -> None:
+def test_an_estimate_uses_the_given_limit() -> None:
     def looked_at(limit: int) -> int:
         result = explained(Notes, "notes", {"owner": "ada", "status": "open", "limit": limit})
         return int(result.arithmetic[0].partition(" on GSI1: ")[2].partition(" ")[0])

@@ -177,7 +177,7 @@ def test_failed_calls_create_no_items() -> None:
     assert counts(result)["Task"] == 0.75 * DAY
 
 
-def test_a_given_count_is_kept() -> None:
+def test_a_count_in_the_traffic_file_overrides_the_estimate() -> None:
     result = estimated(patterns={"add": {"per_second": 1}}, entities={"Task": {"kept_days": 1, "count": 7}})
     assert counts(result)["Task"] == 7
 

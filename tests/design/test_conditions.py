@@ -220,7 +220,7 @@ def test_contains_matches_strings_and_lists(where: str, annotation: Any, value: 
         assert store.asked(others) == []  # type: ignore[attr-defined]
 
 
-def test_each_is_compiled_to_in() -> None:
+def test_an_each_parameter_is_compiled_to_in() -> None:
     design = asking("expires_at IN (:value)", Each[datetime])
     with design.open(":memory:") as store:
         for number in range(3):

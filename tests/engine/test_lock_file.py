@@ -35,7 +35,7 @@ def test_open_store_detects_a_replaced_lock_file(path: str, how: str) -> None:
         assert engine.check() == []
 
 
-def test_closing_last_keeps_the_writes_of_other_processes(path: str) -> None:
+def test_closing_the_last_connection_keeps_the_writes_of_other_processes(path: str) -> None:
     """The last connection deletes the WAL, but not one that another process has created."""
     with Engine.open(path) as engine:
         create(engine)

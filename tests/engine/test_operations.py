@@ -93,7 +93,7 @@ def tour() -> Traveller:
     return travel()
 
 
-def test_every_operation_has_a_row() -> None:
+def test_every_operation_has_a_test_case() -> None:
     assert {operation for operation, _, _ in RESPONSES} | REJECTED.keys() == OPERATIONS.keys()
 
 

@@ -253,7 +253,7 @@ def test_get_statement_takes_one_sql_statement(engine: Engine, statement: str, p
         ("SELECT * FROM nowhere WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
     ],
 )
-def test_statement_similar_to_a_get_returns_the_general_result(
+def test_statement_similar_to_a_get_returns_the_result_of_the_general_path(
     engine: Engine, statement: str, parameters: list[Any]
 ) -> None:
     more = {"ReturnConsumedCapacity": "TOTAL"}

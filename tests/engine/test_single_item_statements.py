@@ -97,7 +97,7 @@ def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("statement", "parameters"), CHANGES + GENERAL + REJECTED)
-def test_cached_statement_returns_the_general_result(
+def test_cached_statement_returns_the_result_of_the_general_path(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
 ) -> None:
     result = run(engine, statement, parameters)

@@ -123,7 +123,7 @@ def of(pattern: str, arguments: dict[str, Any] | None = None) -> Explanation:
     return explain(Library, pattern, arguments)
 
 
-def test_names_replace_values() -> None:
+def test_parameter_names_replace_missing_values() -> None:
     articles = explain(Cms, "articles_by_author")
     assert articles.key_condition == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
     assert articles.requests[0].parameters["ExpressionAttributeValues"] == {
@@ -181,7 +181,7 @@ def test_a_write_shows_what_is_added_to_its_condition() -> None:
     assert "attribute_not_exists(#stars)" in request.parameters["ConditionExpression"]
 
 
-def test_values_and_names_can_be_mixed() -> None:
+def test_values_and_parameter_names_can_be_mixed() -> None:
     lent = of("books_lent", {"reader_id": "r#1", "limit": 2})
     assert lent.key_condition == "pk = READER#r$c1#LOANS → pk = BOOK#{Loan.isbn}, sk = #META"
     assert not lent.symbolic
@@ -234,7 +234,7 @@ class Tracks(Design):
         yield Batch([Put(position) for position in positions])
 
 
-def test_a_batch_alone_is_no_transaction() -> None:
+def test_a_single_batch_is_not_a_transaction() -> None:
     """The batch's puts aren't also sent as single requests."""
 
     report = explain(Tracks, "report")

@@ -60,7 +60,7 @@ class Visits(Entity):
 
 
 class Notice(Entity):
-    """All in one partition, each of a month."""
+    """A notice of a month; all notices are in one partition."""
 
     day: date
     text: str = ""

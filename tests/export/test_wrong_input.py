@@ -64,7 +64,7 @@ def test_maps_are_aligned_in_hcl() -> None:
 
 
 @pytest.mark.parametrize("name", ["markdown", "mermaid"])
-def test_markdown_has_no_json(name: str) -> None:
+def test_markdown_formats_reject_json(name: str) -> None:
     inputs = Inputs(design=design("Blog").compiled)
     with pytest.raises(RequestError) as error:
         export(name, inputs, as_json=True)

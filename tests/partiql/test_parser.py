@@ -73,7 +73,7 @@ def test_parsing_time_is_bounded(beginning: str, piece: str) -> None:
     assert time.thread_time() - started < SECONDS_MAX
 
 
-def test_nodes_have_line_and_column() -> None:
+def test_tree_nodes_have_a_line_and_a_column() -> None:
     select = parse("SELECT *\nFROM a\n  WHERE f(x)")
     assert isinstance(select, Select)
     assert isinstance(select.where, syntax.Call)

@@ -135,12 +135,12 @@ def refusal(names: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_reason_has_a_fix(name: str) -> None:
+def test_each_reason_for_rejection_has_a_fix(name: str) -> None:
     text = refusal([name])
     assert CASES[name][1] in text
 
 
-def test_all_reasons_are_reported_together_in_order() -> None:
+def test_all_reasons_for_rejection_are_reported_together() -> None:
     text = refusal(list(CASES))
     lines_ = [line for line in text.splitlines() if line.startswith("  - Shop.")]
     places = [line.partition("Shop.")[2].partition(":")[0] for line in lines_]

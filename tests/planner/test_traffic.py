@@ -155,7 +155,7 @@ def orders(*, whole: bool = False, fields: int = 0) -> Any:
     ],
 )
 @pytest.mark.parametrize("patterns", [{}, {"orders": {"per_second": 5}, "note": {"per_second": 50}}])
-def test_any_size_and_filling_has_a_plan(entity: dict[str, Any], patterns: dict[str, Any]) -> None:
+def test_any_item_size_and_share_of_set_fields_has_a_plan(entity: dict[str, Any], patterns: dict[str, Any]) -> None:
     made = orders()
     best = plan(made, traffic_of(made, patterns, Order={"count": 1000, **entity}))[0]
     assert len(best.indexes) == 2

@@ -42,7 +42,7 @@ VALUES |= st.dictionaries(TAGS, JSON, max_size=2)
 
 
 def of(shape: Shape) -> st.SearchStrategy[Any]:
-    """Mostly values that fit a shape, sometimes anything."""
+    """Mostly values that fit a shape, sometimes any value."""
     match shape:
         case Text():
             fitting: st.SearchStrategy[Any] = NAMES | EXPRESSIONS

@@ -223,7 +223,7 @@ def test_unpacked_size_of_compressed_bodies_is_bounded(target: Server, encoding:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only glibc returns memory")
-def test_memory_returns_after_large_bodies(tmp_path: Path) -> None:
+def test_memory_is_released_after_large_bodies(tmp_path: Path) -> None:
     """Three clients send 10 MB of large strings, three others a million numbers, three times each."""
     items = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(number), "x": s("x" * 380_000)}}} for number in range(25)]
     large = request("BatchWriteItem", {"RequestItems": {TABLE: items}})

@@ -424,7 +424,7 @@ HEAD = (
 )
 
 
-def test_response_has_exactly_these_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_response_has_exactly_the_expected_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     ids: set[bytes] = set()
     cases: list[tuple[int, bytes, Callable[[], bytes]]] = [
         (1, b"content-type: application/x-amz-json-1\\.0\r\n", lambda: json_answer(200, b"{}", {})),

@@ -52,7 +52,7 @@ def test_only_static_files_are_served(http: TestClient, path: str) -> None:
         assert application._static(place) is None
 
 
-def test_the_token_and_the_store_have_no_repr(school: School) -> None:
+def test_no_repr_shows_the_token_or_the_store(school: School) -> None:
     assert "secret" not in repr(Access("secret"))
     studio = Studio(of_design(school))
     studio._others["other"] = studio

@@ -117,7 +117,7 @@ def _report(number: int) -> Any:
     return Put(Report(pupil_id="p0", number=number, text="good"))
 
 
-def test_an_index_shows_the_same_items(subject: Subject) -> None:
+def test_an_index_shows_the_items_of_the_table(subject: Subject) -> None:
     result = drawn(subject)
     index = result.places[1]
     year = titled(index, "YEAR#1")

@@ -67,7 +67,7 @@ def test_status_and_headers_are_parsed() -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n",
     ],
 )
-def test_closed_or_out_of_step_connections_are_not_reused(head: bytes) -> None:
+def test_closed_connections_and_those_with_excess_bytes_are_not_reused(head: bytes) -> None:
     """The server closes the connection, or sends more than requested."""
     reply = read(head)
     assert reply is not None

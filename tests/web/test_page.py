@@ -51,7 +51,7 @@ def test_the_page_shows_the_design_and_every_pattern(page: Parsed) -> None:
     assert [element["data-pattern"] for element in page.all("form")] == list(Library.compiled.patterns)
 
 
-def test_docs_shows_the_same_page(http: TestClient) -> None:
+def test_the_path_docs_shows_the_same_page(http: TestClient) -> None:
     assert http.get("/docs").text == http.get("/").text
 
 

@@ -16,7 +16,7 @@ from tests.web.support import TestClient
 BOOK = {"isbn": "1", "title": "T"}
 
 
-def test_a_result_is_returned(http: TestClient, library: Library) -> None:
+def test_the_result_of_a_write_is_returned(http: TestClient, library: Library) -> None:
     answer = http.post("/api/add_book", json={"book": {**BOOK, "topics": ["b", "a"], "kind": "essay"}})
     assert answer.status_code == 200
     assert answer.json()["topics"] == ["a", "b"]
@@ -25,7 +25,7 @@ def test_a_result_is_returned(http: TestClient, library: Library) -> None:
     assert stored.kind.value == "essay"
 
 
-def test_a_list_result_has_items(http: TestClient) -> None:
+def test_a_list_result_is_in_the_member_items(http: TestClient) -> None:
     answer = http.post("/api/add_copies", json={"isbn": "1", "numbers": [2, 1]})
     assert [item["number"] for item in answer.json()["items"]] == [2, 1]
 

@@ -257,7 +257,7 @@ def test_batch_of_26_writes_is_rejected() -> None:
     )
 
 
-def test_value_too_long_to_repeat_is_named() -> None:
+def test_error_names_a_member_whose_value_is_too_long_to_repeat() -> None:
     keys: Any = {"orders": [{"DeleteRequest": {"Key": {"pk": {"S": "x" * 20_000}}}}], "a!b": [{}]}
     message = refused("BatchWriteItem", {"RequestItems": keys})
     assert message == f"1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: {MAP_KEYS}"

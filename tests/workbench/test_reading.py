@@ -85,7 +85,7 @@ def test_members_may_be_missing_or_null(member: str) -> None:
     assert notes(model) == []
 
 
-def test_a_table_alone_and_a_list_of_models_are_models() -> None:
+def test_a_table_alone_and_a_list_of_models_are_accepted() -> None:
     model = table({"Order": (("PK", "SK"), [])})
     for written in (model["DataModel"][0], [model]):
         assert [table_model.name for table_model in read_model(json.dumps(written), "model.json").tables] == ["Shop"]
@@ -164,7 +164,7 @@ def test_models_of_too_many_parts_are_rejected(member: str) -> None:
         read_model(json.dumps(model), "model.json")
 
 
-def test_items_that_no_table_holds_are_omitted() -> None:
+def test_items_of_no_table_are_omitted() -> None:
     large = [
         {"PK": "#x" * 5000, "SK": "META"},
         {"PK": "O#2", "SK": "META", **dict.fromkeys(map(str, range(5000)), "x")},

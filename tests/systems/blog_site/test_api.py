@@ -57,7 +57,7 @@ def as_mona(site: Site, beside: Beside, mona: User) -> Api:
     return Api(site, beside, mona)
 
 
-def test_filled_parameters_exist() -> None:
+def test_parameters_that_the_policy_fills_exist() -> None:
     for name in BlogPolicy.patterns:
         filled = BlogPolicy.filled(None, name)  # type: ignore[arg-type]
         assert set(filled) <= {parameter.name for parameter in Blog.compiled.patterns[name].signature.parameters}

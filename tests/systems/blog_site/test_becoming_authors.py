@@ -21,7 +21,7 @@ from tests.systems.mailbox import Box
 
 @pytest.fixture
 def visit_with(site: Site) -> Callable[[str], Visit]:
-    """A visitor of a site with a value of the setting."""
+    """A visitor of a site with this value of ``authors``."""
 
     def visit(authors: str) -> Visit:
         site.settings = replace(site.settings, file=BlogFile.model_validate({"authors": authors}))

@@ -117,7 +117,7 @@ def test_a_new_address_is_set_by_its_link(blog: Blog, ada: User, rita: User, aut
     assert author.send("/email/verify", link.link, **fields).status_code == 410
 
 
-def test_without_a_server_mail_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_mail_is_logged_if_no_server_is_set(caplog: pytest.LogCaptureFixture) -> None:
     mail = mail_of(None, None)
     assert isinstance(mail, LoggedMail)
     mail.send("a@example.com", "Subject", "Text with a link")

@@ -147,7 +147,7 @@ def test_rendered_pages_are_limited_in_length(text: str) -> None:
     assert len(render_markdown(text)) < 20 * len(text) + 1_500_000
 
 
-def test_few_reference_links_are_kept() -> None:
+def test_a_thousand_reference_links_are_kept() -> None:
     html = render_markdown("[a]: https://e.example/\n\n" + "[a] " * 1_000)
     assert html.count('href="https://e.example/"') == 1_000
 

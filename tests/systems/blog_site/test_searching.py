@@ -32,7 +32,7 @@ def test_results_are_sorted_by_weight(site: Site, blog: Blog, ada: User) -> None
     assert len(posts) == 4
 
 
-def test_writes_keep_the_index(author: Visit, anybody: Visit, blog: Blog, ada: User) -> None:
+def test_writes_update_the_search_index(author: Visit, anybody: Visit, blog: Blog, ada: User) -> None:
     page = "/search?q=heliotrope"
     author.send("/write", title="On heliotrope", content="Blue.", tags="", action="save")
     assert "On heliotrope" not in anybody.get(page).text

@@ -227,7 +227,7 @@ def test_too_many_authors_and_topics_are_reported(empty: Papers, tmp_path: Path)
     assert_consistent(empty)
 
 
-def test_the_byline_keeps_its_order(empty: Papers, tmp_path: Path) -> None:
+def test_the_byline_keeps_the_order_of_the_authors(empty: Papers, tmp_path: Path) -> None:
     report = loaded(
         empty, tmp_path / "a.bib", "@article{a, title={A}, author={C. X and A. Y and C. X and ... and B. Z}}"
     )

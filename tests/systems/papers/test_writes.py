@@ -248,7 +248,7 @@ def test_a_full_text_is_read_separately(papers: Papers, paper: Paper) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_calls_stay_consistent(papers: Papers, seed: int) -> None:
-    """Random calls, valid and invalid."""
+    """Valid and invalid calls are drawn at random."""
     chance = random.Random(seed)
     names = [f"p{number}" for number in range(6)]
     done = 0

@@ -58,7 +58,7 @@ def test_an_undirected_edge_is_two_follows(empty: Social, network: Path) -> None
     assert_whole(empty)
 
 
-def test_a_directed_edge_is_one(empty: Social, tmp_path: Path) -> None:
+def test_a_directed_edge_is_one_follow(empty: Social, tmp_path: Path) -> None:
     path = write(
         tmp_path, "wiki.txt", "# Directed graph (each unordered pair of nodes is saved once): wiki.txt", "30 1"
     )
