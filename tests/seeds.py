@@ -10,7 +10,7 @@ NEW = os.environ.get("KEYPLAN_SEEDS") == "new"
 
 
 def seed(fixed: int) -> int:
-    """Return the given seed, or a new one in a nightly run. Failures print it."""
+    """Return the given seed, or a new one in a nightly run. Failures print the seed."""
     return random.SystemRandom().randrange(1 << 32) if NEW else fixed
 
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The request log: one line per request, without values."""
+"""The request log has one line per request, without values."""
 
 from __future__ import annotations
 

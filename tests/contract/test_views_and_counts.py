@@ -85,7 +85,7 @@ def test_counts_return_the_number_of_items(reading: Caller) -> None:
     assert not any(isinstance(value, bool) for value in counts)
 
 
-def test_existence_is_read(reading: Caller) -> None:
+def test_existence_of_an_item_is_read(reading: Caller) -> None:
     reading.create(task(1))
     yes = [reading.read("is_there", task_id="1"), reading.read("is_taken", project="p", title="t1")]
     no = [reading.read("is_there", task_id="2"), reading.read("is_taken", project="p", title="t2")]

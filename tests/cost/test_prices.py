@@ -22,7 +22,7 @@ from tests.cli.support import run
 
 
 @pytest.mark.parametrize("region", priced_regions())
-def test_each_list_can_be_read(region: str) -> None:
+def test_each_price_list_can_be_read(region: str) -> None:
     result = price_list(region)
     assert result.region == region
     assert result.as_of

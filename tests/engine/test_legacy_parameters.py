@@ -166,7 +166,7 @@ def test_attribute_updates_change_the_item(engine: Engine, updates: dict[str, An
     assert touched.get("Attributes", {}).keys() <= updates.keys()
 
 
-def test_attribute_updates_of_a_missing_item(engine: Engine) -> None:
+def test_attribute_updates_apply_to_a_missing_item(engine: Engine) -> None:
     other = {"pk": s("a"), "sk": s("2")}
 
     def update(updates: dict[str, Any]) -> None:

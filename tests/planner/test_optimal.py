@@ -86,7 +86,7 @@ class Read:
         return f"    @read('R{number}'{order})\n    def r{number}(self, {', '.join(given)}) -> {returns}: ...\n"
 
     def served(self, partition: frozenset[str], sort: Sequence[str], kind: Kind) -> bool:
-        """Whether a key supports the read, implemented plainly."""
+        """Whether a key supports the read, by a simple implementation."""
         known, after = set(self.known), self.range or self.order
         front = known - partition
         if not partition <= known or (len(self.kinds) > 1 and front):

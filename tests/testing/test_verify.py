@@ -62,7 +62,7 @@ class Member(Entity):
 
 
 class Guest(Entity):
-    """In the partitions of members."""
+    """An entity in the partitions of members."""
 
     team: str
     name: str
