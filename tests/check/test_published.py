@@ -179,4 +179,4 @@ def test_a_viral_post_exceeds_the_partition_limit() -> None:
 
 def test_estimate_includes_readers_who_follow_many_users() -> None:
     (finding,) = [finding for finding in report("social").findings if finding.code == "KP304"]
-    assert finding.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests a page",)
+    assert finding.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests per page",)

@@ -188,12 +188,12 @@ def test_two_designs_are_compared_in_markdown_for_a_pull_request(designs: tuple[
     result = run("cost", before, after, "--traffic", traffic)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("## Cost: Notes → Notes\n\n**$")
-    assert "| `add` | write units a call | 6 | 4 | -33% |" in result.stdout
-    assert "| `notes_of` | read units a call | 4.5 | – | gone |" in result.stdout
+    assert "| `add` | write units per call | 6 | 4 | -33% |" in result.stdout
+    assert "| `notes_of` | read units per call | 4.5 | – | gone |" in result.stdout
     assert "| `note` |" not in result.stdout
     back = run("cost", after, before, "--traffic", traffic).stdout
-    assert "| `add` | write units a call | 4 | 6 | +50% |" in back
-    assert "| `notes_of` | read units a call | – | 4.5 | new |" in back
+    assert "| `add` | write units per call | 4 | 6 | +50% |" in back
+    assert "| `notes_of` | read units per call | – | 4.5 | new |" in back
     assert "| `BY_OWNER` | USD per month on demand |" in result.stdout
 
 
@@ -242,7 +242,7 @@ def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None
         text = text.replace("import Design, Entity,", "import Design, Entity, Field,")
         (tmp_path / name / "designs.py").write_text(text.replace("text: str", "text: str = Field(examples=[TEXT])"))
     result = run("cost", f"{tmp_path}/old/designs.py", f"{tmp_path}/new/designs.py")
-    assert "| `note` | read units a call | 0.5 | 1 | +100% |" in result.stdout, result.output
+    assert "| `note` | read units per call | 0.5 | 1 | +100% |" in result.stdout, result.output
 
 
 def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str, str, str]) -> None:

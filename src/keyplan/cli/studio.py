@@ -51,7 +51,7 @@ Examples:
     "--traffic",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Traffic file (TOML or JSON) with the initial rates for prices.  [see docs/traffic.md]",
+    help="Traffic file (TOML or JSON) with the initial rates and sizes.  [see docs/traffic.md]",
 )
 @click.option(
     "--browser/--no-browser",

@@ -27,7 +27,7 @@ class Difference:
 
     @property
     def fault(self) -> ErrorDetail:
-        return ErrorDetail(self.place, f"the design has {self.design}, the table {self.table}", self.hint)
+        return ErrorDetail(self.place, f"the design has {self.design}, but the table has {self.table}", self.hint)
 
 
 def describe_table(name: str) -> Conversation[dict[str, Any] | None]:

@@ -423,7 +423,7 @@ def _part(
             value = update.value(_checked_part(annotation, change.value, place, entity))
             update.sets.append(f"{path} = if_not_exists({path}, {value})")
         case actions.Change():
-            raise UpdateRejected(f"{shown(change)} works only on whole fields", place=place, hint="set the part")
+            raise UpdateRejected(f"{shown(change)} works only on whole fields", place=place, hint="set a value")
         case _:
             update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
 

@@ -195,7 +195,7 @@ class _Verifier:
         if report.unanswered:
             names = ", ".join(report.unanswered)
             raise AssertionError(
-                f"{report.design}: {names} had no result (or, for writes, no success) on any generated store, and "
+                f"{report.design}: {names} returned no result (a write: no success) on any generated store, so they "
                 f"aren't verified; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
             )
         return report

@@ -281,8 +281,8 @@ _SECTIONS = (
     ("Paid", ("USD per month, paid",)),
 )
 _UNITS = {
-    "read units": "read units a call",
-    "write units": "write units a call",
+    "read units": "read units per call",
+    "write units": "write units per call",
     "USD per month": "USD per month",
     "USD per month of": "USD per month on demand",
     "USD per month, paid": "USD per month",

@@ -146,7 +146,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
 def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     yield _Line("count", "1000", "items stored")
     yield _Line("kept_days", "30.0", "days that an item is stored; without count, determines the number of items")
-    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "per item, with names; see below")
+    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "per item, with names; details below")
     yield _Line("per_partition", "10", "items in one item collection")
     yield _Line("per_partition_max", "1000", "items in the largest item collection")
     shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]

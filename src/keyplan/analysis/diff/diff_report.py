@@ -74,7 +74,7 @@ def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
     return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))
 
 
-NEW_TABLE = "create a table under another name, and copy each item with the recipe of a primary key change"
+NEW_TABLE = "create a table under another name, and copy each item as for a primary key change"
 
 
 def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
@@ -99,7 +99,7 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
         return
     if before is None:
         what = f"items expire by {after}"
-        effect = "existing items lack the attribute, and don't expire"
+        effect = "existing items lack the attribute, so they don't expire"
         action = "keyplan create enables time to live"
         yield safe("expiry-added", place, what, effect, action)
     elif after is None:

@@ -178,7 +178,7 @@ class WriteAnalysis:
         if not self.runs.finished and not self.runs.refused:
             mistakes = [text for text in map(_mistake, self.runs.errors) if text is not None]
             if mistakes and len(mistakes) == len(self.runs.errors):
-                yield BodyFault(mistakes[0], "correct its code: every dry run ends there")
+                yield BodyFault(mistakes[0], "correct this action: every dry run fails at it")
 
     @property
     def _is_certain(self) -> bool:

@@ -167,7 +167,7 @@ class _EntityCompiler:
             self.fault(
                 name,
                 f"{place} has {len(partition)} partition and {len(sort)} sort key attributes, "
-                f"the key has templates for {len(key.partition)} and {len(key.sort)}",
+                f"but the key has templates for {len(key.partition)} and {len(key.sort)}",
             )
             return None
         if key.shards > 1 and [attribute.type for attribute in partition] != ["S"]:

@@ -150,11 +150,11 @@ def _check_parameters(text: str, operands: Iterable[Operand], signature: Signatu
 def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
     match parameter.kind:
         case ParameterKind.RANGE:
-            return "a Range holds two values", "give a parameter for each bound"
+            return "a Range has two bounds", "give a parameter for each bound"
         case ParameterKind.CURSOR | ParameterKind.LIMIT | ParameterKind.DIRECTION:
             return f"{parameter.name} limits the read", "give the value another name"
         case ParameterKind.EACH if not operand.alone:
-            return "Each holds many values", f"write: field IN (:{parameter.name})"
+            return "Each has many values", f"write: field IN (:{parameter.name})"
         case _:
             pass
     if is_optional(parameter.annotation) and not all(target.keeps_null for target in operand.targets):

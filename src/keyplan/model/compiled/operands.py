@@ -239,7 +239,7 @@ def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -
         return object
     if named:
         raise Problem(
-            f"{owner.name}.{named[0]} isn't stored as {step!r}", f"write {named[0]}: nested fields have their own names"
+            f"{owner.name}.{named[0]} isn't stored as {step!r}", f"use the field name {named[0]}, not its alias"
         )
     if step in model.model_computed_fields:
         raise Problem(f"{owner.name}.{step} is computed, and not stored", "compare the fields that it depends on")

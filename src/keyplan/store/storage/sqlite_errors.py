@@ -107,7 +107,7 @@ def forked(place: str) -> StoreError:
     return StoreError(
         "This process was forked while another thread used the store in memory; its copy can't be used",
         place=place,
-        hint="Fork before threads use the store, or keep it in a file.",
+        hint="Fork before threads use the store, or open the store on a file.",
     )
 
 

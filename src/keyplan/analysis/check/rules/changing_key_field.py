@@ -42,7 +42,7 @@ def _lines(subject: Subject, entity: str, keys: list[CompiledKey], peak: float |
         units = 2 * entry_units(size)
         total += units
         moved = f"2 (old entry removed, new one written) × {number(units / 2)}"
-        yield f"{key.place}: {moved} = {number(units)} write units a call"
+        yield f"{key.place}: {moved} = {number(units)} write units per call"
     if peak:
         yield f"{number(peak)} calls/s × {number(total)} = {number(peak * total)} write units/s in indexes"
 
