@@ -21,13 +21,12 @@ from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.shop import Shop
-from keyplan_systems.shop.entities import HELD, Merchant, Product
+from keyplan_systems.shop.entities import HELD, Merchant, Product, cents_of
 from keyplan_systems.shop.keeping import release_unpaid
 from keyplan_systems.shop.payments import OfflineProvider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS, sample
 from keyplan_systems.shop.searching import found_products, keep_found, rebuild, search_of
 from keyplan_systems.shop.site.making import make_site
-from keyplan_systems.shop.site.selling import cents_of
 from tests.systems.mailbox import Box
 from tests.systems.shop.support import assert_consistent, edit
 from tests.systems.sites.support import OPTIONS, Visit
@@ -410,7 +409,7 @@ def test_the_api_authenticates_callers(shop: Shop, site: ServedSite) -> None:
 
 @pytest.mark.parametrize(
     ("text", "cents"),
-    [("1.5", 150), ("12", 1200), ("0.01", 1), ("0", None), ("1.234", None), ("-1", None), ("x", None)],
+    [("1.5", 150), ("12", 1200), ("0.01", 1), ("0", 0), ("1.234", None), ("-1", None), ("x", None)],
 )
 def test_amounts_are_formatted(text: str, cents: int | None) -> None:
     assert cents_of(text) == cents

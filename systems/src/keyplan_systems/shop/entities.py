@@ -5,6 +5,7 @@ Amounts of money are integers in minor units (cents).
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -54,6 +55,14 @@ Picture = Annotated[str, StringConstraints(max_length=1000, pattern=r"^(https://
 """The address of a picture: a path of the site, or an https address."""
 Items = Annotated[dict[Id, Quantity], Field(min_length=1, max_length=LINES_MAX)]
 """Quantities by product id."""
+
+
+def cents_of(text: str) -> int | None:
+    """An amount such as 12.50 in minor units; None if it is invalid."""
+    if not re.fullmatch(r"[0-9]{1,8}(\.[0-9]{1,2})?", text.strip()):
+        return None
+    whole, _, part = text.strip().partition(".")
+    return int(whole) * 100 + int(part.ljust(2, "0"))
 
 
 class PostalAddress(BaseModel):

@@ -7,11 +7,10 @@ reported by file and line; an order is loaded as a whole or not at all. Importin
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
@@ -26,8 +25,7 @@ from keyplan_systems.lines import Steps, count_lines, readable
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import (
     LINES_MAX,
-    Order,
-    OrderEvent,
+    OrderDetails,
     OrderLine,
     OrderStatus,
     Payment,
@@ -37,7 +35,9 @@ from keyplan_systems.shop.entities import (
     ProductDetails,
     Related,
     User,
+    cents_of,
 )
+from keyplan_systems.shop.orders import event_of, order_of
 from keyplan_systems.shop.searching import rebuild
 from keyplan_systems.shop.shopify import ORDER_COLUMNS, PRODUCT_COLUMNS, orders_of, products_of
 from keyplan_systems.shop.tables import Row, Table
@@ -45,9 +45,6 @@ from keyplan_systems.site.searching import refill_beside
 
 PRODUCTS = "products.csv"
 ORDERS = "orders.csv"
-PRICE = ("price", "price_cents")
-REMEMBERED_MAX = 20_000
-"""Maximum number of cached products and users."""
 STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 
 
@@ -98,23 +95,20 @@ class _Loading:
     steps: Steps
     columns: Mapping[str, str]
     """Column names of the file by the expected names."""
-    merchants: dict[str, str] = field(default_factory=dict[str, str])
-    """Merchants by product id."""
-    users: dict[str, None] = field(default_factory=dict[str, None])
 
     def run(self) -> None:
         """Load the file by its columns or its name. Raises RequestError for an unknown kind of file."""
-        table = Table(self.path, self.tell)
-        table.rename({_column(name): field for field, name in self.columns.items()})
+        table = Table(self.path, self.tell, self.columns)
         there = set(table.columns)
+        price = "price_cents" if "price_cents" in there else "price"
         if there >= ORDER_COLUMNS:
-            self._order_lines(orders_of(table.rows(), self.tell))
+            self._orders(orders_of(table.rows(), self.tell))
         elif there >= PRODUCT_COLUMNS:
-            self._product_rows(products_of(table.rows(), self.tell))
-        elif self.path.name == ORDERS or "order_id" in table.columns:
-            self._orders(table)
-        elif self.path.name == PRODUCTS or "product_id" in table.columns:
-            self._products(table)
+            self._products(products_of(table.rows(), self.tell))
+        elif self.path.name == ORDERS or "order_id" in there:
+            self._orders(table.rows("order_id", "user_id", "created_at", "status", "product_id", "quantity", price))
+        elif self.path.name == PRODUCTS or "product_id" in there:
+            self._products(table.rows("product_id", "merchant_id", "name", price, "stock"))
         else:
             raise RequestError(
                 f"{self.path.name} has neither product nor order columns",
@@ -124,32 +118,6 @@ class _Loading:
 
     def tell(self, line: int, message: str, hint: str | None = None) -> None:
         self.report.fault(ErrorDetail(f"{self.path.name}:{line}", message, hint))
-
-    def _complete(self, table: Table, *needed: Iterable[str]) -> bool:
-        lacks = table.lacks(*map(tuple, needed))
-        if lacks:
-            self.tell(1, f"the columns {', '.join(lacks)} are missing", "name them in the first line")
-        return not lacks
-
-    # Products
-
-    def _products(self, table: Table) -> None:
-        if not self._complete(table, ["product_id"], ["merchant_id"], ["name"], PRICE, ["stock"]):
-            return
-        self._product_rows(table.rows())
-        if "related" in table.columns:
-            # After all products, because a row can name a product of a later row. The first pass reported all errors.
-            again = Table(self.path, lambda *_: None)
-            again.rename({_column(name): field for field, name in self.columns.items()})
-            for row in again.rows():
-                with self._telling(row.line):
-                    self._related(row)
-
-    def _product_rows(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            self.steps.at(row.line)
-            with self._telling(row.line):
-                self._product(row)
 
     @contextmanager
     def _telling(self, line: int) -> Generator[None]:
@@ -165,191 +133,113 @@ class _Loading:
         except KeyplanError as error:
             self.report.fault(ErrorDetail(f"{self.path.name}:{line}", error.message, error.hint, error.code))
 
+    def _products(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self.steps.at(row.line)
+            with self._telling(row.line):
+                self._product(row)
+                self.report.loaded += 1
+
     def _product(self, row: Row) -> None:
-        product = Product(
-            product_id=row.values["product_id"],
-            merchant_id=row.values["merchant_id"],
-            name=row.values["name"],
-            price_cents=_cents(row.values),
-            stock=_whole(row.values, "stock"),
-            description=row.values.get("description", ""),
-            category=row.values.get("category") or "other",
-            picture=self._picture(row),
-        )
-        if row.values.get("listed") == "no":
-            product = product.model_copy(update={"listed_at": None})
+        """Add a product, or update it. The stock of a known product stays, because orders have changed it."""
+        values = row.values
+        given = {"name": values["name"], "price_cents": _cents(values)}
+        given |= {name: text for name in ("description", "category", "picture") if (text := values.get(name))}
+        if not str(given.get("picture", "/")).startswith(("https://", "/")):  # pages load pictures only over HTTPS
+            self.tell(row.line, f"the picture isn't imported: {values['picture'][:200]}", "give an https address")
+            del given["picture"]
+        fixed = {name: values[name] for name in ("product_id", "merchant_id", "stock")}
+        listed = {"listed_at": None} if values.get("listed") == "no" else {}
+        product = Product.model_validate({**fixed, **given, **listed})
         try:
             self.design.add_product(product)
         except ItemExists:
-            self._known_product(product, row)
-        self.report.loaded += 1
-
-    def _picture(self, row: Row) -> str | None:
-        """The URL of a picture, which pages load only over HTTPS."""
-        address = row.values.get("picture", "")
-        if address and not address.startswith(("https://", "/")):
-            self.tell(row.line, f"the picture isn't imported: {address[:200]}", "give an https address")
-            return None
-        return address or None
-
-    def _known_product(self, product: Product, row: Row) -> None:
-        """Update a product that exists. Its stock stays, because orders have changed it."""
-        before = self.design.get(Product, product_id=product.product_id, consistent=True)
-        if before is None:
-            raise _RowError("the product was deleted during the import", "load the file again")
-        if before.merchant_id != product.merchant_id:
-            raise _RowError(
-                f"product {product.product_id!r} and its orders belong to {before.merchant_id!r}",
-                "use another id for this product",
-            )
-        given: dict[str, Any] = {"name": product.name, "price_cents": product.price_cents}
-        given |= {
-            name: getattr(product, name) for name in ("description", "category", "picture") if row.values.get(name)
-        }
-        wanted = before.model_copy(update=given)
-        if wanted != before:
-            names = ("name", "description", "category", "price_cents", "picture")
-            details = {name: getattr(wanted, name) for name in names}
-            self.design.edit_product(product.product_id, ProductDetails(**details, listed=before.listed_at is not None))
-
-    def _related(self, row: Row) -> None:
-        product_id = row.values["product_id"]
-        related = [text for part in row.values["related"].replace("|", ";").split(";") if (text := part.strip())]
-        if not related or self._merchant(product_id) is None:
-            return  # the error is reported with the product
-        unknown = [word for word in related if self._merchant(word) is None]
-        known = dict.fromkeys(word for word in related if word not in unknown and word != product_id)
-        self.design.batch(Put(Related(product_id=product_id, related_id=word)) for word in known)
-        if unknown:
-            raise _RowError(f"related to unknown products: {', '.join(unknown)}", "add them, and load again")
-
-    def _merchant(self, product_id: str) -> str | None:
-        if product_id not in self.merchants:
-            product = self.design.product(product_id) if product_id else None
-            if product is None:
-                return None
-            _remember(self.merchants, product_id, product.merchant_id)
-        return self.merchants[product_id]
-
-    # Orders
-
-    def _orders(self, table: Table) -> None:
-        columns = ("order_id", "user_id", "created_at", "status", "product_id", "quantity")
-        if not self._complete(table, *([column] for column in columns), PRICE):
-            return
-        self._order_lines(table.rows())
-
-    def _order_lines(self, lines: Iterable[Row]) -> None:
-        for _, rows in groupby(lines, key=lambda row: row.values["order_id"]):
-            self._order_rows(rows)
-
-    def _order_rows(self, rows: Iterator[Row]) -> None:
-        """The rows of one order. With a faulty row, the order isn't loaded."""
-        group = list(islice(rows, LINES_MAX + 1))
-        more = sum(1 for _ in rows)
-        for row in group:
-            self.steps.at(row.line)
-        head = group[0]
-        order_id = head.values["order_id"]
-        if len(group) > LINES_MAX:
-            self.tell(head.line, f"order {order_id!r} has {len(group) + more} lines; an order holds {LINES_MAX}")
-            return
-        lines: list[OrderLine] = []
-        for number, row in enumerate(group, 1):
-            with self._telling(row.line):
-                lines.append(self._line(row, number, head))
-        if len(lines) < len(group):
-            if len(group) > 1:
-                self.tell(head.line, f"order {order_id!r} is skipped: one of its lines can't be loaded")
-            return
-        with self._telling(head.line):
-            self._order(head, lines)
-
-    def _line(self, row: Row, number: int, head: Row) -> OrderLine:
-        for name in ("user_id", "created_at", "status", "payment_id"):
-            if row.values.get(name, "") not in {"", head.values.get(name, "")}:
-                raise _RowError(f"{name} is {row.values[name]!r}, but {head.values[name]!r} on line {head.line}")
-        if self._merchant(row.values["product_id"]) is None:
-            raise _RowError(f"there is no product {row.values['product_id']!r}", "load the products first")
-        return OrderLine(
-            order_id=row.values["order_id"],
-            line=number,
-            product_id=row.values["product_id"],
-            quantity=_whole(row.values, "quantity"),
-            price_cents=_cents(row.values),
+            self._update(product, {name: getattr(product, name) for name in given})
+        related = {word.strip(): None for word in values.get("related", "").replace("|", ";").split(";")}
+        self.design.batch(
+            Put(Related(product_id=product.product_id, related_id=word))
+            for word in related
+            if word not in {"", product.product_id}
         )
 
-    def _order(self, head: Row, lines: list[OrderLine]) -> None:
-        values = head.values
-        merchants = sorted({str(self._merchant(line.product_id)) for line in lines})
-        if len(merchants) > 1:
-            raise _RowError(f"its products belong to several merchants: {', '.join(merchants)}", "split the order")
+    def _update(self, product: Product, given: Mapping[str, Any]) -> None:
+        before = self.design.get(Product, product_id=product.product_id, consistent=True)
+        if before is None or before.merchant_id != product.merchant_id:
+            raise _RowError(f"another merchant has a product {product.product_id!r}", "use another id for this product")
+        details = before.model_dump(include=set(ProductDetails.model_fields))
+        if details != {**details, **given}:
+            listed = before.listed_at is not None
+            self.design.edit_product(product.product_id, ProductDetails(**{**details, **given}, listed=listed))
+
+    def _orders(self, rows: Iterable[Row]) -> None:
+        for order_id, lines in groupby(rows, key=lambda row: row.values["order_id"]):
+            group = list(islice(lines, LINES_MAX + 1))
+            self.steps.at(group[-1].line)
+            with self._telling(group[0].line):
+                if len(group) > LINES_MAX:
+                    raise _RowError(f"order {order_id!r} has more than {LINES_MAX} lines", "split the order")
+                self._order(group)
+
+    def _order(self, rows: list[Row]) -> None:
+        """The rows of one order. With a faulty row, the order isn't loaded."""
+        values = rows[0].values
+        ids = {row.values["product_id"] for row in rows} - {""}
+        merchants = {product.product_id: product.merchant_id for product in self.design.products(sorted(ids))}
+        lines: list[OrderLine] = []
+        for number, row in enumerate(rows, 1):
+            with self._telling(row.line):
+                for name in ("user_id", "created_at", "status", "payment_id"):
+                    if row.values.get(name, "") not in {"", values.get(name, "")}:
+                        raise _RowError(f"{name} is {row.values[name]!r}, but {values[name]!r} on line {rows[0].line}")
+                if row.values["product_id"] not in merchants:
+                    raise _RowError(f"there is no product {row.values['product_id']!r}", "load the products first")
+                line = {name: row.values[name] for name in ("order_id", "product_id", "quantity")}
+                lines.append(OrderLine.model_validate({**line, "line": number, "price_cents": _cents(row.values)}))
+        if len(lines) < len(rows):
+            if len(rows) > 1:
+                raise _RowError(f"order {values['order_id']!r} is skipped: one of its lines can't be loaded")
+            return
+        sellers = sorted(set(merchants.values()))
+        if len(sellers) > 1:
+            raise _RowError(f"its products belong to several merchants: {', '.join(sellers)}", "split the order")
         status = STATUSES.get(values["status"].lower())
         if status is None:
             raise _RowError(f"status is {values['status']!r}", f"use one of {', '.join(STATUSES)}")
-        total = sum(line.quantity * line.price_cents for line in lines)
-        order = Order(
-            order_id=values["order_id"],
-            user_id=values["user_id"],
-            merchant_id=merchants[0],
-            status=status,
-            total_cents=total,
-            created_at=_moment(values["created_at"]),
-            ship_to=_ship_to(values),
+        order, _, (payment,) = order_of(
+            values["user_id"], sellers[0], lines, _moment(values["created_at"]), _ship_to(values)
         )
-        payment = Payment(
-            order_id=order.order_id,
-            user_id=order.user_id,
-            ordered_at=order.created_at,
-            amount_cents=total,
-            status=_payment_status(status, paid=bool(values.get("payment_id"))),
-            external_id=values.get("payment_id") or None,
-        )
+        paid = values.get("payment_id") or None
+        settled = {"status": _payment_status(status, paid=paid is not None), "external_id": paid}
         self._user(values)
-        self._write(order, lines, payment)
+        self._write(
+            OrderDetails(order.model_copy(update={"status": status}), lines, [payment.model_copy(update=settled)])
+        )
         self.report.loaded += 1
 
     def _user(self, values: Mapping[str, str]) -> None:
         """Register the buyer, if they are unknown."""
-        user_id = values["user_id"]
-        if user_id in self.users:
-            return
+        user_id, email = values["user_id"], values.get("email", "")
         if self.design.get(User, user_id=user_id, consistent=True) is None:
-            email = values.get("email", "")
             if not email:
                 raise _RowError(f"there is no user {user_id!r}, and no email to register one", "add the column email")
             self.design.register(User(user_id=user_id, email=email, name=values.get("name") or email))
-        _remember(self.users, user_id, None)
 
-    def _write(self, order: Order, lines: list[OrderLine], payment: Payment) -> None:
+    def _write(self, details: OrderDetails) -> None:
         """Write an order with its parts, unless it is stored already. Stock doesn't change."""
-        event = OrderEvent(
-            event_id=f"{order.order_id}-placed",
-            order_id=order.order_id,
-            merchant_id=order.merchant_id,
-            kind="placed",
-            at=order.created_at,
-        )
+        order, lines, (payment,) = details
+        event = event_of(order, "placed", order.created_at)
         try:
             self.design.transact([Create(order), *map(Create, lines), Create(payment), Put(event)])
         except WriteFailed:
-            stored = self.design.get(Payment, order_id=order.order_id, payment=1, consistent=True)
+            parts = self.design.order_parts(order.order_id)
+            stored = next((part for part in parts if isinstance(part, Payment)), None)
             if stored is None:
                 raise  # the external payment belongs to another order
-            there = {part.line: part for part in self.design.order_parts(order.order_id) if isinstance(part, OrderLine)}
             same = (stored.user_id, stored.ordered_at) == (order.user_id, order.created_at)
-            if not same or list(there.values()) != lines:
+            if not same or [part for part in parts if isinstance(part, OrderLine)] != lines:
                 raise _RowError(
-                    f"another order {order.order_id!r} exists",
-                    "put the rows of an order together",
+                    f"another order {order.order_id!r} exists", "put the rows of an order together"
                 ) from None
-
-
-def _remember(known: dict[str, Any], name: str, value: Any) -> None:
-    """Cache a value, at most REMEMBERED_MAX."""
-    if len(known) >= REMEMBERED_MAX:
-        known.clear()
-    known[name] = value
 
 
 def _payment_status(status: OrderStatus, *, paid: bool) -> PaymentStatus:
@@ -358,38 +248,15 @@ def _payment_status(status: OrderStatus, *, paid: bool) -> PaymentStatus:
     return "due" if status == "pending" else "paid"
 
 
-# Values
-
-
-def _column(name: str) -> str:
-    """A column's name, normalized as in ``Table``."""
-    return name.strip().lower().replace(" ", "_")
-
-
-def _whole(values: Mapping[str, str], name: str) -> int:
-    """A whole number. Raises _RowError."""
-    text = values[name]
-    digits = text.removeprefix("-").removeprefix("+")
-    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 18):
-        raise _RowError(f"{name} is {text!r}, which isn't a whole number")
-    return int(text)
-
-
-def _cents(values: Mapping[str, str]) -> int:
+def _cents(values: Mapping[str, str]) -> int | str:
     """A price in minor units, from ``price_cents`` or ``price`` (12.50). Raises _RowError."""
     if values.get("price_cents"):
-        return _whole(values, "price_cents")
-    text = values.get("price", "")
-    whole, point, part = text.removeprefix("-").removeprefix("+").partition(".")
-    is_number = (
-        f"{whole}{part}".isascii() and f"{whole}{part}".isdecimal() and bool(whole) and bool(part) == bool(point)
-    )
-    cents = Decimal(text) * 100 if is_number and len(whole) <= 15 and len(part) <= 6 else None
-    if cents is None or cents != cents.to_integral_value():
-        raise _RowError(
-            f"price is {text!r}", "write it as 12.50, without a currency; or in minor units, as price_cents"
-        )
-    return int(cents)
+        return values["price_cents"]
+    cents = cents_of(values.get("price", ""))
+    if cents is None:
+        hint = "write it as 12.50, without a currency; or in minor units, as price_cents"
+        raise _RowError(f"price is {values.get('price', '')!r}", hint)
+    return cents
 
 
 def _moment(text: str) -> datetime:

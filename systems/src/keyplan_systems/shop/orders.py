@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from keyplan import Add, Batch, Create, Delete, Example, Put, Update, Writes, now, write
 from keyplan.errors import ErrorDetail, ItemNotFound, Refused
@@ -19,6 +19,7 @@ from keyplan_systems.shop.entities import (
     Items,
     Line,
     Order,
+    OrderDetails,
     OrderEvent,
     OrderLine,
     OrderStatus,
@@ -30,14 +31,6 @@ from keyplan_systems.shop.entities import (
     Total,
 )
 from keyplan_systems.shop.reads import Reads
-
-
-class WholeOrder(NamedTuple):
-    """An order with all its parts, read strongly consistent."""
-
-    order: Order
-    lines: list[OrderLine]
-    payment: Payment
 
 
 class OrderWrites(Reads):
@@ -97,7 +90,7 @@ class OrderWrites(Reads):
         products = yield from self.products.read(sorted(items))
         _check_wanted(items, {product.product_id: product for product in products}, place)
         wanted = [(product, items[product.product_id]) for product in products]
-        order, lines, payment = placed(user_id, wanted, begun.order_id, begun.ordered_at, user.address)
+        order, lines, (payment,) = placed(user_id, wanted, begun.order_id, begun.ordered_at, user.address)
         yield Create(begun)
         yield Create(order)
         for line, (product, _) in zip(lines, wanted, strict=True):
@@ -109,7 +102,7 @@ class OrderWrites(Reads):
                 .only_if(price_cents=line.price_cents, listed_at=product.listed_at)
             )
         yield Create(payment)
-        yield Create(_event(order, "placed", order.created_at))
+        yield Create(event_of(order, "placed", order.created_at))
         return order
 
     @write(
@@ -126,7 +119,7 @@ class OrderWrites(Reads):
         Raises Refused for another amount, for an order that isn't pending, and for an external payment that paid
         another order; ItemNotFound.
         """
-        order, _, payment = yield from self._whole(order_id, "Shop.pay")
+        order, _, (payment,) = yield from self._whole(order_id, "Shop.pay")
         if amount_cents != order.total_cents:
             raise Refused(
                 f"the payment is {amount_cents} (minor units), expected {order.total_cents}, the order's total",
@@ -179,7 +172,7 @@ class OrderWrites(Reads):
     @write("W21", attempts=10, example=Example().found(Payment, status="refund_due"))
     def settle_refund(self, order_id: Id, refund_id: Id) -> Writes:
         """Mark an order's payment as refunded by the provider. Idempotent. Raises Refused without a due refund."""
-        payment = (yield from self._whole(order_id, "Shop.settle_refund")).payment
+        _, _, (payment,) = yield from self._whole(order_id, "Shop.settle_refund")
         if payment.status == "refunded":
             return
         if payment.status != "refund_due":
@@ -208,7 +201,7 @@ class OrderWrites(Reads):
             raise ItemNotFound(f"order {used.order_id!r} no longer exists", place="Shop.place_order")
         return order
 
-    def _whole(self, order_id: str, place: str) -> Writes[WholeOrder]:
+    def _whole(self, order_id: str, place: str) -> Writes[OrderDetails]:
         """An order, read from the table, because the index of E3 is eventually consistent."""
         parts = yield from self.order_parts.read(order_id)
         payment = next((part for part in parts if isinstance(part, Payment)), None)
@@ -217,7 +210,7 @@ class OrderWrites(Reads):
             order = yield from self.order.read(payment.user_id, payment.ordered_at, order_id)
         if payment is None or order is None:
             raise ItemNotFound(f"there is no order {order_id!r}", place=place, hint="place it first: place_order")
-        return WholeOrder(order, [part for part in parts if isinstance(part, OrderLine)], payment)
+        return OrderDetails(order, [part for part in parts if isinstance(part, OrderLine)], [payment])
 
 
 def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes[Order]:
@@ -230,16 +223,16 @@ def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes
             hint=f"the next status can be {allowed}" if allowed else f"the status {order.status} is final",
         )
     yield Update(order, status=status, **more).only_if(status=order.status)
-    yield Create(_event(order, status, now()))
+    yield Create(event_of(order, status, now()))
     return order.model_copy(update={"status": status, **more})
 
 
-def _cancelled(whole: WholeOrder, place: str) -> Writes[Order]:
+def _cancelled(whole: OrderDetails, place: str) -> Writes[Order]:
     """Cancel an order, with its stock and its payment."""
-    payment = whole.payment
-    cancelled = yield from _moved(whole.order, "cancelled", place)
+    order, lines, (payment,) = whole
+    cancelled = yield from _moved(order, "cancelled", place)
     back = Counter[str]()
-    for line in whole.lines:
+    for line in lines:
         back[line.product_id] += line.quantity
     for product_id, quantity in back.items():
         yield Update(Product, product_id=product_id).set(stock=Add(quantity))
@@ -248,18 +241,16 @@ def _cancelled(whole: WholeOrder, place: str) -> Writes[Order]:
     return cancelled
 
 
-def _event(order: Order, kind: str, at: datetime) -> OrderEvent:
-    return OrderEvent(order_id=order.order_id, merchant_id=order.merchant_id, kind=kind, at=at)
+def event_of(order: Order, kind: str, at: datetime) -> OrderEvent:
+    """An event of an order. Each kind happens once, so it is in the id."""
+    event_id = f"{order.order_id}-{kind}"
+    return OrderEvent(event_id=event_id, order_id=order.order_id, merchant_id=order.merchant_id, kind=kind, at=at)
 
 
 def placed(
-    user_id: str,
-    wanted: Sequence[tuple[Product, int]],
-    order_id: str,
-    at: datetime,
-    ship_to: PostalAddress | None = None,
-) -> tuple[Order, list[OrderLine], Payment]:
-    """A new order of products of one merchant, with its lines and its payment."""
+    user_id: str, wanted: Sequence[tuple[Product, int]], order_id: str, at: datetime, ship_to: PostalAddress | None
+) -> OrderDetails:
+    """A new order of products of one merchant at their prices."""
     lines = [
         OrderLine(
             order_id=order_id,
@@ -270,16 +261,23 @@ def placed(
         )
         for number, (product, quantity) in enumerate(wanted, 1)
     ]
+    return order_of(user_id, wanted[0][0].merchant_id, lines, at, ship_to)
+
+
+def order_of(
+    user_id: str, merchant_id: str, lines: list[OrderLine], at: datetime, ship_to: PostalAddress | None
+) -> OrderDetails:
+    """A new order of these lines, with its payment."""
     order = Order(
-        order_id=order_id,
+        order_id=lines[0].order_id,
         user_id=user_id,
-        merchant_id=wanted[0][0].merchant_id,
+        merchant_id=merchant_id,
         total_cents=sum(line.quantity * line.price_cents for line in lines),
         created_at=at,
         ship_to=ship_to,
     )
-    payment = Payment(order_id=order_id, user_id=user_id, ordered_at=at, amount_cents=order.total_cents)
-    return order, lines, payment
+    payment = Payment(order_id=order.order_id, user_id=user_id, ordered_at=at, amount_cents=order.total_cents)
+    return OrderDetails(order, lines, [payment])
 
 
 def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], place: str) -> None:

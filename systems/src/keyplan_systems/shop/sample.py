@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 
@@ -22,8 +21,8 @@ from keyplan_systems.shop.entities import (
     Credential,
     Merchant,
     Order,
+    OrderDetails,
     OrderEvent,
-    OrderLine,
     OrderStatus,
     Payment,
     PaymentStatus,
@@ -33,7 +32,7 @@ from keyplan_systems.shop.entities import (
     Related,
     User,
 )
-from keyplan_systems.shop.orders import placed
+from keyplan_systems.shop.orders import event_of, placed
 from keyplan_systems.shop.searching import rebuild
 from keyplan_systems.site.searching import refill_beside
 
@@ -101,16 +100,6 @@ STREETS = ("Harbour Street", "Mill Lane", "Station Road", "Orchard Row", "Church
 LAST_NAMES = ("Brook", "Cole", "Dahl", "Eriksen", "Fontaine", "Garcia", "Huber", "Ito", "Jansen", "Kowalski")
 
 
-@dataclass(frozen=True)
-class WholeOrder:
-    """An order with its parts and events."""
-
-    order: Order
-    lines: list[OrderLine]
-    payment: Payment
-    events: list[OrderEvent]
-
-
 def sample(design: Shop, count: int, progress: Progress) -> int:
     """Write sample orders 0 to ``count``, all products and users, and some readings; returns the number of new orders.
 
@@ -120,10 +109,10 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     newest = next((part.ordered_at for part in first if isinstance(part, Payment)), now().replace(microsecond=0))
 
     def write(numbers: range) -> int:
-        wholes = [whole_order(number, newest) for number in numbers]
-        new = not_there(design, wholes, lambda whole: whole.order, "user_id", "created_at", "order_id")
-        design.batch(Put(item) for whole in new for item in (*whole.lines, *whole.events))
-        design.transact(Create(item) for whole in new for item in (whole.order, whole.payment))
+        orders = [sample_order(number, newest) for number in numbers]
+        new = not_there(design, orders, lambda each: each[0].order, "user_id", "created_at", "order_id")
+        design.batch(Put(item) for details, events in new for item in (*details.lines, *events))
+        design.transact(Create(item) for details, _ in new for item in (details.order, *details.payments))
         return len(new)
 
     progress(0, count)
@@ -139,16 +128,13 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
 def _write_products(design: Shop, count: int, newest: datetime) -> None:
     made = products(count, newest)
     design.batch(Put(merchant) for merchant in merchants())
-    there = design.get_many(Product, [{"product_id": product.product_id} for product in made], consistent=True)
-    new = [product for product, result in zip(made, there, strict=True) if result is None]
+    new = not_there(design, made, lambda product: product, "product_id")
     listings = [listing for product in made if (listing := listing_of(product)) is not None]
     design.batch(Put(entity) for entity in (*new, *listings, *related(count, newest)))
 
 
 def _write_users(design: Shop, count: int, newest: datetime) -> None:
-    made = users(count, newest)
-    there = design.get_many(User, [{"user_id": user.user_id} for user in made], consistent=True)
-    new = [user for user, result in zip(made, there, strict=True) if result is None]
+    new = not_there(design, users(count, newest), lambda user: user, "user_id")
     for start in range(0, len(new), 2 * STEP):
         design.transact(Create(user) for user in new[start : start + 2 * STEP])
 
@@ -255,7 +241,7 @@ def related(count: int, newest: datetime) -> Iterator[Related]:
             yield Related(product_id=product.product_id, related_id=other)
 
 
-def whole_order(number: int, newest: datetime) -> WholeOrder:
+def sample_order(number: int, newest: datetime) -> tuple[OrderDetails, list[OrderEvent]]:
     """Sample order ``number``, as the shop's writes would leave it."""
     chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - see above
     at = newest - timedelta(minutes=number * MINUTES_AN_ORDER, seconds=chance.randrange(60) if number else 0)
@@ -267,13 +253,13 @@ def whole_order(number: int, newest: datetime) -> WholeOrder:
     }
     wanted = [(product, chance.choices((1, 2, 6), (8, 3, 1))[0]) for _, product in sorted(chosen.items())]
     buyer = _user(drawn(chance, _people(number)), newest)
-    order, lines, due = placed(buyer.user_id, wanted, order_id(number), at, buyer.address)
+    order, lines, (due,) = placed(buyer.user_id, wanted, order_id(number), at, buyer.address)
     status, payment_status = _status(chance, number)
     shipped = {"shipped_at": at + timedelta(days=1), "tracking": f"KP{number:06d}"} if status == "shipped" else {}
     order = order.model_copy(update={"status": status, **shipped})
     external = None if payment_status in {"due", "void"} else f"pi_{number:06d}"
     payment = due.model_copy(update={"status": payment_status, "external_id": external})
-    return WholeOrder(order, lines, payment, list(_events(chance, order, payment)))
+    return OrderDetails(order, lines, [payment]), list(_events(chance, order, payment))
 
 
 def _status(chance: random.Random, number: int) -> tuple[OrderStatus, PaymentStatus]:
@@ -294,8 +280,7 @@ def _events(chance: random.Random, order: Order, payment: Payment) -> Iterator[O
         kinds.append(order.status)
     at = order.created_at
     for kind in kinds:
-        event_id = f"{order.order_id}-{kind}"
-        yield OrderEvent(event_id=event_id, order_id=order.order_id, merchant_id=order.merchant_id, kind=kind, at=at)
+        yield event_of(order, kind, at)
         at += timedelta(minutes=chance.randrange(2, MINUTES_AN_ORDER))
 
 

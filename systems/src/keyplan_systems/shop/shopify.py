@@ -7,7 +7,7 @@ the shop has no field for are reported, once for each file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from keyplan_systems.html_tags import html_text
 from keyplan_systems.lines import Tell
@@ -34,30 +34,21 @@ _NO_VALUES = frozenset({"", "0", "0.0", "0.00", "false", "no"})
 """Values that aren't reported as unused."""
 
 
-class _Unused:
-    """Columns with values that aren't imported, with the number of rows."""
-
-    def __init__(self, used: Iterable[str]) -> None:
-        self._used = frozenset(used)
-        self._counts = Counter[str]()
-
-    def see(self, row: Row) -> None:
-        names = (name for name in row.values if name not in self._used)
-        self._counts.update(name for name in names if row.values[name].lower() not in _NO_VALUES)
-
-    def report(self, tell: Tell) -> None:
-        """Report the columns, as an error of the first line."""
-        if self._counts:
-            shown = ", ".join(f"{name} ({count})" for name, count in sorted(self._counts.items()))
-            tell(1, f"columns that aren't imported, with their rows: {shown}", "the shop has no field for them")
+def _reporting_unused(rows: Iterable[Row], used: Collection[str], tell: Tell) -> Iterator[Row]:
+    """The rows; then reports the columns with values that aren't imported, as an error of the first line."""
+    counts = Counter[str]()
+    for row in rows:
+        counts.update(name for name, text in row.values.items() if name not in used and text.lower() not in _NO_VALUES)
+        yield row
+    if counts:
+        shown = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+        tell(1, f"columns that aren't imported, with their rows: {shown}", "the shop has no field for them")
 
 
 def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
     """Products, one for each variant. A product has one picture: further ones are reported."""
     first: Mapping[str, str] = {}
-    unused = _Unused((*_OF_PRODUCT, *_OF_VARIANT))
-    for row in rows:
-        unused.see(row)
+    for row in _reporting_unused(rows, (*_OF_PRODUCT, *_OF_VARIANT), tell):
         if row.values["handle"] != first.get("handle"):
             first = row.values
         given = {**row.values, **{name: row.values.get(name) or first.get(name, "") for name in _OF_PRODUCT}}
@@ -84,14 +75,11 @@ def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
             "listed": "yes" if listed else "no",
         }
         yield Row(row.line, values)
-    unused.report(tell)
 
 
 def orders_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
     first: Mapping[str, str] = {}
-    unused = _Unused((*_OF_ORDER, *_OF_LINE))
-    for row in rows:
-        unused.see(row)
+    for row in _reporting_unused(rows, (*_OF_ORDER, *_OF_LINE), tell):
         is_first = row.values["name"] != first.get("name")
         first = row.values if is_first else first
         given = {**row.values, **{name: first.get(name, "") for name in _OF_ORDER}}
@@ -110,7 +98,6 @@ def orders_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
             **{name: given[name] for name in _SHIP_TO},
         }
         yield Row(row.line, values)
-    unused.report(tell)
 
 
 def _status(financial: str, fulfillment: str) -> str:

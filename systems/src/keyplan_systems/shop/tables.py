@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,11 +28,13 @@ class Row:
 class Table:
     """A file whose first line names its columns, separated by commas, semicolons or tabs.
 
-    ``columns`` is empty if the first line can't be read.
+    ``names`` are the file's names of columns, by the expected names. ``columns`` is empty if the first line can't be
+    read.
     """
 
     path: Path
     tell: Tell
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
     columns: list[str] = field(default_factory=list[str])
     delimiter: str = ","
 
@@ -51,23 +53,20 @@ class Table:
         except csv.Error as error:
             self.tell(number, f"the column names can't be read: {error}", None)
             return
-        columns = [name.strip().lower().replace(" ", "_") for name in names]
+        renamed = {_normalized(name): expected for expected, name in self.names.items()}
+        columns = [renamed.get(name, name) for name in map(_normalized, names)]
         twice = sorted(name for name, count in Counter(columns).items() if count > 1)
         if twice:
             self.tell(number, f"several columns are named {', '.join(twice)}", "name each column once")
         else:
             self.columns = columns
 
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Give columns other names."""
-        self.columns = [names.get(name, name) for name in self.columns]
-
-    def lacks(self, *needed: Collection[str]) -> list[str]:
-        """The missing columns; one column of each collection is required."""
-        return [" or ".join(names) for names in needed if not set(names) & set(self.columns)]
-
-    def rows(self) -> Iterator[Row]:
-        """The rows, one after the other. Raises OSError."""
+    def rows(self, *needed: str) -> Iterator[Row]:
+        """The rows, one after the other; none if a needed column is missing, which is reported. Raises OSError."""
+        missing = [name for name in needed if name not in self.columns]
+        if missing:
+            self.tell(1, f"the columns {', '.join(missing)} are missing", "name them in the first line")
+            return
         taken: list[int] = []
 
         def texts(lines: Lines) -> Iterator[str]:
@@ -96,3 +95,7 @@ class Table:
                     self.tell(taken[0], f"the row has {len(values)} columns, expected {len(self.columns)}", None)
                 else:
                     yield Row(taken[0], dict(zip(self.columns, map(str.strip, values), strict=True)))
+
+
+def _normalized(column: str) -> str:
+    return column.strip().lower().replace(" ", "_")

@@ -12,7 +12,15 @@ from keyplan import Range, now
 from keyplan.errors import ErrorDetail, ItemExists, Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import Merchant, OrderDetails, OrderStatus, Product, ProductDetails, Reading
+from keyplan_systems.shop.entities import (
+    Merchant,
+    OrderDetails,
+    OrderStatus,
+    Product,
+    ProductDetails,
+    Reading,
+    cents_of,
+)
 from keyplan_systems.shop.searching import keep_found
 from keyplan_systems.shop.site.pages import order_page
 from keyplan_systems.shop.site.people import merchant_of
@@ -195,23 +203,15 @@ def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
         "picture": form.text("picture", "Picture", 1000, required=False) or None,
     }
     cents, more = cents_of(form.text("price", "Price", 20)), form.number("more", "Pieces to add")
-    if cents is None:
+    if not cents:
         form.fault("price", "enter an amount such as 12.50")
     if more is not None and more > 10_000:
         form.fault("more", "enter at most 10,000")
     if given["picture"] and not re.fullmatch(r"(https://|/)\S+", given["picture"]):
         form.take(Refused("picture", errors=[ErrorDetail("picture", "enter an https address")]))
-    if not form or cents is None:
+    if not form or not cents:
         return None, None
     return ProductDetails(**given, price_cents=cents, listed=bool(form["listed"])), more
-
-
-def cents_of(text: str) -> int | None:
-    """An amount of money above zero in minor units; None if it is invalid."""
-    whole, _, part = text.strip().partition(".")
-    if not re.fullmatch(r"[0-9]{1,8}(\.[0-9]{1,2})?", text.strip()):
-        return None
-    return int(whole) * 100 + int(part.ljust(2, "0")) or None
 
 
 def _own_order(turn: ShopTurn) -> OrderDetails:
