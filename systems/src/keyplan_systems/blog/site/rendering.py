@@ -9,11 +9,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment
 
-from keyplan_systems.site.filters import iso
 from keyplan_systems.site.templating import environment
-
-__all__ = ["TAG_SLUGS", "blog_environment", "iso", "post_path", "tags_path"]
-
 
 CARDS_KEPT = 2_000
 """Number of cached cards, about 1 KB each: rendering them is most of the work of a list page."""

@@ -18,8 +18,9 @@ from keyplan import Range
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.site.cards import Card, cards, shown_cards
 from keyplan_systems.blog.site.pages.reading import author_of, tags_of
-from keyplan_systems.blog.site.rendering import iso, post_path, tags_path
+from keyplan_systems.blog.site.rendering import post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.filters import iso
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 
