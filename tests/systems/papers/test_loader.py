@@ -183,16 +183,17 @@ def test_errors_of_bibtex_have_line_numbers(empty: Papers, tmp_path: Path) -> No
     assert again.title == "A"
 
 
-def test_cross_references_between_files_are_resolved(empty: Papers, tmp_path: Path) -> None:
-    (tmp_path / "a.bib").write_text("@inproceedings{c, title={C}, crossref={P}}", encoding="utf-8")
+def test_cross_references_and_macros_of_other_files_are_resolved(empty: Papers, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(
+        "@inproceedings{c, title={C}, crossref={P}}\n@misc{m, title={M}, year=y}", encoding="utf-8"
+    )
     (tmp_path / "b.bib").write_text(
         "@string{y={1999}}\n@book{p, booktitle={Proc}, year=y, title={T}}", encoding="utf-8"
     )
     report = load(empty, tmp_path, silent)
-    assert (report.loaded, told(report)) == (2, [])
-    child = empty.paper("c")
-    assert child is not None
-    assert (child.collection, child.published_at) == ("Proc", datetime(1999, 1, 1, tzinfo=UTC))
+    assert (report.loaded, told(report)) == (3, [])
+    papers = [(paper.collection, paper.published_at) for paper in empty.papers(["c", "m"])]
+    assert papers == [("Proc", datetime(1999, 1, 1, tzinfo=UTC)), ("Miscellaneous", datetime(1999, 1, 1, tzinfo=UTC))]
 
 
 def test_an_id_in_two_files_is_reported(empty: Papers, tmp_path: Path) -> None:
