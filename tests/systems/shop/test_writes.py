@@ -408,7 +408,7 @@ def test_a_concurrent_price_change_applies_to_the_order(shop: Shop) -> None:
 def test_an_order_is_one_transaction(shop: Shop) -> None:
     recorder = recorded(shop)
     shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
-    assert recorder.operations == ["GetItem", "GetItem", "BatchGetItem", "TransactWriteItems"]
+    assert recorder.operations == ["GetItem", "GetItem", "BatchGetItem", "GetItem", "TransactWriteItems"]
     written = [next(iter(item)) for item in recorder.made[-1][1]["TransactItems"]]
     assert sorted(written) == ["Put"] * 6 + ["Update"] * 2  # token, header, two lines, payment, event; the stock of two
     recorder.clear()

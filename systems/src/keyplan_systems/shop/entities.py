@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, StringConstraints, computed_field
 
@@ -250,18 +250,6 @@ class OrderToken(Entity):
     expires_at: Ttl
 
     primary = Key("USER#{user_id}", "TOKEN#{token}")
-
-    @classmethod
-    def of(cls, user_id: str, token: str, body: str) -> Self:
-        moment = now()
-        return cls(
-            user_id=user_id,
-            token=token,
-            order_id=ulid(),
-            ordered_at=moment,
-            body=body,
-            expires_at=moment + TOKEN_KEPT,
-        )
 
 
 class OrderDetails(NamedTuple):

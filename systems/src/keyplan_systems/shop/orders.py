@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from keyplan import Add, Batch, Create, Delete, Example, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Create, Delete, Example, Put, Update, Writes, now, ulid, write
 from keyplan.errors import ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     ALLOWED,
     READING_KEPT,
-    Cart,
+    TOKEN_KEPT,
     Id,
     Items,
     Line,
@@ -36,62 +36,43 @@ from keyplan_systems.shop.reads import Reads
 class OrderWrites(Reads):
     """Writes of orders."""
 
-    @write("W7", attempts=30, example=Example().missing("order_token"))
-    def place_order(self, user_id: Id, token: Id, items: Items) -> Writes[Order]:
+    @write("W7", attempts=30, example=Example(total_cents=None).missing("order_token"))
+    def place_order(self, user_id: Id, token: Id, items: Items, total_cents: Total | None = None) -> Writes[Order]:
         """Place an order at the current prices: header, lines, payment and stock in one transaction.
 
         The client chooses a new ``token`` for each order: the call is idempotent for a token and its items. The order
-        has a copy of the user's address. Raises Refused for a token that was used for other items, for products of
-        several merchants, for unlisted products and for too little stock; ItemNotFound for an unknown user or product.
+        has a copy of the user's address. Its products leave the user's cart. ``total_cents`` is the total that the
+        customer saw, if any. Raises Refused for another total, for a token that was used for other items, for products
+        of several merchants, for unlisted products and for too little stock; ItemNotFound for an unknown user or
+        product.
         """
-        body = _digest(items)
+        body = hashlib.sha256(json.dumps(items, sort_keys=True).encode()).hexdigest()
         used = yield from self.order_token.read(user_id, token)
         if used is not None:
             return (yield from self._placed_before(used, body))
-        return (yield from self._placing(OrderToken.of(user_id, token, body), items, "Shop.place_order"))
-
-    @write(
-        "W24",
-        attempts=30,
-        example=Example(total_cents=200)
-        .found(Cart, items={"p1": 2})
-        .found(Product, price_cents=100)
-        .missing("order_token"),
-    )
-    def order_cart(self, user_id: Id, merchant_id: Id, token: Id, total_cents: Total) -> Writes[Order]:
-        """Place an order of a user's cart at a merchant, and delete the cart.
-
-        ``total_cents`` is the total that the customer saw. Raises Refused if a price has changed since; otherwise as
-        ``place_order``; ItemNotFound for an empty cart.
-        """
-        body = _digest({"cart": merchant_id})
-        used = yield from self.order_token.read(user_id, token)
-        if used is not None:
-            return (yield from self._placed_before(used, body))
-        cart = yield from self.cart.read(user_id, merchant_id)
-        if cart is None:
-            raise ItemNotFound("the cart is empty", place="Shop.order_cart", hint="add a product: put_in_cart")
-        begun = OrderToken.of(user_id, token, body)
-        order = yield from self._placing(begun, cart.items, "Shop.order_cart")
-        if order.total_cents != total_cents:
-            raise Refused(
-                "a price has changed since the cart was shown",
-                place="Shop.order_cart",
-                hint=f"the total is {order.total_cents}, not {total_cents}, in minor units: show the cart again",
-            )
-        yield Delete(cart).only_if(changed_at=cart.changed_at)
-        return order
-
-    def _placing(self, begun: OrderToken, items: Mapping[str, int], place: str) -> Writes[Order]:
-        user_id = begun.user_id
         user = yield from self.user.read(user_id)
         if user is None:
-            raise ItemNotFound(f"there is no user {user_id!r}", place=place, hint="register first")
+            raise ItemNotFound(f"there is no user {user_id!r}", place="Shop.place_order", hint="register first")
         products = yield from self.products.read(sorted(items))
-        _check_wanted(items, {product.product_id: product for product in products}, place)
+        _check_wanted(items, {product.product_id: product for product in products})
         wanted = [(product, items[product.product_id]) for product in products]
-        order, lines, (payment,) = placed(user_id, wanted, begun.order_id, begun.ordered_at, user.address)
-        yield Create(begun)
+        order, lines, (payment,) = placed(user_id, wanted, ulid(), now(), user.address)
+        if total_cents not in {None, order.total_cents}:
+            raise Refused(
+                "a price has changed since the cart was shown",
+                place="Shop.place_order",
+                hint=f"the total is {order.total_cents}, not {total_cents}, in minor units: show the cart again",
+            )
+        yield Create(
+            OrderToken(
+                user_id=user_id,
+                token=token,
+                order_id=order.order_id,
+                ordered_at=order.created_at,
+                body=body,
+                expires_at=order.created_at + TOKEN_KEPT,
+            )
+        )
         yield Create(order)
         for line, (product, _) in zip(lines, wanted, strict=True):
             yield Create(line)
@@ -103,6 +84,11 @@ class OrderWrites(Reads):
             )
         yield Create(payment)
         yield Create(event_of(order, "placed", order.created_at))
+        cart = yield from self.cart.read(user_id, order.merchant_id)
+        if cart is not None:
+            left = {name: number for name, number in cart.items.items() if name not in items}
+            action = Update(cart, items=left) if left else Delete(cart)
+            yield action.only_if(changed_at=cart.changed_at)
         return order
 
     @write(
@@ -280,13 +266,13 @@ def order_of(
     return OrderDetails(order, lines, [payment])
 
 
-def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], place: str) -> None:
+def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product]) -> None:
     """Raises ItemNotFound for unknown products; Refused for several merchants, unlisted products, too little stock."""
+    place = "Shop.place_order"
     unknown = [name for name in sorted(items) if name not in products]
     if unknown:
-        raise ItemNotFound(
-            f"there is no product {', '.join(map(repr, unknown))}", place=place, hint="use the ids of existing products"
-        )
+        names = ", ".join(map(repr, unknown))
+        raise ItemNotFound(f"there is no product {names}", place=place, hint="use the ids of existing products")
     merchants = sorted({product.merchant_id for product in products.values()})
     if len(merchants) > 1:
         raise Refused(
@@ -306,11 +292,6 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], pla
     ]
     if faults:
         raise Refused("products are unavailable", place=place, hint="order fewer, or remove them", errors=faults)
-
-
-def _digest(wanted: Mapping[str, object]) -> str:
-    """A digest of the items, independent of their order."""
-    return hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()
 
 
 def _expiring(reading: Reading) -> Reading:

@@ -34,9 +34,7 @@ class Reads:
     """Every read pattern."""
 
     @read("E1")
-    def user(self, user_id: str) -> User | None:
-        """A user's profile."""
-        ...
+    def user(self, user_id: str) -> User | None: ...
 
     @read("E2", newest_first=True)
     def orders_of_user(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Order]:
@@ -100,9 +98,7 @@ class Reads:
         ...
 
     @read("R1")
-    def product(self, product_id: str) -> Product | None:
-        """A product with its price and its stock."""
-        ...
+    def product(self, product_id: str) -> Product | None: ...
 
     @read("R2")
     def products(self, product_id: Each[str]) -> list[Product]:
@@ -115,9 +111,7 @@ class Reads:
         ...
 
     @read("R4")
-    def order(self, user_id: str, created_at: datetime, order_id: str) -> Order | None:
-        """An order's header by its key."""
-        ...
+    def order(self, user_id: str, created_at: datetime, order_id: str) -> Order | None: ...
 
     @read("R5")
     def order_token(self, user_id: str, token: str) -> OrderToken | None:
@@ -145,19 +139,13 @@ class Reads:
         ...
 
     @read("C4")
-    def merchants(self, limit: int = 50, cursor: Cursor | None = None) -> Page[Merchant]:
-        """All merchants."""
-        ...
+    def merchants(self, limit: int = 50, cursor: Cursor | None = None) -> Page[Merchant]: ...
 
     @read("C5")
-    def merchant(self, merchant_id: str) -> Merchant | None:
-        """A merchant by their id."""
-        ...
+    def merchant(self, merchant_id: str) -> Merchant | None: ...
 
     @read("R7")
-    def cart(self, user_id: str, merchant_id: str) -> Cart | None:
-        """A user's cart at a merchant."""
-        ...
+    def cart(self, user_id: str, merchant_id: str) -> Cart | None: ...
 
     @read("R8", items=CARTS_MAX)
     def carts(self, user_id: str) -> list[Cart]:
@@ -177,6 +165,4 @@ class Reads:
         ...
 
     @read("R9")
-    def credential(self, user_id: str) -> Credential | None:
-        """A user's password hash."""
-        ...
+    def credential(self, user_id: str) -> Credential | None: ...

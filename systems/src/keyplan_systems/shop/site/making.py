@@ -28,7 +28,7 @@ from keyplan_systems.shop.payments import OfflineProvider, Provider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.shop.searching import keep_found, search_of
 from keyplan_systems.shop.site import pages
-from keyplan_systems.shop.site.people import ShopPeople
+from keyplan_systems.shop.site.people import ShopPeople, merchant_of
 from keyplan_systems.shop.site.selling import Selling
 from keyplan_systems.site.files import Files, MemoryFiles, files_at
 from keyplan_systems.site.searching import Search
@@ -67,7 +67,6 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
     site = SmallSite(shop, look, options, ShopPeople(shop), mail)
     payments = provider or OfflineProvider()
     search = search_of(shop)
-    shelves, customers = pages.Shelves(search), pages.Customers(payments)
     selling = Selling(search, _files(shop.store.url, place))
     application = small_application(
         site,
@@ -77,7 +76,7 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
             ("/categories/{category}", pages.category, "anyone"),
             ("/products/{product_id}", pages.product, "anyone"),
             ("/pictures/{name}", selling.picture, "anyone"),
-            ("/search", shelves.search, "anyone"),
+            ("/search", partial(pages.search, index=search), "anyone"),
             ("/cart", pages.cart, "person"),
             ("/address", pages.address, "person"),
             ("/orders", pages.orders, "person"),
@@ -94,7 +93,7 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
             ("/cart", pages.put_in_cart, "person"),
             ("/address", pages.set_address, "person"),
             ("/checkout", pages.checkout, "person"),
-            ("/orders/{order_id}/pay", customers.pay, "person"),
+            ("/orders/{order_id}/pay", partial(pages.pay, provider=payments), "person"),
             ("/orders/{order_id}/cancel", pages.cancel_order, "person"),
             ("/selling/goods/new", selling.add_product, "merchant"),
             ("/selling/goods/{product_id}", selling.edit_product, "merchant"),
@@ -120,7 +119,7 @@ _READING = (
     *("related_products", "products_leading_to"),
 )
 _OWN = (
-    *("orders_of_user", "carts", "cart", "user", "place_order", "order_cart", "put_in_cart", "set_address"),
+    *("orders_of_user", "carts", "cart", "user", "place_order", "put_in_cart", "set_address"),
     *("order_token", "order", "end_session"),
 )
 _LISTING = ("pending_orders", "orders_to_ship", "orders_of_merchant")
@@ -154,8 +153,8 @@ def rules(shop: Shop, search: Search) -> dict[str, Rule]:
             raise ItemNotFound(f"your merchant has no product {given['product_id']!r}", place="Shop.product")
 
     def own_device(caller: Person | None, given: dict[str, Any]) -> None:
-        merchants = [role.removeprefix("merchant ") for role in (caller.roles if caller else ()) if " " in role]
-        owner = shop.merchant(merchants[0]) if merchants else None
+        merchant_id = merchant_of(caller) if caller else ""
+        owner = shop.merchant(merchant_id) if merchant_id else None
         if owner is None or given["device_id"] not in owner.devices:
             raise ItemNotFound(f"your merchant has no device {given['device_id']!r}", place="Shop.readings")
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from starlette.responses import Response
 
 from keyplan import ulid
-from keyplan.errors import ItemNotFound, Refused
+from keyplan.errors import Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import HELD, Cart, OrderDetails, PostalAddress, Product
+from keyplan_systems.shop.entities import HELD, OrderDetails, PostalAddress, Product
 from keyplan_systems.shop.payments import Declined, Provider
 from keyplan_systems.shop.searching import found_products
 from keyplan_systems.shop.site.countries import COUNTRIES
@@ -19,18 +17,6 @@ from keyplan_systems.site.searching import Search
 
 ShopTurn = Turn[Shop]
 FOUND_MAX = 48
-
-
-class CartLine(NamedTuple):
-    """A line of a cart."""
-
-    product: Product
-    quantity: int
-
-    @property
-    def cents(self) -> int:
-        """The price of the line, in minor units."""
-        return self.product.price_cents * self.quantity
 
 
 def front(turn: ShopTurn) -> Response:
@@ -67,49 +53,32 @@ def product(turn: ShopTurn) -> Response:
     return turn.page("product.html", product=result, seller=seller, related=related)
 
 
-class Shelves:
-    """The search page."""
-
-    def __init__(self, search: Search) -> None:
-        self.index = search
-
-    def search(self, turn: ShopTurn) -> Response:
-        """The products with all words of a query, the best first."""
-        query = turn.query.get("q", "").strip()[:100]
-        goods: list[Product] = []
-        if query:
-            turn.limit("search", turn.address)
-            goods = found_products(turn.design, self.index, query, FOUND_MAX)
-        lede = "" if query else "Search names, categories, sellers and descriptions."
-        heading = f"Search: {query}" if query else "Search"
-        empty = "No products match all of these words." if query else "Enter one or more words."
-        return turn.page("goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty=empty)
+def search(turn: ShopTurn, index: Search) -> Response:
+    """The products with all words of a query, the best first."""
+    query = turn.query.get("q", "").strip()[:100]
+    goods: list[Product] = []
+    if query:
+        turn.limit("search", turn.address)
+        goods = found_products(turn.design, index, query, FOUND_MAX)
+    lede = "" if query else "Search names, categories, sellers and descriptions."
+    heading = f"Search: {query}" if query else "Search"
+    empty = "No products match all of these words." if query else "Enter one or more words."
+    return turn.page("goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty=empty)
 
 
 # Carts
 
 
-def cart(turn: ShopTurn) -> Response:
-    return _cart_page(turn)
-
-
-def _cart_page(turn: ShopTurn, status: int = 200) -> Response:
-    shop = turn.design
-    carts = [(element, *_lines(shop, element)) for element in shop.carts(turn.person.user_id)]
-    names = {element.merchant_id: element.name for element in shop.merchants(limit=100)}
-    return turn.page(
-        "cart.html",
-        status,
-        carts=carts,
-        names=names,
-        address=None if (user := shop.user(turn.person.user_id)) is None else user.address,
-        token=ulid(),
-    )
-
-
-def _lines(shop: Shop, cart: Cart) -> tuple[list[CartLine], int]:
-    lines = [CartLine(element, cart.items[element.product_id]) for element in shop.products(sorted(cart.items))]
-    return lines, sum(line.cents for line in lines)
+def cart(turn: ShopTurn, status: int = 200) -> Response:
+    """The customer's carts, each with its products, their quantities and the total."""
+    shop, carts = turn.design, []
+    for one in shop.carts(turn.person.user_id):
+        lines = [(product, one.items[product.product_id]) for product in shop.products(sorted(one.items))]
+        carts.append((one, lines, sum(product.price_cents * quantity for product, quantity in lines)))
+    names = {merchant.merchant_id: merchant.name for merchant in shop.merchants(limit=100)}
+    user = shop.user(turn.person.user_id)
+    address = user.address if user else None
+    return turn.page("cart.html", status, carts=carts, names=names, address=address, token=ulid())
 
 
 def put_in_cart(turn: ShopTurn) -> Response:
@@ -129,14 +98,17 @@ def checkout(turn: ShopTurn) -> Response:
     user = shop.user(me)
     if user is None or user.address is None:
         raise Problem(422, "Shipping address required", "Add your address first.", (("Your address", "/address"),))
-    try:
-        placed = shop.order_cart(me, form["merchant"], token, total)
-    except ItemNotFound:  # the cart was ordered or emptied in another window
+    used, cart_now = shop.order_token(me, token), shop.cart(me, form["merchant"])
+    if used is not None:
+        return turn.go(f"/orders/{used.order_id}", "placed")
+    if cart_now is None:  # the cart was ordered or emptied in another window
         ways = (("Your cart", "/cart"), ("Your orders", "/orders"))
-        raise Problem(409, "Your cart has changed", "No order was placed.", ways) from None
+        raise Problem(409, "Your cart has changed", "No order was placed.", ways)
+    try:
+        placed = shop.place_order(me, token, cart_now.items, total)
     except Refused as error:
         form.fault("", "; ".join(detail.message for detail in error.errors) or error.message)
-        return _cart_page(turn, 409)
+        return cart(turn, 409)
     return turn.go(f"/orders/{placed.order_id}", "placed")
 
 
@@ -167,34 +139,26 @@ def set_address(turn: ShopTurn) -> Response:
 # Orders
 
 
-class Customers:
-    """Forms that need the payment provider."""
-
-    def __init__(self, provider: Provider) -> None:
-        self.provider = provider
-
-    def pay(self, turn: ShopTurn) -> Response:
-        """Pay an order by card. If it was cancelled meanwhile, the payment is refunded."""
-        details = _own(turn)
-        result = details.order
-        if result.status != "pending":
-            return turn.go(f"/orders/{result.order_id}")
-        card = turn.form.text("card", "Card number", 30)
-        if not turn.form:
-            return order_page(turn, details, 422)
-        try:
-            paid = self.provider.take(result.order_id, result.total_cents, card)
-        except Declined as error:
-            turn.form.fault("card", str(error))
-            return order_page(turn, details, 422)
-        try:
-            turn.design.pay(result.order_id, paid.external_id, paid.amount_cents)
-        except Refused:
-            self.provider.give_back(f"{result.order_id}/late", paid.external_id, paid.amount_cents)
-            raise Problem(
-                409, "The order was cancelled", "Nothing was charged.", (("Your orders", "/orders"),)
-            ) from None
-        return turn.go(f"/orders/{result.order_id}", "paid")
+def pay(turn: ShopTurn, provider: Provider) -> Response:
+    """Pay an order by card. If it was cancelled meanwhile, the payment is refunded."""
+    details = _own(turn)
+    result = details.order
+    if result.status != "pending":
+        return turn.go(f"/orders/{result.order_id}")
+    card = turn.form.text("card", "Card number", 30)
+    if not turn.form:
+        return order_page(turn, details, 422)
+    try:
+        paid = provider.take(result.order_id, result.total_cents, card)
+    except Declined as error:
+        turn.form.fault("card", str(error))
+        return order_page(turn, details, 422)
+    try:
+        turn.design.pay(result.order_id, paid.external_id, paid.amount_cents)
+    except Refused:
+        provider.give_back(f"{result.order_id}/late", paid.external_id, paid.amount_cents)
+        raise Problem(409, "The order was cancelled", "Nothing was charged.", (("Your orders", "/orders"),)) from None
+    return turn.go(f"/orders/{result.order_id}", "paid")
 
 
 def orders(turn: ShopTurn) -> Response:
