@@ -69,39 +69,28 @@ class CustomerWrites(Reads):
         if quantity > product.stock:
             raise Refused(f"only {product.stock} of {product.name} in stock", place="Shop.put_in_cart")
         cart = yield from self.cart.read(user_id, product.merchant_id)
-        if cart is None:
-            if not quantity:
-                return None
-            return (yield from self._new_cart(user_id, product.merchant_id, {product_id: quantity}))
-        items = {name: number for name, number in cart.items.items() if name != product_id}
+        items = {name: number for name, number in cart.items.items() if name != product_id} if cart else {}
         if quantity:
             items[product_id] = quantity
-        if not items:
-            yield Delete(cart).only_if(changed_at=cart.changed_at)
-            return None
         if len(items) > LINES_MAX:
             raise Refused(
                 f"a cart holds at most {LINES_MAX} products", place="Shop.put_in_cart", hint="order the cart first"
             )
         moment = now()
         changes = {"items": items, "changed_at": moment, "expires_at": moment + CART_KEPT}
-        yield Update(cart, **changes).only_if(changed_at=cart.changed_at)
-        return cart.model_copy(update=changes)
-
-    def _new_cart(self, user_id: str, merchant_id: str, items: dict[str, int]) -> Writes[Cart]:
-        there = yield from self.carts.read(user_id)
-        if len(there) >= CARTS_MAX:
-            raise Refused(
-                f"the user has {len(there)} carts, the maximum",
-                place="Shop.put_in_cart",
-                hint="order or empty a cart first",
-            )
-        moment = now()
-        cart = Cart(
-            user_id=user_id, merchant_id=merchant_id, items=items, changed_at=moment, expires_at=moment + CART_KEPT
-        )
-        yield Create(cart)
-        return cart
+        if cart is None:
+            if not items:
+                return None
+            others = yield from self.carts.read(user_id)
+            if len(others) >= CARTS_MAX:
+                message = f"the user has {len(others)} carts, the maximum"
+                raise Refused(message, place="Shop.put_in_cart", hint="order or empty a cart first")
+            created = Cart.model_validate({"user_id": user_id, "merchant_id": product.merchant_id, **changes})
+            yield Create(created)
+            return created
+        action = Update(cart, **changes) if items else Delete(cart)
+        yield action.only_if(changed_at=cart.changed_at)
+        return cart.model_copy(update=changes) if items else None
 
 
 def _unknown(user_id: str, place: str) -> ItemNotFound:

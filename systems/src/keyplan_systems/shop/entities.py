@@ -29,7 +29,7 @@ ALLOWED: dict[OrderStatus, frozenset[OrderStatus]] = {
 EVENT_SHARDS = 16
 """Number of partitions for a day's events: 16,000 write units per second, 1,000 for each."""
 LINES_MAX = 40
-"""Maximum number of lines of an order: two actions for each and four more, within a transaction's 100."""
+"""Maximum number of lines of an order: two actions for each and five more, within a transaction's 100."""
 TOKEN_KEPT = timedelta(days=30)
 """How long an order's token is stored: longer than a client retries."""
 READING_KEPT = timedelta(days=90)

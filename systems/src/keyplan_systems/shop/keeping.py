@@ -11,7 +11,7 @@ from functools import partial
 
 from keyplan import Range, now
 from keyplan.errors import Refused
-from keyplan_systems.paging import pages_of
+from keyplan_systems.paging import items_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import HELD
 from keyplan_systems.shop.payments import Declined, Provider
@@ -23,27 +23,25 @@ def release_unpaid(shop: Shop, *, held: timedelta = HELD, moment: datetime | Non
     """Cancel orders that are unpaid for ``held``; returns their number."""
     before = (moment or now()) - held
     released = 0
-    for page in pages_of(partial(shop.unpaid_orders, Range(lt=before))):
-        for payment in page:
-            try:
-                shop.release(payment.order_id, before)
-            except Refused:
-                continue  # paid or cancelled meanwhile
-            released += 1
+    for payment in items_of(partial(shop.unpaid_orders, Range(lt=before))):
+        try:
+            shop.release(payment.order_id, before)
+        except Refused:
+            continue  # paid or cancelled meanwhile
+        released += 1
     return released
 
 
 def pay_refunds(shop: Shop, provider: Provider) -> int:
     """Refund due payments through the provider; returns their number. A declined one stays due and is logged."""
     paid = 0
-    for page in pages_of(shop.unpaid_refunds):
-        for payment in page:
-            key = f"{payment.order_id}/refund"
-            try:
-                given = provider.give_back(key, payment.external_id or payment.order_id, payment.amount_cents)
-            except Declined as error:
-                _LOG.warning("refund %s was declined: %s", key, error)
-                continue
-            shop.settle_refund(payment.order_id, given.external_id)
-            paid += 1
+    for payment in items_of(shop.unpaid_refunds):
+        key = f"{payment.order_id}/refund"
+        try:
+            given = provider.give_back(key, payment.external_id or payment.order_id, payment.amount_cents)
+        except Declined as error:
+            _LOG.warning("refund %s was declined: %s", key, error)
+            continue
+        shop.settle_refund(payment.order_id, given.external_id)
+        paid += 1
     return paid

@@ -87,7 +87,7 @@ class OrderWrites(Reads):
         cart = yield from self.cart.read(user_id, order.merchant_id)
         if cart is not None:
             left = {name: number for name, number in cart.items.items() if name not in items}
-            action = Update(cart, items=left) if left else Delete(cart)
+            action = Update(cart, items=left, changed_at=now()) if left else Delete(cart)
             yield action.only_if(changed_at=cart.changed_at)
         return order
 

@@ -37,9 +37,7 @@ class Reads:
     def user(self, user_id: str) -> User | None: ...
 
     @read("E2", newest_first=True)
-    def orders_of_user(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Order]:
-        """A user's orders, newest first."""
-        ...
+    def orders_of_user(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Order]: ...
 
     @read("E3", items=LINES_MAX + 2)
     def order_details(self, order_id: str) -> OrderDetails | None:
@@ -101,9 +99,7 @@ class Reads:
     def product(self, product_id: str) -> Product | None: ...
 
     @read("R2")
-    def products(self, product_id: Each[str]) -> list[Product]:
-        """Many products by their ids."""
-        ...
+    def products(self, product_id: Each[str]) -> list[Product]: ...
 
     @read("R3", items=LINES_MAX + 1)
     def order_parts(self, order_id: str) -> list[OrderLine | Payment]:
@@ -114,9 +110,7 @@ class Reads:
     def order(self, user_id: str, created_at: datetime, order_id: str) -> Order | None: ...
 
     @read("R5")
-    def order_token(self, user_id: str, token: str) -> OrderToken | None:
-        """The order of a token."""
-        ...
+    def order_token(self, user_id: str, token: str) -> OrderToken | None: ...
 
     @read("R6", consistent=True)
     def payment(self, external_id: str) -> Payment | None:
@@ -148,9 +142,7 @@ class Reads:
     def cart(self, user_id: str, merchant_id: str) -> Cart | None: ...
 
     @read("R8", items=CARTS_MAX)
-    def carts(self, user_id: str) -> list[Cart]:
-        """A user's carts, one for each merchant."""
-        ...
+    def carts(self, user_id: str) -> list[Cart]: ...
 
     @read("R10", where={"status": "due"})
     def unpaid_orders(

@@ -46,14 +46,17 @@ READINGS_AN_ORDER = 4
 DEVICES = {"cold-store": "leafhouse", "tea-room": "leafhouse", "drying-loft": "paper-mill", "forge": "north-tools"}
 """Devices with the merchants who see their readings, the busiest first."""
 
-CATALOGUE: tuple[tuple[str, int, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("leafhouse", 24, ("Green", "Black", "White", "Smoked", "Mountain", "Jasmine"),
-     ("Tea", "Tea in Bags", "Tea Tin", "Tea Sampler")),
-    ("paper-mill", 12, ("Ruled", "Plain", "Squared", "Dotted"), ("Notebook", "Pad", "Index Cards")),
-    ("north-tools", 8, ("Small", "Large"), ("Chisel", "Mallet", "Block Plane", "Whetstone")),
-    ("lumen", 4, ("Brass", "Linen"), ("Lamp", "Lampshade")),
-)  # fmt: skip
-"""The merchants, the largest first: weights, and the parts of product names."""
+TEAS = ("Green", "Black", "White", "Smoked", "Mountain", "Jasmine")
+FAMILIES = (
+    ("leafhouse", "tea", TEAS, ("Tea", "Tea in Bags")),
+    ("leafhouse", "gifts", TEAS, ("Tea Tin", "Tea Sampler")),
+    ("paper-mill", "stationery", ("Ruled", "Plain", "Squared", "Dotted"), ("Notebook", "Pad", "Index Cards")),
+    ("north-tools", "tools", ("Small", "Large"), ("Chisel", "Mallet", "Block Plane", "Whetstone")),
+    ("lumen", "lighting", ("Brass", "Linen"), ("Lamp", "Lampshade")),
+)
+"""The products of merchants: their category, and the parts of their names."""
+WEIGHTS = {"leafhouse": 24, "paper-mill": 12, "north-tools": 8, "lumen": 4}
+"""The shares of orders."""
 FIRST_NAMES = (
     "Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Frances", "Niklaus", "Radia", "Tony", "Margaret", "Ken",
 )  # fmt: skip
@@ -69,13 +72,6 @@ MERCHANTS = {
     "paper-mill": ("The Paper Mill", "Notebooks that lie flat, made in the mill where their paper is."),
     "north-tools": ("North Tools", "Hand tools that can be sharpened, repaired and left to somebody."),
     "lumen": ("Lumen", "Lamps in brass and linen, and every spare part of them."),
-}
-CATEGORIES = {
-    "tea": ("Tea", "Tea in Bags"),
-    "gifts": ("Tea Tin", "Tea Sampler"),
-    "stationery": ("Notebook", "Pad", "Index Cards"),
-    "tools": ("Chisel", "Mallet", "Block Plane", "Whetstone"),
-    "lighting": ("Lamp", "Lampshade"),
 }
 DESCRIPTIONS = {
     "Tea": "Loose {kind} tea of this year's first picking, 100 grams. Two teaspoons make a pot; it takes a second one.",
@@ -161,7 +157,7 @@ def merchants() -> list[Merchant]:
 
 def products(count: int, newest: datetime) -> list[Product]:
     """The products of the first ``count`` orders, by merchant, those with most sales first."""
-    return [product for merchant, *_ in CATALOGUE for product in _of_merchant(merchant, _edition(count), newest)]
+    return [product for merchant in WEIGHTS for product in _of_merchant(merchant, _edition(count), newest)]
 
 
 def _edition(number: int) -> int:
@@ -175,8 +171,14 @@ def _of_merchant(merchant: str, editions: int, newest: datetime) -> tuple[Produc
 
 
 def _products_of(merchant: str, edition: int, newest: datetime) -> Iterator[Product]:
-    _, _, kinds, things = next(element for element in CATALOGUE if element[0] == merchant)
-    for number, (thing, kind) in enumerate((thing, kind) for thing in things for kind in kinds):
+    named = [
+        (category, thing, kind)
+        for seller, category, kinds, things in FAMILIES
+        if seller == merchant
+        for thing in things
+        for kind in kinds
+    ]
+    for number, (category, thing, kind) in enumerate(named):
         name = f"{kind} {thing}" + (f" No. {edition + 1}" if edition else "")
         chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - a sample, and the same one each time
         price, stock = chance.randrange(250, 9000, 50) - 1, chance.choice((0, 3, 40, 250))
@@ -185,16 +187,12 @@ def _products_of(merchant: str, edition: int, newest: datetime) -> Iterator[Prod
             merchant_id=merchant,
             name=name,
             description=DESCRIPTIONS[thing].format(kind=kind.lower()),
-            category=_category(thing),
+            category=category,
             price_cents=price,
             stock=stock if number or edition else 1000,
             picture=f"/static/shop-{thing.lower().replace(' ', '-')}.svg",
             listed_at=newest - timedelta(days=5 + 17 * number, hours=len(name)),
         )
-
-
-def _category(thing: str) -> str:
-    return next(name for name, things in CATEGORIES.items() if thing in things)
 
 
 def users(count: int, newest: datetime) -> tuple[User, ...]:
@@ -245,7 +243,7 @@ def sample_order(number: int, newest: datetime) -> tuple[OrderDetails, list[Orde
     """Sample order ``number``, as the shop's writes would leave it."""
     chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - see above
     at = newest - timedelta(minutes=number * MINUTES_AN_ORDER, seconds=chance.randrange(60) if number else 0)
-    merchant = chance.choices([element[0] for element in CATALOGUE], [element[1] for element in CATALOGUE])[0]
+    merchant = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     theirs = _of_merchant(merchant, _edition(number), newest)
     how_many = chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]
     chosen = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from starlette.responses import JSONResponse, Response
 
@@ -18,7 +18,6 @@ from keyplan_systems.shop.entities import (
     OrderStatus,
     Product,
     ProductDetails,
-    Reading,
     cents_of,
 )
 from keyplan_systems.shop.searching import keep_found
@@ -34,14 +33,6 @@ from keyplan_systems.words import numbered, slug_from
 ShopTurn = Turn[Shop]
 STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 READINGS_SHOWN = 500
-
-
-class Chart(NamedTuple):
-    """A line of readings as a path of SVG, 600 by 160, with its lowest and highest value."""
-
-    path: str
-    low: float
-    high: float
 
 
 class Selling:
@@ -153,7 +144,7 @@ class Selling:
         return turn.page("events.html", events=own, cursor=page.cursor, day=f"{day:%Y-%m-%d}")
 
     def readings(self, turn: ShopTurn) -> Response:
-        """The readings of one of the merchant's devices on a day, as a chart and a table."""
+        """The readings of one of the merchant's devices on a day."""
         owner = turn.design.merchant(merchant_of(turn.person)) or Merchant(merchant_id="-", name="-")
         device = turn.query.get("device") or next(iter(owner.devices), "")
         if device and device not in owner.devices:
@@ -167,7 +158,6 @@ class Selling:
             device=device,
             day=f"{day:%Y-%m-%d}",
             readings=readings,
-            chart=_chart(readings, day),
         )
 
 
@@ -179,18 +169,6 @@ def _day(turn: ShopTurn) -> datetime:
     except ValueError:
         raise Problem(400, "Invalid date", "Enter a date such as 2026-05-04.") from None
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _chart(readings: list[Reading], day: datetime) -> Chart | None:
-    if not readings:
-        return None
-    low, high = (choose(reading.value for reading in readings) for choose in (min, max))
-    scale = 140 / (high - low or 1)
-    points = (
-        f"{600 * (reading.at - day).total_seconds() / 86_400:.1f} {150 - scale * (reading.value - low):.1f}"
-        for reading in readings
-    )
-    return Chart(f"M{'L'.join(points)}", low, high)
 
 
 def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
