@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, cast
 
+from keyplan import Design
 from keyplan.errors import ErrorDetail, Refused, UniqueValueTaken
 
 __all__ = ["PASSWORD_MIN", "People", "Person"]
@@ -40,10 +41,25 @@ class StoredUser(Protocol):
     def name(self) -> str: ...
 
 
+class StoredPassword(Protocol):
+    @property
+    def password_hash(self) -> str: ...
+
+
+class PasswordPatterns(Protocol):
+    """The patterns of a design that stores passwords."""
+
+    @property
+    def credential(self) -> Callable[[str], StoredPassword | None]: ...
+    @property
+    def set_password(self) -> Callable[[str, str, str], object]: ...
+
+
 U = TypeVar("U", bound=StoredUser)
+D = TypeVar("D", bound=Design)
 
 
-class People(ABC, Generic[U]):
+class People(ABC, Generic[D, U]):
     """The users of a system, which stores the password hash of each separately; without one, a user can't sign in.
 
     ``add`` raises UniqueValueTaken; ``set_password`` ends all sessions, and raises ConditionFailed if the stored
@@ -57,6 +73,10 @@ class People(ABC, Generic[U]):
     by_mail = False
     """Whether the login is an email address: pages don't reveal whether it is registered."""
 
+    def __init__(self, design: D) -> None:
+        self._design = design
+        self._passwords = cast("PasswordPatterns", design)  # mypy can't check decorated methods in a bound
+
     @abstractmethod
     def user(self, user_id: str) -> U | None: ...
 
@@ -64,16 +84,13 @@ class People(ABC, Generic[U]):
     def user_known_as(self, login: str) -> U | None: ...
 
     @abstractmethod
-    def password_hash(self, user_id: str) -> str | None: ...
-
-    @abstractmethod
     def fault_of(self, login: str) -> str | None: ...
 
     @abstractmethod
     def add(self, login: str, name: str, password_hash: str) -> U: ...
 
-    @abstractmethod
-    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None: ...
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
+        self._passwords.set_password(user_id, old_hash, password_hash)
 
     def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have no roles
         return ()
@@ -105,7 +122,7 @@ class People(ABC, Generic[U]):
         return Person(user.user_id, user.name, password_hash, self.roles(user), self.login(user))
 
     def _person(self, user: U | None) -> Person | None:
-        kept = None if user is None else self.password_hash(user.user_id)
-        if user is None or kept is None:
+        credential = self._passwords.credential(user.user_id) if user else None
+        if user is None or credential is None:
             return None
-        return Person(user.user_id, user.name, kept, self.roles(user), self.login(user))
+        return Person(user.user_id, user.name, credential.password_hash, self.roles(user), self.login(user))

@@ -79,7 +79,7 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
         return self.site.design
 
     @property
-    def people(self) -> People[Any]:
+    def people(self) -> People[Any, Any]:
         return self.site.people
 
     @property
@@ -97,7 +97,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     """A site's pages on an open design."""
 
     def __init__(
-        self, design: D, look: Look, options: SiteOptions, people: People[Any], mail: Mail | None = None
+        self, design: D, look: Look, options: SiteOptions, people: People[Any, Any], mail: Mail | None = None
     ) -> None:
         signer = Signer(options.secret)
         secure = options.origin is not None and options.origin.startswith("https:")

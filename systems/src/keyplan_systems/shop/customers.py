@@ -10,7 +10,6 @@ from keyplan import Create, Delete, Example, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     CART_KEPT,
-    CARTS_MAX,
     LINES_MAX,
     Cart,
     Credential,
@@ -59,7 +58,7 @@ class CustomerWrites(Reads):
         """Set the quantity of a product in its merchant's cart; 0 removes it. Returns the cart; None if it is empty.
 
         Stock isn't reserved: the order checks it again. Raises ItemNotFound for an unknown product; Refused for one
-        that is no longer available, for more than the stock, for a full cart and for too many carts.
+        that is no longer available, for more than the stock and for a full cart.
         """
         product = yield from self.product.read(product_id)
         if product is None:
@@ -81,10 +80,6 @@ class CustomerWrites(Reads):
         if cart is None:
             if not items:
                 return None
-            others = yield from self.carts.read(user_id)
-            if len(others) >= CARTS_MAX:
-                message = f"the user has {len(others)} carts, the maximum"
-                raise Refused(message, place="Shop.put_in_cart", hint="order or empty a cart first")
             created = Cart.model_validate({"user_id": user_id, "merchant_id": product.merchant_id, **changes})
             yield Create(created)
             return created

@@ -14,7 +14,6 @@ from keyplan_systems.site.sessions import SessionPatterns
 SILENCE = {
     "KP202 Listing.by_category": "listings are written by merchants only",
     "KP201 Merchant.every": "there are few merchants, and they rarely change",
-    "KP315 put_in_cart": "an expired cart is read and changed, not created again",
     "KP602 Cart.expires_at": "an expired cart is still valid",
     "KP314 restock": "merchants check the stock before they repeat it",
     "KP602 OrderToken.expires_at": "storing a token longer is acceptable",

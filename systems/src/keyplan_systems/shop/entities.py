@@ -37,7 +37,6 @@ CART_KEPT = timedelta(days=90)
 """How long an unchanged cart is stored."""
 HELD = timedelta(days=1)
 """How long an unpaid order reserves its stock."""
-CARTS_MAX = 20
 DEVICES_MAX = 50
 DUE_SHARDS = 4
 """Number of partitions for due payments and refunds: each order is added once, and removed once."""

@@ -9,7 +9,6 @@ from datetime import date, datetime
 
 from keyplan import Cursor, Each, Page, Range, Through, read
 from keyplan_systems.shop.entities import (
-    CARTS_MAX,
     LINES_MAX,
     Cart,
     Credential,
@@ -141,7 +140,7 @@ class Reads:
     @read("R7")
     def cart(self, user_id: str, merchant_id: str) -> Cart | None: ...
 
-    @read("R8", items=CARTS_MAX)
+    @read("R8", items=20)
     def carts(self, user_id: str) -> list[Cart]: ...
 
     @read("R10", where={"status": "due"})

@@ -19,34 +19,24 @@ _MAY: dict[Role, tuple[str, ...]] = {
 """An editor has an author's permissions, an administrator has an editor's."""
 
 
-class CmsPeople(People[Member]):
+class CmsPeople(People[Cms, Member]):
     """Members with a credential."""
 
     taken = "this address already has an account"
     by_mail = True
 
-    def __init__(self, cms: Cms) -> None:
-        self._cms = cms
-
     def user(self, user_id: str) -> Member | None:
-        return self._cms.member(user_id)
+        return self._design.member(user_id)
 
     def user_known_as(self, login: str) -> Member | None:
-        return self._cms.member_by_email(login) if 3 <= len(login.strip()) <= 254 else None
-
-    def password_hash(self, user_id: str) -> str | None:
-        credential = self._cms.credential(user_id)
-        return None if credential is None else credential.password_hash
+        return self._design.member_by_email(login) if 3 <= len(login.strip()) <= 254 else None
 
     def fault_of(self, login: str) -> str | None:
         return None if _EMAIL.fullmatch(login.strip()) else "not an email address"
 
     def add(self, login: str, name: str, password_hash: str) -> Member:
         """A new member: the first one is administrator, others wait for a role."""
-        return self._cms.join(Member(email=login, name=name), password_hash)
-
-    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
-        self._cms.set_password(user_id, old_hash, password_hash)
+        return self._design.join(Member(email=login, name=name), password_hash)
 
     def login(self, user: Member) -> str:
         return user.email

@@ -9,17 +9,10 @@ from typing import Any, get_args
 from starlette.responses import JSONResponse, Response
 
 from keyplan import Range, now
-from keyplan.errors import ErrorDetail, ItemExists, Refused
+from keyplan.errors import ItemExists, Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import (
-    Merchant,
-    OrderDetails,
-    OrderStatus,
-    Product,
-    ProductDetails,
-    cents_of,
-)
+from keyplan_systems.shop.entities import Merchant, OrderDetails, OrderStatus, Product, ProductDetails, cents_of
 from keyplan_systems.shop.searching import keep_found
 from keyplan_systems.shop.site.pages import order_page
 from keyplan_systems.shop.site.people import merchant_of
@@ -141,7 +134,7 @@ class Selling:
         day = _day(turn)
         page = turn.design.events_of_day(day.date(), cursor=turn.cursor)
         own = [event for event in page if event.merchant_id == merchant_of(turn.person)]
-        return turn.page("events.html", events=own, cursor=page.cursor, day=f"{day:%Y-%m-%d}")
+        return turn.page("events.html", events=own, cursor=page.cursor, day=day.date())
 
     def readings(self, turn: ShopTurn) -> Response:
         """The readings of one of the merchant's devices on a day."""
@@ -152,13 +145,7 @@ class Selling:
         day = _day(turn)
         span = Range(ge=day, lt=day + timedelta(days=1))
         readings = turn.design.readings(device, span, limit=READINGS_SHOWN).items if device else []
-        return turn.page(
-            "readings.html",
-            devices=owner.devices,
-            device=device,
-            day=f"{day:%Y-%m-%d}",
-            readings=readings,
-        )
+        return turn.page("readings.html", devices=owner.devices, device=device, day=day.date(), readings=readings)
 
 
 def _day(turn: ShopTurn) -> datetime:
@@ -186,7 +173,7 @@ def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
     if more is not None and more > 10_000:
         form.fault("more", "enter at most 10,000")
     if given["picture"] and not re.fullmatch(r"(https://|/)\S+", given["picture"]):
-        form.take(Refused("picture", errors=[ErrorDetail("picture", "enter an https address")]))
+        form.fault("picture", "enter an https address")
     if not form or not cents:
         return None, None
     return ProductDetails(**given, price_cents=cents, listed=bool(form["listed"])), more

@@ -12,22 +12,15 @@ HANDLE_CHARACTERS_MAX = 50
 _HANDLE = re.compile(r"[a-z0-9](?:[._-]?[a-z0-9]){1,29}")
 
 
-class SocialPeople(People[User]):
+class SocialPeople(People[Social, User]):
     """Users with a credential."""
 
-    def __init__(self, social: Social) -> None:
-        self._social = social
-
     def user(self, user_id: str) -> User | None:
-        return self._social.profile(user_id)
+        return self._design.profile(user_id)
 
     def user_known_as(self, login: str) -> User | None:
         handle = _handle(login)
-        return self._social.user_by_handle(handle) if 1 <= len(handle) <= HANDLE_CHARACTERS_MAX else None
-
-    def password_hash(self, user_id: str) -> str | None:
-        credential = self._social.credential(user_id)
-        return None if credential is None else credential.password_hash
+        return self._design.user_by_handle(handle) if 1 <= len(handle) <= HANDLE_CHARACTERS_MAX else None
 
     def login(self, user: User) -> str:
         return user.handle
@@ -37,11 +30,7 @@ class SocialPeople(People[User]):
         return None if _HANDLE.fullmatch(_handle(login)) else "use 2 to 30 letters, digits, and single dots or hyphens"
 
     def add(self, login: str, name: str, password_hash: str) -> User:
-        return self._social.join(_handle(login), name, password_hash)
-
-    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
-        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
-        self._social.set_password(user_id, old_hash, password_hash)
+        return self._design.join(_handle(login), name, password_hash)
 
 
 def _handle(login: str) -> str:
