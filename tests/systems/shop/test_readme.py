@@ -91,7 +91,6 @@ def calls(shop: Shop) -> dict[str, Callable[[], object]]:
         "W3": lambda: shop.restock("green-tea", 5),
         "W4": lambda: shop.edit_product("green-tea-tin", ProductDetails(name="Tin", category="tea", price_cents=500)),
         "W5": lambda: shop.relate("green-tea", "new"),
-        "W6": lambda: shop.unrelate("green-tea", "new"),
         "W7": place,
         "W8": lambda: shop.pay(placed[0], "pi_new", total(shop, placed[0])),
         "W9": lambda: shop.ship(shop.orders_to_ship("paper-mill").items[0].order_id),

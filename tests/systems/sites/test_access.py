@@ -166,7 +166,7 @@ def shop(design: Any) -> World:
             "set_address": ("smvo", {"address": home}),
             **dict.fromkeys(("place_order", "put_in_cart", "end_session"), own),
             **closed("pay", "release", "record_events", "record_readings", "settle_refund", "register", "sign_up"),
-            **closed("set_password", "add_product", "relate", "unrelate", "add_merchant", "open_session"),
+            **closed("set_password", "add_product", "relate", "add_merchant", "open_session"),
         },
     )
 

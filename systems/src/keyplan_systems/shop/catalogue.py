@@ -57,11 +57,6 @@ class CatalogueWrites(Reads):
             yield Check(Product, product_id=name).if_missing(_unknown(name, "Shop.relate"))
         yield Put(Related(product_id=product_id, related_id=related_id))
 
-    @write("W6")
-    def unrelate(self, product_id: Id, related_id: Id) -> Writes:
-        """Remove the relation of a product to another, if there is one."""
-        yield Delete(Related, product_id=product_id, related_id=related_id)
-
     @write("W16")
     def add_merchant(self, merchant: Merchant) -> Writes[Merchant]:
         """Add a merchant. Raises ItemExists."""

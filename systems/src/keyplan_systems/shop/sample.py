@@ -7,7 +7,7 @@ Sampling again adds only what is missing.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import cache, partial
 
@@ -66,7 +66,7 @@ DEMO_PASSWORD = "open the counter"  # noqa: S105 - of a sample, and in its docum
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$SJvcLGvJKAxpchUOlBNCBw$NOYLbCuLfIgqAAiCUxDUKXY1GrPkUygJ8TLMC+7tmK4"
 """The hash of the password, fixed because hashing takes time."""
 STEADY = 1200
-"""The number of orders above which there are more users and products."""
+"""The number of orders above which there are more users."""
 MERCHANTS = {
     "leafhouse": ("Leafhouse", "Tea from eleven gardens, bought each spring by the people who sell it."),
     "paper-mill": ("The Paper Mill", "Notebooks that lie flat, made in the mill where their paper is."),
@@ -112,7 +112,7 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
         return len(new)
 
     progress(0, count)
-    _write_products(design, count, newest)
+    _write_products(design, newest)
     _write_users(design, count, newest)
     _write_demo_users(design, newest)
     written = in_steps(count, STEP, write, progress)
@@ -121,12 +121,14 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     return written
 
 
-def _write_products(design: Shop, count: int, newest: datetime) -> None:
-    made = products(count, newest)
-    design.batch(Put(merchant) for merchant in merchants())
+def _write_products(design: Shop, newest: datetime) -> None:
+    for merchant_id, (name, about) in MERCHANTS.items():
+        devices = [device for device, owner in DEVICES.items() if owner == merchant_id]
+        design.put(Merchant(merchant_id=merchant_id, name=name, about=about, devices=devices))
+    made = [product for merchant in MERCHANTS for product in products_of(merchant, newest)]
     new = not_there(design, made, lambda product: product, "product_id")
     listings = [listing for product in made if (listing := listing_of(product)) is not None]
-    design.batch(Put(entity) for entity in (*new, *listings, *related(count, newest)))
+    design.batch(Put(entity) for entity in (*new, *listings, *related(made, newest)))
 
 
 def _write_users(design: Shop, count: int, newest: datetime) -> None:
@@ -146,31 +148,9 @@ def _write_demo_users(design: Shop, newest: datetime) -> None:
         design.put(Credential(user_id=customer, password_hash=DEMO_HASH, changed_at=newest))
 
 
-def merchants() -> list[Merchant]:
-    return [
-        Merchant(
-            merchant_id=text, name=name, about=about, devices=[one for one, whose in DEVICES.items() if whose == text]
-        )
-        for text, (name, about) in MERCHANTS.items()
-    ]
-
-
-def products(count: int, newest: datetime) -> list[Product]:
-    """The products of the first ``count`` orders, by merchant, those with most sales first."""
-    return [product for merchant in WEIGHTS for product in _of_merchant(merchant, _edition(count), newest)]
-
-
-def _edition(number: int) -> int:
-    """The number of editions of each product at the time of an order."""
-    return 1 + max(0, number - STEADY) // 2000
-
-
 @cache
-def _of_merchant(merchant: str, editions: int, newest: datetime) -> tuple[Product, ...]:
-    return tuple(product for edition in range(editions) for product in _products_of(merchant, edition, newest))
-
-
-def _products_of(merchant: str, edition: int, newest: datetime) -> Iterator[Product]:
+def products_of(merchant: str, newest: datetime) -> tuple[Product, ...]:
+    """The products of a merchant, those with most sales first."""
     named = [
         (category, thing, kind)
         for seller, category, kinds, things in FAMILIES
@@ -178,21 +158,24 @@ def _products_of(merchant: str, edition: int, newest: datetime) -> Iterator[Prod
         for thing in things
         for kind in kinds
     ]
-    for number, (category, thing, kind) in enumerate(named):
-        name = f"{kind} {thing}" + (f" No. {edition + 1}" if edition else "")
-        chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - a sample, and the same one each time
-        price, stock = chance.randrange(250, 9000, 50) - 1, chance.choice((0, 3, 40, 250))
-        yield Product(
-            product_id=name.lower().replace(".", "").replace(" ", "-"),
-            merchant_id=merchant,
-            name=name,
-            description=DESCRIPTIONS[thing].format(kind=kind.lower()),
-            category=category,
-            price_cents=price,
-            stock=stock if number or edition else 1000,
-            picture=f"/static/shop-{thing.lower().replace(' ', '-')}.svg",
-            listed_at=newest - timedelta(days=5 + 17 * number, hours=len(name)),
-        )
+    return tuple(_product(merchant, number, *names, newest) for number, names in enumerate(named))
+
+
+def _product(merchant: str, number: int, category: str, thing: str, kind: str, newest: datetime) -> Product:
+    name = f"{kind} {thing}"
+    chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - a sample, and the same one each time
+    price, stock = chance.randrange(250, 9000, 50) - 1, chance.choice((0, 3, 40, 250))
+    return Product(
+        product_id=name.lower().replace(" ", "-"),
+        merchant_id=merchant,
+        name=name,
+        description=DESCRIPTIONS[thing].format(kind=kind.lower()),
+        category=category,
+        price_cents=price,
+        stock=stock if number else 1000,
+        picture=f"/static/shop-{thing.lower().replace(' ', '-')}.svg",
+        listed_at=newest - timedelta(days=5 + 17 * number, hours=len(name)),
+    )
 
 
 def users(count: int, newest: datetime) -> tuple[User, ...]:
@@ -228,11 +211,11 @@ def _user(number: int, newest: datetime) -> User:
     )
 
 
-def related(count: int, newest: datetime) -> Iterator[Related]:
+def related(products: Iterable[Product], newest: datetime) -> Iterator[Related]:
     """Relations of each product to others of its merchant, mostly to those with most sales."""
-    for product in products(count, newest):
+    for product in products:
         chance = random.Random(f"keyplan shop related {product.product_id}")  # noqa: S311 - see above
-        others = [element for element in _of_merchant(product.merchant_id, 1, newest) if element != product]
+        others = [element for element in products_of(product.merchant_id, newest) if element != product]
         for other in dict.fromkeys(
             choice.product_id for choice in chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))
         ):
@@ -244,7 +227,7 @@ def sample_order(number: int, newest: datetime) -> tuple[OrderDetails, list[Orde
     chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - see above
     at = newest - timedelta(minutes=number * MINUTES_AN_ORDER, seconds=chance.randrange(60) if number else 0)
     merchant = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
-    theirs = _of_merchant(merchant, _edition(number), newest)
+    theirs = products_of(merchant, newest)
     how_many = chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]
     chosen = {
         choice.product_id: choice for choice in chance.choices(theirs, cum_weights=zipf_sums(len(theirs)), k=how_many)

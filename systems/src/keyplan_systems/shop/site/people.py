@@ -36,7 +36,6 @@ class ShopPeople(People[Shop, User]):
         return user.email
 
     def roles(self, user: User) -> Collection[str]:
-        """The roles of a user who sells for a merchant."""
         return () if user.merchant_id is None else ("merchant", f"merchant {user.merchant_id}")
 
 
