@@ -42,7 +42,8 @@ _USERS = st.builds(
     created_at=_MOMENTS,
 )
 _EMAILS = st.sampled_from(["a@example.com", "b@example.com"])
-_CREDENTIALS = st.builds(Credential, user_id=_IDS, email=_EMAILS, changed_at=st.just(_DAY))
+_HASHES = st.sampled_from([None, "hash"])
+_CREDENTIALS = st.builds(Credential, user_id=_IDS, email=_EMAILS, password_hash=_HASHES, changed_at=st.just(_DAY))
 _FRONT_PAGES = st.builds(
     FrontPage,
     replica=st.integers(0, 3),
@@ -65,6 +66,7 @@ STRATEGIES: dict[Any, SearchStrategy[Any]] = {
     "slug": _SLUGS,
     "username": _USERNAMES,
     "email": _EMAILS,
+    "old_hash": _HASHES,
     "external_id": st.sampled_from(["7", "a#b"]),
     "provider": st.just("git#hub"),
     "published_at": _MOMENTS,
