@@ -175,9 +175,9 @@ def test_an_order_has_a_copy_of_the_address(shop: Shop) -> None:
 
 
 def test_registration_creates_a_credential(shop: Shop) -> None:
-    shop.sign_up(User(user_id="eve", email="eve@example.com", name="Eve"), "hash 1")
+    shop.register(User(user_id="eve", email="eve@example.com", name="Eve"), "hash 1")
     with pytest.raises(UniqueValueTaken):
-        shop.sign_up(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")
+        shop.register(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")
     assert shop.credential("eva") is None
     with pytest.raises(ConditionFailed):
         shop.set_password("eve", "another hash", "hash 3")

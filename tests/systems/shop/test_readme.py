@@ -86,7 +86,7 @@ def calls(shop: Shop) -> dict[str, Callable[[], object]]:
         "R9": lambda: shop.credential("u-001"),
         "R10": shop.unpaid_orders,
         "R11": shop.unpaid_refunds,
-        "W1": lambda: shop.register(User(user_id="new", email="new@example.com", name="New")),
+        "W1": lambda: shop.register(User(user_id="newer", email="newer@example.com", name="New"), "hash"),
         "W2": lambda: shop.add_product(Product(product_id="new", merchant_id="m", name="New", price_cents=1)),
         "W3": lambda: shop.restock("green-tea", 5),
         "W4": lambda: shop.edit_product("green-tea-tin", ProductDetails(name="Tin", category="tea", price_cents=500)),
@@ -105,7 +105,6 @@ def calls_around_orders(shop: Shop) -> dict[str, Callable[[], object]]:
     pending = next(each for each in shop.unpaid_orders() if each.user_id != "newer")
     cancelled = shop.cancel(shop.orders_to_ship("leafhouse").items[0].order_id)
     return {
-        "W13": lambda: shop.sign_up(User(user_id="newer", email="newer@example.com", name="New"), "hash"),
         "W14": lambda: shop.set_password("newer", "hash", "new hash"),
         **session_calls(shop),
         "W16": lambda: shop.add_merchant(Merchant(merchant_id="m", name="M")),

@@ -28,16 +28,14 @@ class CustomerWrites(Reads):
     """Writes of customers."""
 
     @write("W1")
-    def register(self, user: User) -> Writes[User]:
-        """Register a user. Raises ItemExists for a taken id, UniqueValueTaken for a taken email address."""
-        yield Create(user)
-        return user
+    def register(self, user: User, password_hash: Hash | None = None) -> Writes[User]:
+        """Register a user. Without a password, they can't sign in.
 
-    @write("W13")
-    def sign_up(self, user: User, password_hash: Hash) -> Writes[User]:
-        """Register a user with a password hash. Raises ItemExists, UniqueValueTaken for a taken email address."""
+        Raises ItemExists for a taken id, UniqueValueTaken for a taken email address.
+        """
         yield Create(user)
-        yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
+        if password_hash is not None:
+            yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
         return user
 
     @write("W14")

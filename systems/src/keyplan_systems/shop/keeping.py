@@ -38,10 +38,10 @@ def pay_refunds(shop: Shop, provider: Provider) -> int:
     for payment in items_of(shop.unpaid_refunds):
         key = f"{payment.order_id}/refund"
         try:
-            given = provider.give_back(key, payment.external_id or payment.order_id, payment.amount_cents)
+            refund_id = provider.give_back(key, payment.external_id or payment.order_id, payment.amount_cents)
         except Declined as error:
             _LOG.warning("refund %s was declined: %s", key, error)
             continue
-        shop.settle_refund(payment.order_id, given.external_id)
+        shop.settle_refund(payment.order_id, refund_id)
         paid += 1
     return paid

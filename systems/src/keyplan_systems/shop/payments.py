@@ -6,14 +6,7 @@ Each call has an idempotency key: a repeated key is the same payment.
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple, Protocol
-
-
-class Paid(NamedTuple):
-    """A payment or refund: the provider's id, and the amount in minor units."""
-
-    external_id: str
-    amount_cents: int
+from typing import Protocol
 
 
 class Declined(Exception):
@@ -28,12 +21,12 @@ class Provider(Protocol):
         """The name for customers."""
         ...
 
-    def take(self, order_id: str, amount_cents: int, card: str) -> Paid:
-        """Take a payment for an order. Idempotent for an order and card. Raises Declined."""
+    def take(self, order_id: str, amount_cents: int, card: str) -> str:
+        """Take a payment for an order; returns its id. Idempotent for an order and card. Raises Declined."""
         ...
 
-    def give_back(self, key: str, payment_id: str, amount_cents: int) -> Paid:
-        """Refund a payment. Idempotent by ``key``. Raises Declined."""
+    def give_back(self, key: str, payment_id: str, amount_cents: int) -> str:
+        """Refund a payment; returns the refund's id. Idempotent by ``key``. Raises Declined."""
         ...
 
 
@@ -44,17 +37,17 @@ class OfflineProvider:
     CARD = "4242 4242 4242 4242"
     DECLINED = "4000 0000 0000 0002"
 
-    def take(self, order_id: str, amount_cents: int, card: str) -> Paid:
+    def take(self, order_id: str, amount_cents: int, card: str) -> str:
         """Accept a card number, except DECLINED."""
         digits = card.replace(" ", "").replace("-", "")
         if not digits.isdecimal() or not digits.isascii() or not 12 <= len(digits) <= 19:
             raise Declined("Invalid card number.")
         if digits == self.DECLINED.replace(" ", ""):
             raise Declined("The card was declined. You were not charged.")
-        return Paid(f"test_{_id(order_id, str(amount_cents))}", amount_cents)
+        return f"test_{_id(order_id, str(amount_cents))}"
 
-    def give_back(self, key: str, payment_id: str, amount_cents: int) -> Paid:
-        return Paid(f"test_re_{_id(key, payment_id, str(amount_cents))}", amount_cents)
+    def give_back(self, key: str, payment_id: str, amount_cents: int) -> str:
+        return f"test_re_{_id(key, payment_id, str(amount_cents))}"
 
 
 def _id(*parts: str) -> str:

@@ -142,7 +142,7 @@ def _write_demo_users(design: Shop, newest: datetime) -> None:
     email, merchant = DEMO_USERS[1]
     seller = User(user_id="merchant", email=email, name="Merchant", merchant_id=merchant, created_at=newest)
     if design.credential(seller.user_id) is None:
-        design.sign_up(seller, DEMO_HASH)
+        design.register(seller, DEMO_HASH)
     customer = user_id(0)
     if design.credential(customer) is None:
         design.put(Credential(user_id=customer, password_hash=DEMO_HASH, changed_at=newest))

@@ -12,6 +12,7 @@ from keyplan_systems.shop.entities import HELD, OrderDetails, PostalAddress, Pro
 from keyplan_systems.shop.payments import Declined, Provider
 from keyplan_systems.shop.searching import found_products
 from keyplan_systems.shop.site.countries import COUNTRIES
+from keyplan_systems.shop.site.people import merchant_of
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
 
@@ -141,7 +142,7 @@ def set_address(turn: ShopTurn) -> Response:
 
 def pay(turn: ShopTurn, provider: Provider) -> Response:
     """Pay an order by card. If it was cancelled meanwhile, the payment is refunded."""
-    details = _own(turn)
+    details = order_in_url(turn)
     result = details.order
     if result.status != "pending":
         return turn.go(f"/orders/{result.order_id}")
@@ -149,14 +150,14 @@ def pay(turn: ShopTurn, provider: Provider) -> Response:
     if not turn.form:
         return order_page(turn, details, 422)
     try:
-        paid = provider.take(result.order_id, result.total_cents, card)
+        payment_id = provider.take(result.order_id, result.total_cents, card)
     except Declined as error:
         turn.form.fault("card", str(error))
         return order_page(turn, details, 422)
     try:
-        turn.design.pay(result.order_id, paid.external_id, paid.amount_cents)
+        turn.design.pay(result.order_id, payment_id, result.total_cents)
     except Refused:
-        provider.give_back(f"{result.order_id}/late", paid.external_id, paid.amount_cents)
+        provider.give_back(f"{result.order_id}/late", payment_id, result.total_cents)
         raise Problem(409, "The order was cancelled", "Nothing was charged.", (("Your orders", "/orders"),)) from None
     return turn.go(f"/orders/{result.order_id}", "paid")
 
@@ -167,11 +168,11 @@ def orders(turn: ShopTurn) -> Response:
 
 
 def order(turn: ShopTurn) -> Response:
-    return order_page(turn, _own(turn))
+    return order_page(turn, order_in_url(turn))
 
 
 def cancel_order(turn: ShopTurn) -> Response:
-    details = _own(turn)
+    details = order_in_url(turn)
     if details.order.status == "cancelled":  # canceled by a second click, or because it was unpaid
         return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
@@ -190,9 +191,12 @@ def order_page(turn: ShopTurn, details: OrderDetails, status: int = 200, *, sell
     )
 
 
-def _own(turn: ShopTurn) -> OrderDetails:
-    """The order in the URL, if it is the customer's. Raises Problem."""
-    details = turn.design.order_details(turn.path("order_id"))
-    if details is None or details.order.user_id != turn.person.user_id:
+def order_in_url(turn: ShopTurn, *, selling: bool = False) -> OrderDetails:
+    """The order in the URL, if it is the customer's or, with ``selling``, the merchant's. Raises Problem."""
+    details, person = turn.design.order_details(turn.path("order_id")), turn.person
+    if details is None:
+        raise not_found()
+    is_own = details.order.merchant_id == merchant_of(person) if selling else details.order.user_id == person.user_id
+    if not is_own:
         raise not_found()
     return details

@@ -29,7 +29,7 @@ class ShopPeople(People[Shop, User]):
 
     def add(self, login: str, name: str, password_hash: str) -> User:
         user = User(email=login, name=name)
-        self._design.sign_up(user, password_hash)
+        self._design.register(user, password_hash)
         return user
 
     def login(self, user: User) -> str:

@@ -12,9 +12,9 @@ from keyplan import Range, now
 from keyplan.errors import ItemExists, Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import Merchant, OrderDetails, OrderStatus, Product, ProductDetails, cents_of
+from keyplan_systems.shop.entities import Merchant, OrderStatus, Product, ProductDetails, cents_of
 from keyplan_systems.shop.searching import keep_found
-from keyplan_systems.shop.site.pages import order_page
+from keyplan_systems.shop.site.pages import order_in_url, order_page
 from keyplan_systems.shop.site.people import merchant_of
 from keyplan_systems.site.files import Files
 from keyplan_systems.site.pictures import picture_from
@@ -51,11 +51,11 @@ class Selling:
         return turn.page("selling.html", status=status, statuses=STATUSES, orders=page.items, cursor=page.cursor)
 
     def order(self, turn: ShopTurn) -> Response:
-        return order_page(turn, _own_order(turn), selling=True)
+        return order_page(turn, order_in_url(turn, selling=True), selling=True)
 
     def act(self, turn: ShopTurn) -> Response:
         """Ship or cancel an order."""
-        shop, order_id = turn.design, _own_order(turn).order.order_id
+        shop, order_id = turn.design, order_in_url(turn, selling=True).order.order_id
         match turn.path("action"):
             case "ship":
                 shop.ship(order_id, turn.form.text("tracking", "Tracking number", 200, required=False) or None)
@@ -177,14 +177,6 @@ def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
     if not form or not cents:
         return None, None
     return ProductDetails(**given, price_cents=cents, listed=bool(form["listed"])), more
-
-
-def _own_order(turn: ShopTurn) -> OrderDetails:
-    """The order in the URL, if it is the merchant's. Raises Problem."""
-    details = turn.design.order_details(turn.path("order_id"))
-    if details is None or details.order.merchant_id != merchant_of(turn.person):
-        raise not_found()
-    return details
 
 
 def _own_product(turn: ShopTurn) -> Product:
