@@ -31,7 +31,11 @@ def edit(shop: Shop, product_id: str, **changes: Any) -> Product:
     product = shop.product(product_id)
     assert product is not None
     names = ("name", "description", "category", "price_cents", "picture")
-    given = {**{name: getattr(product, name) for name in names}, "listed": product.listed_at is not None, **changes}
+    given: dict[str, Any] = {
+        **{name: getattr(product, name) for name in names},
+        "listed": product.listed_at is not None,
+        **changes,
+    }
     return shop.edit_product(product_id, ProductDetails(**given))
 
 

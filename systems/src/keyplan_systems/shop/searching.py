@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 
-from keyplan_systems.paging import items_of_ids, pages_of
+from keyplan_systems.paging import items_of, items_of_ids
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Product
 from keyplan_systems.site.searching import Document, Search, search_beside
@@ -22,22 +22,14 @@ def search_of(shop: Shop) -> Search:
 
 def rebuild(shop: Shop, search: Search) -> int:
     """Rebuild the index from the store; returns the number of products."""
-    return search.replace_all(_documents(shop))
+    return search.replace_all(_documents(shop, items_of(partial(shop.new_products, limit=PAGE))))
 
 
-def _documents(shop: Shop) -> Iterator[Document]:
-    names: dict[str, str] = {}
-    for page in pages_of(partial(shop.new_products, limit=PAGE)):
-        yield from _of_products(shop, page.items, names)
-
-
-def _of_products(shop: Shop, products: Sequence[Product], names: dict[str, str]) -> Iterator[Document]:
-    """Products as documents; ``names`` caches the merchants' names."""
+def _documents(shop: Shop, products: Iterable[Product]) -> Iterator[Document]:
+    merchants = cache(shop.merchant)
     for product in products:
-        if product.merchant_id not in names:
-            merchant = shop.merchant(product.merchant_id)
-            names[product.merchant_id] = "" if merchant is None else merchant.name
-        sellers = f"{names[product.merchant_id]} {product.merchant_id}"
+        merchant = merchants(product.merchant_id)
+        sellers = f"{merchant.name if merchant else ''} {product.merchant_id}"
         yield Document(product.product_id, product.name, product.category, sellers, product.description)
 
 
@@ -47,7 +39,7 @@ def keep_found(shop: Shop, search: Search, product_id: str) -> None:
     if product is None or product.listed_at is None:
         search.remove(product_id)
     else:
-        search.put(next(_of_products(shop, [product], {})))
+        search.put(next(_documents(shop, [product])))
 
 
 def found_products(shop: Shop, search: Search, query: str, limit: int) -> list[Product]:
