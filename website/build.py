@@ -21,7 +21,6 @@ from website.reference import REFERENCES, reference_page
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / ".cache" / "website"
-SITE = FOLDER / "site"
 SYSTEMS = ("blog", "cms", "social", "shop", "papers")
 OTHER_PAGES = {
     "README.md": "readme.md",
@@ -148,30 +147,30 @@ def _markdown_twins(pages: Path, site: Path) -> None:
     (site / "llms-full.txt").write_text("\n\n".join(whole), encoding="utf-8")
 
 
-def build() -> Path:
-    """Build the site, and return its folder. Raises BuildError."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    pages = FOLDER / "docs"
+def build(folder: Path = FOLDER) -> Path:
+    """Build the site in an empty folder, and return the folder of its pages. Raises BuildError."""
+    pages, site = folder / "docs", folder / "site"
     pages.mkdir(parents=True)
     _stage(pages)
     settings = (Path(__file__).parent / "zensical.toml").read_text(encoding="utf-8")
-    for folder in ("rules", "decisions"):
-        names = ["index.md", *sorted(path.name for path in (pages / folder).glob("*.md") if path.name != "index.md")]
-        settings = settings.replace(f"[{folder.upper()}]", str([f"{folder}/{name}" for name in names]))
-    (FOLDER / "zensical.toml").write_text(settings, encoding="utf-8")
+    for listed in ("rules", "decisions"):
+        names = ["index.md", *sorted(path.name for path in (pages / listed).glob("*.md") if path.name != "index.md")]
+        settings = settings.replace(f"[{listed.upper()}]", str([f"{listed}/{name}" for name in names]))
+    (folder / "zensical.toml").write_text(settings, encoding="utf-8")
     command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     environment = {**os.environ, "NO_COLOR": "1"}
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise BuildError(done.stdout + done.stderr)
-    problems = broken_links(SITE)
+    problems = broken_links(site)
     if problems:
         raise BuildError("\n".join(problems))
-    _markdown_twins(pages, SITE)
-    return SITE
+    _markdown_twins(pages, site)
+    return site
 
 
 if __name__ == "__main__":
+    shutil.rmtree(FOLDER, ignore_errors=True)
     try:
         print(build())
     except BuildError as error:

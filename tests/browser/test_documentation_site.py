@@ -23,9 +23,9 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the site. The build checks every link and anchor."""
-    handler = functools.partial(_Quiet, directory=str(build()))
+    handler = functools.partial(_Quiet, directory=str(build(tmp_path_factory.mktemp("website"))))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
