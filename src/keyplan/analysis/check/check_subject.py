@@ -95,7 +95,7 @@ def ranged(query: Query) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The load of one pattern on the busiest partition of a key, in units/s. ``one_item``: mostly on one item."""
+    """The load of one pattern on the busiest partition of a key, in units/s. ``one_item``: one item gets most of it."""
 
     entity: CompiledEntity
     key: CompiledKey
@@ -132,7 +132,7 @@ class BusiestPartition:
 
     @property
     def shards_needed(self) -> int:
-        """The shards of the key that keep each partition below 70 % of its limit."""
+        """The number of shards that keeps each partition of the key below 70 % of its limit."""
         units = self.per_second * self.worst.key.shards
         return max(1, math.ceil(round(units / (self.limit * HEADROOM), 6)))
 
@@ -237,7 +237,7 @@ class Subject:
     # Values
 
     def partitions(self, entity: CompiledEntity, key: CompiledKey) -> int | None:
-        """How many partition key values a key can have, without shards. None: any number."""
+        """The number of partition key values that a key can have, without shards; None if unlimited."""
         count = 1
         for values in self.partition_values(entity, key).values():
             if values is None:
@@ -246,7 +246,7 @@ class Subject:
         return count
 
     def partition_values(self, entity: CompiledEntity, key: CompiledKey) -> dict[str, tuple[Any, ...] | None]:
-        """The fields in a partition key, with the possible values of each by ``when=``, type or patterns. None: any."""
+        """The fields of a partition key with their possible values by ``when=``, type or patterns (None: any)."""
         return {name: self._values_in(entity, key, name) for name in fields_in(key.partition)}
 
     def _values_in(self, entity: CompiledEntity, key: CompiledKey, name: str) -> tuple[Any, ...] | None:

@@ -80,7 +80,7 @@ class Report:
     """Findings of the baseline that are no more: code and place."""
 
     def fails(self, at_least: Severity | None) -> bool:
-        """Whether a finding that counts has at least this severity. None: nothing fails."""
+        """Whether a finding that counts has at least this severity; False for None."""
         return at_least is not None and any(finding.severity >= at_least for finding in self.counted())
 
     def counted(self) -> Iterable[Finding]:

@@ -69,7 +69,7 @@ class Payer:
         self.replicas = tuple(replicas)
         self.settings: TableSettings = estimate.traffic.table
 
-    # The whole table
+    # Bills of the whole table
 
     def on_demand(self, table_class: TableClass = "standard") -> Bill:
         """On demand: every request unit at the average rates, storage and enabled features."""
@@ -78,7 +78,7 @@ class Payer:
         return Bill(_named("on-demand", table_class), (*charges, *self.stored(table_class)))
 
     def provisioned(self, table_class: TableClass = "standard", *, peak: bool = True) -> Bill:
-        """Capacity for every hour: for the peak, or following the average as auto scaling at best does."""
+        """Capacity for every hour: for the peak, or for the average rate, which is the best case of auto scaling."""
         rates = self.estimate.throughput(peak=peak)
         charges = [charge for target, rate in rates.items() for charge in self._capacity(target, rate, table_class)]
         name = "provisioned for the peak" if peak else "provisioned, scaled to the average"
@@ -113,7 +113,7 @@ class Payer:
         return {bill.name: bill for bill in (*self.bills(), self.idle())}
 
     def chosen(self) -> Bill:
-        """The bill by the traffic file's own settings: its billing mode and table class."""
+        """The bill for the billing mode and the table class in the traffic file."""
         if self.settings.billing == "provisioned":
             return self.provisioned(self.settings.table_class)
         return self.on_demand(self.settings.table_class)
@@ -125,7 +125,7 @@ class Payer:
         a_month = _total(each for target, rate in rates.items() for each in self._requests(target, rate, table_class))
         return None if a_month is None else a_month / HOURS
 
-    # One pattern, one target
+    # Costs of one pattern or one target
 
     def call_usd(self, pattern: PatternEstimate) -> float | None:
         """The cost of one call of a pattern on demand; None if it couldn't be estimated, or a price is missing."""
@@ -141,7 +141,7 @@ class Payer:
         return _total(self._of_pattern(pattern, pattern.load.per_second))
 
     def pattern_charges(self, pattern: PatternEstimate) -> list[Charge]:
-        """The same, target by target, each with its arithmetic."""
+        """The charges of a month's calls by target, each with its arithmetic."""
         return list(self._of_pattern(pattern, pattern.load.per_second or 0.0))
 
     def _of_pattern(self, pattern: PatternEstimate, rate: float) -> Iterator[Charge]:

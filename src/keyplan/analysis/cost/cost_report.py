@@ -179,7 +179,7 @@ def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """One pattern, table, index or billing mode in two designs, in units per call or USD per month. None: absent."""
+    """One pattern, table, index or billing mode in two designs, in units per call or USD per month; None if absent."""
 
     what: str
     name: str
@@ -194,7 +194,7 @@ class Difference:
 
 
 def difference(old: Payer, new: Payer) -> list[Difference]:
-    """The differences under the same traffic and prices, without patterns that one design can't estimate."""
+    """The differences under the same traffic and prices, without patterns that can't be estimated in one design."""
     before, after = map(_figures, _comparable(old, new))
     names = sorted({**before, **after}, key=lambda figure: list(_UNITS).index(figure[0]))
     return [Difference(*figure, before.get(figure), after.get(figure)) for figure in names]

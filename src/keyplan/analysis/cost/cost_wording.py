@@ -32,7 +32,7 @@ def bill_usd(bill: Bill | None) -> str:
 
 
 def without(payer: Payer) -> str | None:
-    """The prices that the bills lack; None if none is missing."""
+    """The prices missing from the bills; None if there are none."""
     price_lists = [price_list for price_list in (payer.prices, *payer.replicas) if not price_list.usd]
     result = [price_list.source for price_list in price_lists]
     missing = list(dict.fromkeys(what for bill in payer.bills() for what in bill.missing))

@@ -21,7 +21,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 class FoundItem(NamedTuple):
-    """An evaluated item or entry. ``passes``: it is in the result; ``own_bytes``: its item's, for a completed entry."""
+    """An evaluated item or entry. ``passes``: it is in the result; ``own_bytes``: of a completed entry's item."""
 
     place: Place
     size_bytes: int

@@ -54,7 +54,7 @@ def get_item(size_bytes: int | None, *, consistent: bool, what: str = "item") ->
 
 
 def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "item") -> Request:
-    """A BatchGetItem: each item is rounded up separately. None: it doesn't exist."""
+    """A BatchGetItem: each item is rounded up separately; None for a missing item."""
     units = sum(read_units(size or 0, consistent=consistent) for size in sizes)
     distinct = sorted({size or 0 for size in sizes})
     if len(distinct) == 1:

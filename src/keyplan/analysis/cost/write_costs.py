@@ -60,7 +60,7 @@ class WriteCost:
 
 
 def estimate_write(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts) -> WriteCost:
-    """The cost of a typical call of a write. One that always fails has none; ``failure`` gives the reason."""
+    """The cost of a typical call of a write. If the write always fails, ``failure`` is the reason."""
     analysis = analyzer.analysis(pattern)
     faults = analysis.faults()
     failure = "; ".join(fault.message for fault in faults) or analysis.runs.unknown
@@ -155,7 +155,7 @@ def write_requests(table: Table, run: DryRun) -> Iterator[Request]:
             yield Request("BatchWriteItem", tuple(lines))
 
 
-# The units of one item's change
+# Units of the change of one item
 
 
 def lines_of(mutation: Mutation, table: Table, *, transactional: bool) -> Iterator[Line]:
@@ -181,7 +181,7 @@ def _index_line(mutation: Mutation, table: Table, index: Index) -> Line | None:
         return None
     if before is None or after is None:
         entry = after or before
-        assert entry is not None  # noqa: S101 - one of them is
+        assert entry is not None  # noqa: S101 - one of them isn't None
         size = entry.size_bytes
         what = "new entry" if before is None else "entry removed"
         return Line("write", index.name, entry_units(size), f"{what}, {_blocks(size)} = {entry_units(size):g}")
@@ -199,7 +199,7 @@ def _blocks(size_bytes: int) -> str:
     return f"{size_bytes:,} B → {max(1, -(-size_bytes // WRITE_UNIT_BYTES)):,} × 1 KB"
 
 
-# Calls that fail
+# Failed calls
 
 
 def _failing(cost: WriteCost, share: float) -> WriteCost:
@@ -221,11 +221,11 @@ def _failing(cost: WriteCost, share: float) -> WriteCost:
     return replace(cost, requests=requests, fails=share)
 
 
-# What is stored
+# Stored items
 
 
 def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffic) -> Traffic:
-    """The traffic with a number of items for each ``kept_days`` without ``count``: those created in that time."""
+    """The traffic, with ``count`` set to the items created in ``kept_days`` if it has only that."""
     wanted = {
         name: element.kept_days
         for name, element in traffic.entities.items()

@@ -150,8 +150,8 @@ def _is_stored(entity: CompiledEntity, attribute: KeyAttribute, template: Templa
                 return str(held) == str(template)
     field = next((each for each in entity.fields.values() if each.attribute == attribute.name), None)
     if field is None or not field.required or field.made_anew or str(template) != f"{{{field.name}}}":
-        return False  # items older than a field with a default lack it
-    return stored_field(entity, field.name).tag == attribute.type  # a bool isn't stored as the key would hold it
+        return False  # older items can lack a field with a default
+    return stored_field(entity, field.name).tag == attribute.type  # a bool, for example, has another form in keys
 
 
 def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:

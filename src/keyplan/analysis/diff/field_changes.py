@@ -105,7 +105,7 @@ def _in_key(key: str) -> str:
 
 
 def copied(entity: CompiledEntity, *, is_moved: bool = False) -> str:
-    """The recipe to read an item with the old design and write it with the new one; ``is_moved``: under another key."""
+    """How to read items with the old design and write them with the new one; ``is_moved``: under another key."""
     code = f"{entity.name}.model_validate(item.model_dump(round_trip=True), by_name=True)"
     if entity.claims:
         code = f"old.delete(item); new.create({code})"
@@ -198,7 +198,7 @@ def _stored_type_changes(
 ) -> Iterator[Change]:
     """Another DynamoDB type for the same values, such as a set that becomes a list."""
     if old.codec is not None or new.codec is not None:
-        return  # reported as a stored format
+        return  # reported as a changed stored format
     was, now = stored_field(before, old.name), stored_field(after, new.name)
     if was.tag is None or now.tag is None or was.tag == now.tag:
         return
@@ -258,7 +258,7 @@ def source_text(function: Callable[..., Any] | None) -> str | None:
         return str(getattr(function, "__qualname__", repr(function)))
     try:
         return ast.unparse(parsed(text))  # without comments and formatting
-    except SyntaxError:  # a lambda within a longer expression
+    except SyntaxError:  # a lambda in a longer expression isn't a statement
         return text
 
 

@@ -16,7 +16,7 @@ Pattern = ReadPattern | WritePattern
 
 
 def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """The changes of the patterns. One with the same id and a different name is renamed."""
+    """The changes of the patterns. A pattern with the same id and another name is renamed."""
     left = {name: element for name, element in old.patterns.items() if name not in new.patterns}
     for name, pattern in new.patterns.items():
         place = f"{new.name}.{name}"

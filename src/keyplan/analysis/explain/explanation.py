@@ -119,7 +119,7 @@ def nothing(request: Request) -> dict[str, Any]:
 
 
 def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]] = nothing) -> list[Request]:
-    """The requests of a conversation if nothing is found. A missing item ends it, as it ends the call."""
+    """The requests of a conversation if nothing is found. A missing item ends the conversation, like a real call."""
     requests: list[Request] = []
     with suppress(ResponseError):
         _ask(conversation, respond, requests)
@@ -150,7 +150,7 @@ class _Responding:
 def requests_of_write(
     analysis: WriteAnalysis, cls: type[Any], bound: dict[str, Any]
 ) -> tuple[tuple[Request, ...], str]:
-    """The requests of a write on an empty table, and a note on what depends on data."""
+    """The requests of a write on an empty table, and a note on the parts that depend on data."""
     design, pattern, code = analysis.design, analysis.pattern, analysis.code
     if code.not_run:
         return (), f"The requests are unknown: {code.not_run}."
@@ -214,8 +214,8 @@ def _write_proof(analysis: WriteAnalysis) -> str:
 class Explanation:
     """The requests of a pattern, its key, and why it needs no scan.
 
-    ``requests``: exact for the arguments; with ``symbolic``, names in braces replace them. ``note``: what depends
-    on data. ``limit``: in items. ``others``: the keys that aren't used, with the reasons.
+    ``requests``: exact for the arguments; with ``symbolic``, names in braces replace them. ``note``: the parts that
+    depend on data. ``limit``: in items. ``others``: the keys that aren't used, with the reasons.
     """
 
     id: str

@@ -100,7 +100,7 @@ class _SymbolicBuckets(Buckets):
     """The time buckets of an unknown range: one represents all."""
 
     def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """One symbolic bucket for all; the buckets of a known range."""
+        """The buckets of a known range; one symbolic bucket for an unknown range."""
         asked: Range[Any] | None = values[self.field]
         if asked is None or not any(isinstance(bound, Symbol) for bound in (asked.lower, asked.upper)):
             return Buckets.sets(self, values, ascending=ascending)
@@ -117,7 +117,7 @@ class Symbols:
         self._entities: dict[int, CompiledEntity] = {}
 
     def number(self, shown: str) -> str:
-        """A number for a symbol, because Number and Binary attributes accept no string. Later ones are larger."""
+        """A number for a symbol, because Number and Binary attributes accept no string. The numbers ascend."""
         token = str(_NUMBER_BASE + len(self._numbers))
         self._numbers[token] = shown
         return token

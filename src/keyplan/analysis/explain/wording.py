@@ -26,7 +26,7 @@ def consistent(plan: plans.Plan) -> bool:
 
 
 def key_names(plan: plans.Plan) -> list[str]:
-    """The keys that serve, by entity and name, in the order of the requests."""
+    """The keys that the plan uses, by entity and name, in the order of the requests."""
     match plan:
         case plans.GetPlan() | plans.BatchGetPlan():
             return [f"{plan.entity.name}.{plan.entity.primary.name}"]
@@ -75,7 +75,7 @@ def conditions(requests: Iterable[Request], plan: plans.Plan) -> str:
     if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
     shown = list(texts)
-    if len(shown) <= CONDITIONS_MAX + 1:  # "and 1 more" would be no shorter
+    if len(shown) <= CONDITIONS_MAX + 1:  # "and 1 more" wouldn't be shorter
         return " → ".join(shown)
     more = f" → and {len(shown) - CONDITIONS_MAX} more"
     return " → ".join(shown[:CONDITIONS_MAX]) + more
@@ -239,7 +239,7 @@ def _through_proof(plan: plans.ThroughPlan, pattern: plans.ReadPattern) -> str:
 
 
 def as_stored(plan: plans.Plan) -> str:
-    """What a key's strings don't show: letter case, stored formats and labels; empty if there is nothing."""
+    """Facts that a key's strings don't show: letter case, stored formats and labels; empty if there are none."""
     facts: dict[str, None] = {}
     for entity, key in _keys_of(plan):
         for variable in (variable for _, template in key.attributes for variable in template.variables):

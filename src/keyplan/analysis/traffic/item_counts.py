@@ -53,7 +53,7 @@ class Finds:
         return ITEMS_ASSUMED if domain is None else min(ITEMS_ASSUMED, len(domain))
 
     def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
-        """How many items a typical call within a write finds."""
+        """The number of items that a typical call within a write finds."""
         limit = self.limit(pattern, arguments)
         count = int(self.count(pattern, limit, within_a_write=True)[0])
         return count if limit is None else min(count, limit)
@@ -84,7 +84,7 @@ class Finds:
         """The number of items in a partition of the result's entities, or in the table, from the traffic file."""
         plan = pattern.plan
         if isinstance(plan, ScanPlan) and plan.index is not None:
-            return None  # the number of its entries isn't known
+            return None  # the number of index entries is unknown
         if isinstance(plan, ScanPlan):
             counts = [stored.count for stored in self.traffic.entities.values()]
             return sum(count or 0 for count in counts) if any(counts) else None

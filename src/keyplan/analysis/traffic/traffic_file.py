@@ -35,13 +35,13 @@ CHOSEN = 64
 
 
 def constants_of(entity: CompiledEntity, name: str) -> list[tuple[Any, ...]]:
-    """The values of a field, without None, with which keys contain an item; once per key."""
+    """For each key with the field in ``when=``, the values of the field with which the key contains an item."""
     result = (tuple(value for value in key.when[name] if value is not None) for key in entity.keys if name in key.when)
     return [values for values in dict.fromkeys(result) if values]
 
 
 def unshared(entity: CompiledEntity, name: str) -> str | None:
-    """Why a field can't have a share; None if it can."""
+    """The reason why a field can't have a share of items; None if it can."""
     field = entity.fields[name]
     constants = constants_of(entity, name)
     if field.computed:

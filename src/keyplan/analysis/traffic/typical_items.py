@@ -92,7 +92,7 @@ class Typical:
         return result
 
     def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
-        """The same, with the given item sizes for these entities."""
+        """Typical items with this item size for these entities."""
         sized = {name: replace(self._stored[name], item_bytes=item_bytes) for name in names}
         return Typical(self.design, {**self._stored, **sized}, self._filling)
 

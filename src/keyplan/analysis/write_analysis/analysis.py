@@ -1,4 +1,4 @@
-"""What a write does: its reads, its actions, the permissions that it needs, and the reason if it always fails."""
+"""The effects of a write: its reads, its actions, the permissions that it needs, and the reason if it always fails."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PLAIN = {str, bool, bytes, UUID, datetime, date}
 
 @dataclass(frozen=True, slots=True)
 class BodyFault:
-    """Why an action, or a whole write, always fails. ``line``: in the write's code, if known."""
+    """The reason why an action, or a whole write, always fails. ``line``: in the write's code, if known."""
 
     message: str
     hint: str

@@ -1,8 +1,8 @@
-"""What a write's body can do, read from its syntax tree: the reads and actions of every branch.
+"""The possible reads and actions of a write's body, in every branch of its syntax tree.
 
 The body, and the author's functions that it calls, are evaluated once with abstract values: which entity a value is an
 instance of, and whether it comes from a read. Names are resolved: ``from keyplan import Create as New`` is Create.
-Anything that the code doesn't determine is open.
+A value that the code doesn't determine is ``OPEN``.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """The known facts of a value. ``known``: the object that its name refers to. ``cls``: the entity class that it, or
-    each of its elements, is an instance of; ``returns``: that of the result of ``yield from``. ``given``: the fields
-    that it is constructed or copied with; ``parts``: of a tuple. ``checked``: the fields that were tested.
+    """The known facts of a value. ``known``: the object that its name refers to. ``cls``: the entity class of the
+    value or its elements; ``returns``: the class of the result of ``yield from``. ``given``: the fields that it is
+    constructed or copied with; ``parts``: the elements of a tuple. ``checked``: the fields that were tested.
 
-    ``read``: it comes from a read; ``asked``: it is an item that was read; ``computed``: computed from what was read;
-    ``grown``: what was read, and more. ``fields``: the entities' fields that it uses; ``results`` and ``counts``:
-    the reads whose result, or number of items, it uses. ``unbounded``: a parameter or read of any number of elements.
+    ``read``: it comes from a read; ``asked``: it is an item that was read; ``computed``: it is computed from a read;
+    ``grown``: it extends a read value. ``fields``: the entities' fields that it uses; ``results`` and ``counts``: the
+    reads whose result, or number of items, it uses. ``unbounded``: the parameter or read with any number of elements.
     ``actions``: the actions that it can be; ``path``: the part that ``at()`` selects.
     """
 
@@ -134,7 +134,7 @@ class _Reader:
         self._bases = [base for base in bases if base.__module__.partition(".")[0] not in libraries]
 
     def call(self, function: Any, arguments: Mapping[str, Value], loops: Sequence[_Loop]) -> Value | None:
-        """Evaluate a function's body. Returns what it returns; None if its source can't be read."""
+        """Evaluate a function's body, and return its result; None if its source can't be read."""
         code = unwrapped(function)
         node = None if code is None else self.sources.function(code)
         if node is None or function in self._running:
@@ -232,7 +232,7 @@ class _Scope:
                     if case.guard is not None:
                         self._tested(case.guard)
                     self._statements(case.body)
-            case ast.FunctionDef(name=name):  # assumed to be called here
+            case ast.FunctionDef(name=name):  # assume that it is called here
                 self.names |= {argument.arg: Value() for argument in node.args.args} | {name: Value(known=LOCAL)}
                 self._statements(node.body)
             case ast.Return(value=ast.expr() as value):
@@ -765,6 +765,6 @@ def _named(node: ast.expr) -> Iterator[str]:
 def _closure(function: Any) -> dict[str, Value]:
     result = {name: Value() for name in function.__code__.co_freevars}
     for name, cell in zip(result, function.__closure__ or (), strict=False):
-        with suppress(ValueError):  # it isn't assigned yet
+        with suppress(ValueError):  # the cell isn't assigned yet
             result[name] = Value(cell.cell_contents)
     return result

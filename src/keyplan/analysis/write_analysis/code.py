@@ -1,4 +1,4 @@
-"""What a write's code can do, as data: its actions with what they change, and its reads."""
+"""The possible effects of a write's code, as data: its actions with their changes, and its reads."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Action:
     that aren't named. ``built``: the fields of an instance that is constructed in the write. ``constants``: fields with
     a literal value, as a change or in ``only_if``. ``lowered``: fields with ``Add(-amount)`` of a variable.
 
-    ``from_read``: fields whose new value is computed from what was read; ``grown``: fields that get their previous
-    contents and more; ``keyed``: maps that get a nonliteral key; ``checked``: fields that the code tests before.
-    ``asked_for``: its item was read by the write.
+    ``from_read``: fields whose new value is computed from a read; ``grown``: fields whose previous contents are
+    extended; ``keyed``: maps that get a nonliteral key; ``checked``: fields that the code tests before. ``asked_for``:
+    the write has read the item.
 
-    ``conditional``: it has ``only_if``, about ``expects``. ``creates``: ``or_create``; ``must_exist``: ``if_missing``;
-    ``once``: ``idempotent``, with a token built from ``named_by``. ``looped``: in a loop; ``unbounded``: what that loop
-    iterates over, if nothing bounds its length. ``batched``: in a Batch.
+    ``conditional``: it has ``only_if`` on the fields in ``expects``. ``creates``: ``or_create``; ``must_exist``:
+    ``if_missing``; ``once``: ``idempotent``, with a token built from the fields in ``named_by``. ``looped``: in a loop;
+    ``unbounded``: the loop's iterable if its length is unlimited. ``batched``: in a Batch.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Action:
 
     @property
     def moving(self) -> frozenset[str]:
-        """The fields that change with each call: by ``Add``, or computed from what was read."""
+        """The fields that change with each call: by ``Add``, or computed from a read."""
         return frozenset(self.from_read | {name for name, change in self.changes.items() if change == "Add"})
 
 
@@ -69,7 +69,7 @@ class Ask:
 
 @dataclass
 class WrittenCode:
-    """A write's code. ``known``: its source could be read; ``mentioned``: kinds of action; ``loops``: in a loop."""
+    """A write's code. ``known``: its source is readable; ``mentioned``: its kinds of actions; ``loops``: in a loop."""
 
     pattern: WritePattern
     known: bool = False
@@ -97,7 +97,7 @@ class WrittenCode:
 
     @property
     def not_run(self) -> str | None:
-        """Why its body isn't run; None if it can run."""
+        """The reason why the body isn't run; None if it can run."""
         if not self.known:
             return "its body isn't run: its source can't be read"
         calls = (f"calls {name}, which can't be followed" for name in self.not_followed)

@@ -1,7 +1,7 @@
-"""Dry runs of writes: the body runs without a store, once where every read finds an item and once where none does.
+"""Dry runs of writes: the body runs without a store, once if every read finds an item and once if none does.
 
-The client's compiler turns each action into item changes. Nothing is sent, and conditions count as fulfilled. A body is
-run only when a command that analyzes writes asks for it, and not if it has side effects (``outside_calls.py``).
+The client's compiler turns each action into item changes. Nothing is sent, and conditions are assumed to be true. Only
+commands that analyze writes run a body, and only if it has no side effects (``outside_calls.py``).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Mutation:
 
 
 class Refused(Exception):
-    """The client rejects an action (None: all of them together) with ``error``. ``always``: for any values."""
+    """The client rejects an action (None: the whole write) with ``error``. ``always``: whatever the values are."""
 
     def __init__(self, error: KeyplanError, action: Any = None, *, always: bool) -> None:
         super().__init__(str(error))
@@ -81,7 +81,7 @@ class Refused(Exception):
 
 @dataclass
 class DryRun:
-    """What one dry run did: its reads, the items that it changed, the entities that it put or updated.
+    """The result of one dry run: its reads, the items that it changed, the entities that it put or updated.
 
     ``case``: which items existed. ``single``: the operation, if its only action is sent as one request. ``batches``:
     the changes of each Batch. ``there``: the items that existed. ``notes``: assumptions.
@@ -144,7 +144,7 @@ def dry_runs(
             errors.append(error if isinstance(error, Exception) else RuntimeError("it exits"))
         else:
             if case.extra and not any(asked.nothing and asked.pattern.name in case.extra for asked in run.asked):
-                continue  # it calls none of the reads that find nothing in this case only
+                continue  # no call of a read that finds nothing in this case only
             (done if run.items else idle).append(run)
     unknown = None
     if not done and not idle:
@@ -170,7 +170,7 @@ def _run(cls: type[Any], pattern: WritePattern, world: TypicalWorld, traffic: Tr
     """One dry run. Raises what the body raises, Refused, and Problem for a body that doesn't end."""
     load = traffic.patterns.get(pattern.name, Load())
     arguments = arguments_of(world, pattern, {**(load.arguments or {}), **world.case.example.arguments})
-    world.there.clear()  # the arguments aren't stored yet
+    world.there.clear()  # instances in the arguments don't exist yet
     nowhere = object.__new__(cls)  # a design without a store: the body uses only the ``read`` of its reads
     actions = pattern.function(nowhere, **arguments)
     run = dry_run(world.design, world, actions, case=world.case.name, joined=bool(load.in_transaction))

@@ -1,6 +1,6 @@
 """Calls in a write's body that do I/O, wait, or can't be followed: such a body isn't run.
 
-The author's own functions are followed. Of libraries, only the modules below are known to have no side effects.
+The author's own functions are followed. Only the library modules below are known to have no side effects.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ def outside_calls(
         yield from _of_object(known, text, is_followed)
     elif isinstance(target, ast.Attribute):
         if isinstance(owner, ModuleType) or target.attr in {"read", "in_transaction"}:
-            return  # a dry run finds a name that the module lacks
+            return  # if the module lacks the name, a dry run reports it
         if owner is not OPEN and owner is not LOCAL and not isinstance(owner, type):
-            # An object of the module: a logger, a regular expression, a client
+            # An object in the module, such as a logger, a regular expression or a client
             yield from _of_object(getattr(type(owner), target.attr, None), text, is_followed, type(owner))
         elif call.root is not OPEN and type(call.root).__module__.partition(".")[0] in _WITHOUT_EFFECT - {"keyplan"}:
             return  # ``PARSER.block.parse``

@@ -40,7 +40,7 @@ class Sources:
         return _functions_of(_text(code.co_filename)).get(code.co_firstlineno)
 
     def of_function(self, code: CodeType, line: int | None = None) -> Source | None:
-        """The location of a function's ``def``; or ``line``, if it is in the function."""
+        """The location of a function's ``def``, or of ``line`` if it is in the function."""
         node = self.function(code)
         if node is None:
             return None

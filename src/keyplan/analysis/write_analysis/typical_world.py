@@ -78,7 +78,7 @@ class TypicalWorld:
         return Asked(pattern, arguments, self._answer(pattern, {**arguments, **constants}))
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
-        """A typical instance with these values and those of the example. It exists from now on."""
+        """A typical instance with these values and those of the example, added to the existing items."""
         given = self.case.example.fields.get(entity.cls, {})
         result = self.values.instance(entity, {**given, **known}, serial)
         self.there.append(result)
@@ -211,14 +211,14 @@ def _argument(world: TypicalWorld, parameter: Parameter, shared: Fields, others:
         entity = design.entities[classes[0]]
         kind = kind_of(parameter.annotation)
         alike = 0 if kind in {list, tuple} else sum(type(other) is entity.cls for other in others)
-        names = entity.fields.keys() - (entity.key_fields if alike else ())  # two accounts differ
+        names = entity.fields.keys() - (entity.key_fields if alike else ())  # two instances need different keys
         named = {name: value for name, value in shared.items() if name in names}
         if kind in {list, tuple}:
             return kind(world.instance(entity, named, at) for at in range(ELEMENTS))
         return world.instance(entity, named, alike)
     if choices := choices_of(parameter.annotation):
         return choices[-1]
-    # A key names an item that exists; other strings are new
+    # A key identifies an existing item; other strings are new
     in_key = any(parameter.name in entity.key_fields for entity in design.entities.values())
     serial = 0 if in_key else 1
     value = _plain(world, parameter, serial)

@@ -21,7 +21,7 @@ def _find(subject: Subject) -> Remarks:
         batched = dict.fromkeys(_names(written, "Put", batched=True))
         beside = dict.fromkeys(name for name in _names(written, batched=False) if name not in batched)
         kinds = {action.kind for action in written.actions if action.batched and not action.looped}
-        if kinds >= {"Put", "Delete"}:  # it moves an item
+        if kinds >= {"Put", "Delete"}:  # the batch moves an item
             deleted = " and ".join(_names(written, "Delete", batched=True))
             moved = f"its Batch deletes {deleted} and puts {' and '.join(batched)}: one can succeed and the other fail"
             yield Remark(written.pattern.place, moved, "yield the actions without Batch, as one transaction")

@@ -21,9 +21,9 @@ def _find(subject: Subject) -> Remarks:
             line = next(ask.line for ask in written.asks if ask.name == name and ask.looped)
             pattern = subject.design.reads[name]
             if any(parameter.kind is ParameterKind.EACH for parameter in pattern.signature.parameters):
-                continue  # it reads many items already
+                continue  # each call already reads many items
             if pattern.shape.many and pattern.limit is not None:
-                continue  # page by page
+                continue  # the loop reads page by page
             message = f"it reads {name} in a loop, one request after the other"
             hint = f"declare a read with Each[...] for the parameters of {name}, and call it once"
             yield Remark(written.pattern.place, message, hint, line=line)
