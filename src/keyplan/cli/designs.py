@@ -69,14 +69,14 @@ def find_all(name: str) -> list[Found]:
 
 
 def find_apart(name: str) -> Found:
-    """The same, imported separately from other designs."""
+    """The design of that name, imported separately from other designs."""
     with apart(name):
         return find(name)
 
 
 @contextmanager
 def apart(name: str) -> Generator[dict[str, ModuleType]]:
-    """Import a design without leaving its neighbors in ``sys.modules``; the dict receives them at the end."""
+    """Import a design; new modules from its folder move from ``sys.modules`` to the dict at the end."""
     known, path = set(sys.modules), list(sys.path)
     forgotten: dict[str, ModuleType] = {}
     try:

@@ -1,4 +1,4 @@
-"""What the serving commands share: a local port, a server, and sample data."""
+"""Parts that the serving commands share: a local port, a server, and sample data."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ GIVEN_CHARACTERS_MIN = 16
 
 
 def secret_of(db: str, file: Path | None = None) -> bytes:
-    """The secret for a store: from the environment, from ``file``, or from a file next to the database (of a remote
-    store: in the working directory). In memory it is new each time. Raises RequestError, StoreError.
+    """The secret for a store: from the environment, from ``file``, or from a file next to the database (for a remote
+    store: in the working directory). A store in memory gets a new secret. Raises RequestError, StoreError.
     """
     given = os.environ.get(VARIABLE)
     if given is not None:

@@ -159,7 +159,7 @@ def _opened_design(
         linecache.checkcache()
         result = find(name)
         loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
-        if designs:  # saved again: on the same store
+        if designs:  # reloaded after a change: use the same store
             design = result.design.open(designs[-1].store)
         else:
             design = stack.enter_context(result.open(db))
