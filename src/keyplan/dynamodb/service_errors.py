@@ -1,6 +1,6 @@
 """DynamoDB's errors: one class per type, named after the type in the protocol.
 
-Messages are AWS's. Messages used in one place are where the error is raised; shared messages are here.
+Messages are AWS's. This module has the shared messages; other messages are where the error is raised.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ValidationException(_ServiceError):
 
 
 class RequestFault(ValidationException):
-    """A request that is invalid for any table. ``older``: the text of operations in the older layer (decision 0029)."""
+    """A request that is invalid for any table. ``older``: the message in the older layer (decision 0029)."""
 
     def __init__(self, message: str, older: str | None = None) -> None:
         super().__init__(message)

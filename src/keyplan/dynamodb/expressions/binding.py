@@ -236,7 +236,7 @@ class BoundUpdate:
 
     @property
     def only_removes(self) -> bool:
-        """Whether all actions remove: such an update doesn't create an item."""
+        """Whether all actions remove values: such an update doesn't create an item."""
         return all(isinstance(action, _REMOVING) for action in self.actions)
 
     def apply(self, item: Item) -> Item:
@@ -247,11 +247,11 @@ class BoundUpdate:
         return write_all([write for evaluate in self.evaluations if (write := evaluate(item)) is not None], item)
 
     def first_of(self, names: Collection[str]) -> str | None:
-        """The first updated attribute in the text among ``names``."""
+        """The first attribute in the update's text that is in ``names``."""
         return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
     def assigned(self) -> dict[str, AttributeValue]:
-        """The values of assigned attributes whose type doesn't depend on the item; any of the type if computed."""
+        """The values of assigned attributes of known type; for a computed value, any value of its type."""
         result: dict[str, AttributeValue] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
             attribute, *below = steps

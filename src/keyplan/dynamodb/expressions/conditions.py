@@ -89,7 +89,7 @@ def _size_of(get: Getter) -> Getter:
 
 
 _MEASURES: dict[str, Callable[[Any], int]] = {
-    # DynamoDB counts UTF-16 code units here, not the billed bytes.
+    # size() counts UTF-16 code units, not billed bytes.
     "S": lambda text: len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2,
     "B": lambda text: len(b64decode(text)),
     **dict.fromkeys(("SS", "NS", "BS", "L", "M"), len),

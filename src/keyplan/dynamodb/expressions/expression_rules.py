@@ -188,7 +188,7 @@ def check_in(condition: tree.In) -> None:
 
 
 def count_operators(expression: tree.Condition | tree.Update) -> int:
-    """The number of operators and functions. NOT, AND, OR, comparisons and functions count one each."""
+    """The number of operators and functions. Each NOT, AND, OR, comparison and function counts as one."""
     count = 0
     stack: list[tree.Condition | tree.Operand | tree.Action] = (
         list(expression.actions) if isinstance(expression, tree.Update) else [expression]

@@ -1,8 +1,8 @@
 """DynamoDB's PartiQL: statements parsed into trees, conditions and assignments converted to expressions.
 
 ``parse`` parses a statement; ``Lowering`` converts its conditions and assignments into trees of
-``keyplan.dynamodb.expressions``, and its literals into attribute values. This package knows no tables and evaluates
-nothing.
+``keyplan.dynamodb.expressions``, and its literals into attribute values. This package has no access to tables and
+evaluates nothing.
 """
 
 from __future__ import annotations

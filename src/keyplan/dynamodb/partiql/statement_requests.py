@@ -366,7 +366,7 @@ class Template(Lowering):
 
 
 class Filled(Lowering):
-    """One execution of a template: returns the stored condition and update. It converts only names."""
+    """One execution of a template: it reuses the converted condition and update, and converts only names."""
 
     def __init__(self, template: Template, names: dict[str, str], values: dict[str, AttributeValue]) -> None:
         self._template = template

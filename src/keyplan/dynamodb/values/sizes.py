@@ -30,7 +30,7 @@ def item_size(item: Item) -> int:
 
 
 def item_size_up_to(item: Item, bytes_max: int) -> int:
-    """The size of an item in bytes if it is at most ``bytes_max``, else any number above. Stops measuring early."""
+    """The size of an item in bytes if it is at most ``bytes_max``, else a larger number: measuring stops early."""
     total = 0
     values: list[AttributeValue] = []
     for name, value in item.items():

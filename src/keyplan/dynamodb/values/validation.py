@@ -33,7 +33,7 @@ TOO_DEEP = (
 
 
 class ValueFault(ValueError):
-    """A value that DynamoDB rejects. ``older``: the text of operations in the older layer (decision 0029)."""
+    """A value that DynamoDB rejects. ``older``: the message in the older layer (decision 0029)."""
 
     def __init__(self, message: str, older: str | None = None) -> None:
         self.message = message
