@@ -19,7 +19,7 @@ OPENING = "DescribeTable"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where the table is. ``*`` matches any. Raises RequestError with all errors."""
+    """The table's region and account; ``*`` matches any. Raises RequestError with all errors."""
 
     region: str = "*"
     account: str = "*"

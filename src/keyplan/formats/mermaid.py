@@ -1,4 +1,4 @@
-"""A design as a Mermaid flowchart: entities, framed together if they share a partition, and their indexes."""
+"""A design as a Mermaid flowchart: entities, in one frame if they share a partition, and their indexes."""
 
 from __future__ import annotations
 

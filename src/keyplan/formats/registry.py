@@ -21,7 +21,7 @@ from keyplan.model.declared.fields import now
 
 
 def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[str, Any]]:
-    """The requests by operation. Send the later ones when the table is ACTIVE."""
+    """The requests by operation. Send those after CreateTable when the table is ACTIVE."""
     create = deployment.members(design)
     name = create["TableName"]
     result = {"CreateTable": create}
@@ -51,7 +51,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Exported:
-    """The exported text. ``parts``: its files by name, if it has several. ``notes``: what it omits."""
+    """The exported text. ``parts``: the files by name, if there are several. ``notes``: omitted parts of the design."""
 
     text: str
     parts: Mapping[str, str] = field(default_factory=dict[str, str])

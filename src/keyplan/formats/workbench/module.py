@@ -253,7 +253,7 @@ def _delimiter_of(table: TableModel) -> str:
     return "#"
 
 
-# Parts of the text
+# Parts of the module's text
 
 
 def _field(each: Field, name: str) -> str:

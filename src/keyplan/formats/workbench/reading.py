@@ -1,6 +1,6 @@
 """Reads the file of a Workbench model leniently, since AWS doesn't document the format: irregularities are noted,
-unknown members ignored, and values that aren't DynamoDB JSON omitted. A file is refused if it isn't JSON, or has no
-table with a partition key.
+unknown members are ignored, and values that aren't DynamoDB JSON are omitted. A file that isn't JSON or has no table
+with a partition key is rejected.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def read_model(text: str, where: str) -> Model:
         data = data[0]
     if not isinstance(data, dict):
         raise RequestError("a model is a JSON object", place=where, hint="export it from NoSQL Workbench")
-    if "KeyAttributes" in data:  # a table alone
+    if "KeyAttributes" in data:  # a single table without a model
         data = {"ModelName": data.get("TableName"), "DataModel": [data]}
     reader = _Reader()
     model = reader.model(data)
