@@ -33,7 +33,7 @@ def literal(text: str) -> str:
 
 
 def docstring(text: str, longest: int = 100) -> str:
-    """A docstring of one line, cut after ``longest`` characters with its first quotes."""
+    """A docstring of one line in triple quotes, truncated to ``longest`` characters."""
     line = one_line(text).replace("\\", "/").replace('"', "'")
     return f'"""{line[:longest]}"""'
 

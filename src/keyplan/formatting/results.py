@@ -1,7 +1,7 @@
 """Results and errors as JSON: in REST responses and in the output of ``--json``.
 
-Fields have the names of parameters. Sets are sorted arrays, datetimes ISO 8601 in UTC with ``Z``, decimals strings,
-bytes base64. Stored forms differ (``keyplan.model.stored.field_codec``).
+Fields have the names of parameters. Sets become sorted arrays; datetimes, ISO 8601 in UTC with ``Z``; decimals,
+strings; bytes, base64. Stored forms differ (``keyplan.model.stored.field_codec``).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _order(value: Any) -> tuple[str, Any]:
 
 
 def known_error(error: KeyplanError | ValidationError) -> KeyplanError:
-    """The error as a KeyplanError: values that a write finds unsuitable for an entity are invalid arguments."""
+    """The error as a KeyplanError: a pydantic error in a write means invalid arguments."""
     if isinstance(error, KeyplanError):
         return error
     return ArgumentError(f"invalid {error.title}", place=error.title, errors=error_details_of(error, error.title))
@@ -80,7 +80,7 @@ def error_json(error: KeyplanError) -> dict[str, Any]:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON data as text. A lone surrogate (an error can quote one) stays an escape, because it has no UTF-8 form."""
+    """JSON data as text. A lone surrogate, as in a quoted argument, is escaped, because it has no UTF-8 form."""
     separators = None if indent else (",", ":")
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
