@@ -44,7 +44,7 @@ def is_affected(text: str, names: Mapping[str, str], entities: Sequence[Compiled
     """Whether a condition can refer to a field with a default (a quick check)."""
     if "." in text or "[" in text:
         return True
-    for entity in entities:  # noqa: SIM110 - of a generator each step is a call
+    for entity in entities:  # noqa: SIM110 - a generator is slower
         if not entity.may_lack.isdisjoint(names.values()):
             return True
     return False
@@ -83,9 +83,9 @@ def check_limits(text: str) -> None:
 
 
 class Rewriting:
-    """One rewrite of a condition. ``unknown``: placeholders whose values aren't known yet; a comparison with one is
-    rewritten as if it is true for the default and false for an absent attribute, and ``is_undecided`` is set.
-    ``held``: the attributes in the index that is read; None: all.
+    """One rewrite of a condition. ``unknown``: placeholders without a value yet; a comparison with one is rewritten as
+    if it were true for the default and false for an absent attribute, and ``is_undecided`` is set. ``held``: the
+    attributes in the index that is read; None: all.
     """
 
     def __init__(

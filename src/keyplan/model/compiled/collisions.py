@@ -146,7 +146,7 @@ class _Run:
 
     @property
     def narrowed(self) -> bool:
-        """Whether its entities have other items with the same prefix."""
+        """Whether the entities of this interval have other items with the same prefix."""
         return any(
             match.sort[0].condition is not None or _open(match.key, match.sort[0].known[self.common + 1 :])
             for match in self.matches

@@ -122,7 +122,7 @@ class _Compiler:
         self._check_views(signatures, entities)
         reads, writes = self._compile_patterns(patterns, signatures, entities)
         self._raise()
-        inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the base class
+        inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # the base class's compiled design
         return CompiledDesign(
             name=self.cls.__name__,
             doc=self._doc(),
@@ -299,7 +299,7 @@ class _Compiler:
             if signature is None or any(
                 entity_class not in entities for entity_class in _mentioned(pattern, signature)
             ):
-                continue  # its error, or its entity's, is reported already
+                continue  # the error of the pattern or its entity is reported already
             if not self.wrong_views.isdisjoint(views_in(signature.returns)):
                 continue
             if isinstance(pattern, WriteMethod):

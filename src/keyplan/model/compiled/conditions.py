@@ -1,6 +1,6 @@
 """Conditions in DynamoDB's syntax on fields, compiled for their stored forms: ``where=`` and ``only_if``.
 
-Field names become placeholders, so reserved words are no problem, and each ``:parameter`` gets the type it is compared
+Field names become placeholders, so reserved words are allowed, and each ``:parameter`` gets the type it is compared
 with. ``operands`` determines what can be compared; the grammar is in ``keyplan.dynamodb.expressions``.
 """
 
@@ -35,7 +35,7 @@ class Operand:
 
     def encoded(self, value: Any) -> dict[str, Any]:
         first, *others = (target.encoded(value) for target in self.targets)
-        del others  # they have the same form and have validated the value
+        del others  # the others only validate the value: they have the same form
         return first
 
 

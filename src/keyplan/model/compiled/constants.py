@@ -52,7 +52,7 @@ def values_asked(constant: Any) -> tuple[Any, ...]:
 
 
 def domain_of(annotation: Any) -> tuple[Any, ...] | None:
-    """The values of a type with few values: Literal, Enum and bool, and None if it is allowed. None: many values."""
+    """The values of a Literal, Enum or bool type, including None if it is allowed; None for any other type."""
     if annotation is None or annotation is type(None):
         return (None,)
     if is_alias(annotation):
@@ -101,7 +101,7 @@ def _constant(owner: str, field: StoredField, value: Any) -> Any:
         domain = domain_of(field.annotation)
         if domain is None or type(value) not in {type(element) for element in domain}:
             raise Problem(f"{owner}.{field.name} is {type_name(field.annotation)}, and never {value!r}")
-        result = value  # a typo, reported by the type checker
+        result = value  # a typo, which ``keyplan check`` reports
     try:
         if result is not None:
             field.encode(result)

@@ -24,7 +24,7 @@ class AmbiguousKey(Problem):
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """Why a key doesn't match, and its distance (the number of changes needed)."""
+    """The reason why a key doesn't match, and its distance (the number of changes needed)."""
 
     key: CompiledKey
     reason: str
@@ -257,7 +257,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
             orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in candidates)
             raise Problem(f"no matching key orders by {wanted}: {orders}")
         candidates = fitting
-    # One partition is preferred to several
+    # Prefer one partition to several
     candidates = [element for element in candidates if element[1][0].buckets is None] or candidates
     best, *others = sorted(candidates, key=lambda element: rank(element, constants))
     rivals = [element for element in others if not _same_order(best[1], element[1])]

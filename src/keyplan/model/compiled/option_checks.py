@@ -92,7 +92,7 @@ def check_options(
 
 
 def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
-    """A read of a whole table or index has no keys and junctions. Returns the option's name. Raises Problem."""
+    """A read of a whole table or index can't use keys or junctions. Returns the option's name. Raises Problem."""
     word = "a scan" if options.scan else "all of an index"
     if options.scan and options.scan_index is not None:
         raise Problem("scan= reads the whole table, and scan_index= an index", "omit one of them")

@@ -151,7 +151,7 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
 
 
 def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -> dict[str, Any]:
-    """The constants that need a filter: a condition of all keys' ``when=`` needs none."""
+    """The constants that need a filter; conditions in ``when=`` of all keys need none."""
     return {
         name: value
         for name, value in constants.items()
@@ -162,7 +162,7 @@ def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -
 def all_of_index(
     matches: Sequence[KeyMatch], entities: tuple[CompiledEntity, ...], options: Options, condition: Filter | None
 ) -> ScanPlan:
-    """The plan that scans the index. Raises Problem if it lacks required fields."""
+    """The plan that scans the index. Raises Problem if the index lacks required fields."""
     plan = ScanPlan(entities, options.consistent, condition, index=matches[0].key.index, segments=options.segments)
     if not options.complete:
         check_projected(matches, condition)
@@ -180,7 +180,7 @@ def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]])
 
 
 def asking_for_time(match: KeyMatch) -> KeyMatch:
-    """A view also projects the time if its items must be compared with the range of their buckets."""
+    """The match whose view also projects the time field, if items must be compared with the range of their buckets."""
     if match.buckets is None or not match.sifts:
         return match
     return replace(match, entity=asking_for(match.entity, match.buckets.field))

@@ -85,7 +85,7 @@ class KeyMatch:
 
     @property
     def omits_without(self) -> tuple[str, ...]:
-        """The optional fields of its order that aren't given: items without them aren't in the index."""
+        """The unspecified optional fields of the index order: items without them aren't in the index."""
         if self.key.index is None or self.key.when or not any(template.fields for _, template in self.key.partition):
             return ()  # the index is declared for items that have them
         names = (name for name, _ in self.order if name not in self.used)
@@ -177,7 +177,7 @@ class QueryPlan:
 
     @property
     def parts(self) -> tuple[QueryPlan, ...]:
-        """Its queries: itself, or the narrower ones."""
+        """The queries to send: this one, or the narrower ones."""
         return self.apart or (self,)
 
     @property
@@ -219,7 +219,7 @@ class QueryPlan:
 
     @cached_property
     def sifted(self) -> dict[Any, Callable[[Mapping[str, Mapping[str, Any]]], Any]]:
-        """How to read items whose view instances lack the fields of ranges."""
+        """By view, the function that reads items with the range fields that the view lacks."""
         entities = (match.entity for match in self.matches)
         return {entity.gives: entity.sifted for entity in entities if entity.sifted is not None}
 
@@ -253,7 +253,7 @@ class ScanPlan:
 
 @dataclass(frozen=True)
 class ThroughPlan:
-    """Through a junction: its items first, then the ends they refer to.
+    """A read through a junction: first the junction's items, then the ends they refer to.
 
     ``fields`` maps the end's fields to the junction's. Ends are read by key (``end`` is a GetPlan: BatchGetItem), or by
     one query each, merged in order (a QueryPlan).

@@ -23,7 +23,7 @@ REQUIRED = inspect.Parameter.empty
 
 
 class ParameterKind(Enum):
-    """How a parameter restricts its field."""
+    """The role of a parameter: a condition on its field, or a setting of the read."""
 
     VALUE = "value"
     RANGE = "range"
@@ -253,7 +253,7 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
     try:
         hints = get_type_hints(function, localns=dict(namespace), include_extras=True)
         for annotation in (hints.get("return"), *get_args(hints.get("return"))):
-            if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # with the names of its scope
+            if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # resolve the names of its scope
                 annotation.__annotations__ = get_type_hints(annotation, localns=dict(namespace), include_extras=True)
     except NameError as error:
         raise Problem(f"{error} in an annotation", "import the name at run time, not only for type checking") from None

@@ -9,7 +9,7 @@ from keyplan.errors import DesignError, ErrorDetail, shown
 
 
 class Problem(Exception):
-    """Why a declaration is invalid; ``hint`` is the correct declaration."""
+    """The reason why a declaration is invalid; ``hint`` is the correct declaration."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)

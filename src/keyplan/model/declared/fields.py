@@ -105,7 +105,7 @@ def ulid(at: datetime | None = None) -> str:
 
     ``at`` sets the time, so that imported items sort by their own time.
     """
-    global _ulid_last  # noqa: PLW0603 - one sequence a process is the point
+    global _ulid_last  # noqa: PLW0603 - one sequence per process
     if at is None and _time is not None:
         at = _time()
     millis = time.time_ns() // 1_000_000 if at is None else int(at.timestamp() * 1000)

@@ -52,7 +52,7 @@ def is_key_attribute(given: Any) -> bool:
 
 
 class Projected(Protocol):
-    """Something that determines an index's projection: a View class."""
+    """A class that determines the projection of an index: a View."""
 
     def model_projection(self, index: Index, /) -> tuple[str, ...]:
         """The attributes to include in addition to the keys."""

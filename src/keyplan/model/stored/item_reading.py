@@ -1,7 +1,7 @@
 """Fast reading of items: an entity's pydantic schema, applied directly to DynamoDB JSON.
 
 pydantic's core looks up each field by attribute and type (``title`` → ``S``), so that no Python code runs per field;
-the instance is then created like by pydantic's ``model_construct``. Other cases (a type other than the field's, fields
+the instance is then created as by pydantic's ``model_construct``. Other cases (a type other than the field's, fields
 only in the key, models with before-validators) use the slow path in ``stored_entity``, which also produces error
 messages. The same applies to entities whose schema has an unexpected form, because pydantic doesn't guarantee it
 (decision 0012).
@@ -57,7 +57,7 @@ def reader_of(
         or cls.model_config.get("strict")  # a strict type accepts a timestamp, but not a string
         or any(aliased_models(field.annotation) or holds(field.annotation, _is_strict) for field in fields)
     )
-    validate = None if by_python else _validator(cls, paths)  # it looks up nested aliases and names
+    validate = None if by_python else _validator(cls, paths)  # the validator looks up nested aliases and names
     if validate is None:
         return slowly
     make, set_attribute = cls.__new__, object.__setattr__

@@ -220,7 +220,7 @@ class DateFormat(_CalendarFormat):
 
 @dataclass(frozen=True)
 class RankFormat(Format):
-    """One of a few values, as its rank in declaration order."""
+    """A type with few values: each is stored as its rank in declaration order."""
 
     ranks: tuple[Any, ...]
 
@@ -292,7 +292,7 @@ class SecondsFormat(Format):
 
     @property
     def whole(self) -> bool:
-        """Whole units lose the remainder."""
+        """Whether the format keeps durations without truncating them to a unit."""
         return self.unit is None
 
     def write(self, value: Any) -> str:
@@ -314,7 +314,7 @@ class NumberFormat(Format):
 
     @property
     def whole(self) -> bool:
-        """Datetimes lose fractions of their unit."""
+        """Whether the format keeps datetimes without truncating them to a unit."""
         return self.unit is None
 
     def write(self, value: Any) -> str:
@@ -336,8 +336,8 @@ class NumberFormat(Format):
 class StoredFormat(Format):
     """A value in a string key in the form of its attribute (``StoredAs``), or of another program.
 
-    ``unit``: the precision to which datetimes are truncated. ``whole``: the field has only that precision, so that a
-    more precise value belongs to no item.
+    ``unit``: the precision to which datetimes are truncated. ``whole``: the field has only that precision, so no
+    item has a more precise value.
     """
 
     to_text: Callable[[Any], str]
@@ -357,7 +357,7 @@ class StoredFormat(Format):
         return self.whole
 
     def write(self, value: Any) -> str:
-        """The string. Raises KeyFieldError for a datetime more precise than a whole field."""
+        """The string. Raises KeyFieldError if a datetime is more precise than the field's unit."""
         if self.unit is None or not isinstance(value, datetime):
             return self.to_text(value)
         floor = self.floor(value)

@@ -41,7 +41,7 @@ from keyplan.model.declared.fields import is_alias, kind_of, layers
 
 
 class Form(enum.IntEnum):
-    """What defines a value's stored form."""
+    """The definition that a value's stored form comes from."""
 
     OURS = 0
     DUMPED = 1

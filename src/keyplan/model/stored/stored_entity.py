@@ -184,7 +184,7 @@ class CompiledEntity:
         return empty
 
     def giving(self, reader: CompiledEntity) -> CompiledEntity:
-        """The same entity with another reader: a view."""
+        """The same entity with items read as a view."""
         seen = copy(self)
         seen.gives = reader.cls
         told = self.key_fields if self.primary.is_raw else ()
@@ -278,7 +278,7 @@ class CompiledEntity:
 
     @cached_property
     def fixed_fields(self) -> frozenset[str]:
-        """The key fields whose values the primary key determines; with case folding, it doesn't."""
+        """The key fields whose values the primary key determines: those without case folding."""
         return frozenset(
             variable.field
             for _, template in self.primary.attributes
@@ -347,7 +347,7 @@ class CompiledEntity:
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
-        """The instance as it is read after storing: without fractions of a TTL, and what a serializer omits."""
+        """The instance as it is read after storing: without fractions of a TTL and data that a serializer omits."""
         if self._is_lossy:
             return self.from_item(self.to_item(instance))
         expires = None if self.ttl is None else getattr(instance, self.ttl.name)

@@ -110,7 +110,7 @@ def _guarded(decode: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
     def guarded(tag: str, value: Any) -> Any:
         try:
             return decode(tag, value)
-        except Exception as error:  # noqa: BLE001 - a function of the user's may raise anything
+        except Exception as error:  # noqa: BLE001 - a user-defined function may raise anything
             raise ValueError(f"{value!r} isn't in its stored form: {error}") from None
 
     return guarded
@@ -148,7 +148,7 @@ def _moment(mark: StoredAs, name: str) -> FieldForm:
         return _since(Decimal(value), unit)
 
     key = epoch_format(unit, whole=True)
-    if name != unit:  # as a string: of fixed width, and therefore sortable, from 2001 to 2286
+    if name != unit:  # a string: fixed width, and so sortable, from 2001 to 2286
         return _form(
             mark,
             lambda value: {"S": key.write(value)},
@@ -207,7 +207,7 @@ def _bound(key: StoredFormat, value: Any, unit: timedelta | None) -> str:
     """The string for comparison with a value. A value between two storable ones is between their strings."""
     whole = cut(as_utc(value), unit) if unit is not None and isinstance(value, datetime) else value
     if key.least is not None and whole < key.least:
-        return "0"  # before all storable values
+        return "0"  # sorts before all storable values
     return key.write(whole) if whole == value else f"{key.write(whole)}\0"
 
 

@@ -254,7 +254,7 @@ def in_map(annotation: Any) -> bool:
 
 
 def needs_value(annotation: Any, step: str | int) -> bool:
-    """Whether the part at a step of a type can't be removed. Raises UpdateRejected if no part can exist there."""
+    """Whether a step of a path leads to a required part. Raises UpdateRejected if no part can exist there."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         info = kind.model_fields.get(str(step))
