@@ -154,7 +154,7 @@ def values_of(value: Any) -> tuple[Any, ...]:
 
 
 def _texts(value: Any) -> set[str]:
-    return {repr(each) for each in values_of(value)}  # True isn't 1
+    return {repr(each) for each in values_of(value)}  # distinguishes True from 1, which are equal
 
 
 def exclude(when: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -196,7 +196,7 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
         if not partition and (given or need.free):
             continue
         if need.together and given != partition:
-            continue  # the fields that several entities share are their partition
+            continue  # the shared fields must be the partition key
         if len(need.several & partition) + bool(need.each) + need.one > 1:
             continue  # at most one field of a partition can have many values; none if one item is read
         front = given - partition

@@ -164,7 +164,7 @@ def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
                 except Problem as problem:
                     faults.append(ErrorDetail(signature.place, str(problem), problem.hint))
                 except KeyError:
-                    continue  # its entity has an error
+                    continue  # the entity's error is reported elsewhere
     return faults
 
 
@@ -176,7 +176,7 @@ def ordering_field(read: ReadPattern) -> str | None:
     return next(iter(orders), None)
 
 
-# What updates change
+# Fields that updates change
 
 
 def with_updates(facts: DesignFacts, entities: Mapping[type[Entity], EntityFacts], keys: Declared) -> dict[Any, Any]:
@@ -357,7 +357,7 @@ def _changed_options(cls: type[Any], keys: Declared, *, completing: bool) -> Ite
             entity, key_name = keys.named[place]
             key = keys.keys[entity][key_name]
             options = replace(options, key=key if isinstance(key, Key) else None)
-        elif given.key is not None and given.key not in there:  # a removed key determined an order
+        elif given.key is not None and given.key not in there:  # keep the order that a removed key determined
             options = replace(options, key=None, order_by=given.order_by or _order_meant(pattern))
         if options != given:
             yield pattern, given, options

@@ -90,7 +90,7 @@ class DesignFacts:
 
     @cached_property
     def entities(self) -> dict[type[Entity], EntityFacts]:
-        """The facts of each entity. An entity without an identity is missing, and is an error."""
+        """The facts of each entity. An entity without an identity is reported as an error and omitted."""
         named = [parameter.name for signature in self.signatures.values() for parameter in signature.parameters]
         ranks = {name: rank for rank, name in reversed(list(enumerate(named)))}
         result: dict[type[Entity], EntityFacts] = {}
@@ -132,7 +132,7 @@ class DesignFacts:
 
 @dataclass(frozen=True)
 class Deployed:
-    """The keys that stay: a table's indexes, and each entity's keys by name."""
+    """The existing keys, which are kept: a table's indexes, and each entity's keys by name."""
 
     indexes: tuple[Index, ...] = ()
     keys: Mapping[type[Entity], Mapping[str, Key | Unique]] = field(

@@ -135,7 +135,7 @@ def _source_file(class_: type[Any]) -> str | None:
 
 
 def class_in(source: ModuleText, name: str) -> ast.ClassDef:
-    """The class of that name. Raises UnknownDesign without one."""
+    """The class of that name. Raises UnknownDesign if there is none."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node

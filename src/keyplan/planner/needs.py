@@ -1,4 +1,4 @@
-"""What each access pattern needs of the keys of each entity that it reads, from its signature and options.
+"""Requirements of each access pattern for the keys of each entity that it reads, from its signature and options.
 
 A read becomes one need per entity: which fields are known by equality, which one is a range, which one orders the
 result. ``candidates.py`` makes the keys that could meet them.
@@ -35,12 +35,12 @@ _COLLECTIONS = (tuple, list, set, frozenset)
 
 @dataclass(frozen=True)
 class Need:
-    """What one access pattern needs of one entity's keys.
+    """The requirements of one access pattern for one entity's keys.
 
     ``known``: fields known by equality, ``each`` of them with many values. ``constants``: fields that ``where=`` fixes,
     ``several`` of them to one of several values. ``following``: the field of a range or prefix. ``order``: the field
     that orders the result. ``free``: other known fields, which a key can contain. ``narrow``: known fields whose
-    parameter takes only these values. ``one``: the key names at most one item; ``exists``: only whether one exists.
+    parameter accepts only these values. ``one``: the key identifies at most one item; ``exists``: existence checks.
     ``together``: the entities of an item collection, ``interleaved`` if they have one order. ``latest``: the key is
     reversed, so that the last of several items is next to a single one. ``closed``: at most one item is read, next to
     ordered items of other entities: its key leaves nothing open, or begins with the order. ``sorted_as``: the entity

@@ -95,7 +95,7 @@ class _Work:
         places = {fault.place for fault in faults}
         rest = [need for need in self.needs if need.place not in places]
         outcome = search(list(self.entities.values()), rest, self.deployed, Search(filters=True))
-        if outcome.choices:  # the compiler's errors in the other reads
+        if outcome.choices:  # add the compiler's errors in the other reads
             others = compiling.read_faults(self.facts, declared(outcome.choices[0], self.deployed, self.filters))
             faults += [fault for fault in others if fault.place not in places]
         name = self.facts.cls.__name__
@@ -144,7 +144,7 @@ class _Work:
         """Weigh the choices with the fewest indexes, with unique values or filters, and without hot partitions."""
         outcome = self.choose(Search())
         self.limits = list(outcome.limits)
-        if not outcome.choices:  # constants of some reads must be filtered
+        if not outcome.choices:  # some reads need a filter for their constants
             outcome = self.choose(Search(filters=True))
         self._make(outcome.choices, enough=WEIGHED_MAX)
         if not self.made:

@@ -31,7 +31,7 @@ HAIR = 1e-3
 
 @dataclass(frozen=True)
 class HotKey:
-    """The busiest partition of one key at the peak. ``shards``: the number that keeps it below its limit."""
+    """The busiest partition of one key at the peak. ``shards``: how many keep each partition below its limit."""
 
     keys: tuple[str, ...]
     place: str
@@ -51,8 +51,8 @@ class HotKey:
 
 @dataclass(frozen=True)
 class Weight:
-    """What a plan costs. ``usd_per_million``: a million calls on demand, the patterns weighted by their rates if these
-    are known. ``usd_a_month``: the month's bill; None without rates. ``hot``: the busiest partition of each key with a
+    """The cost of a plan. ``usd_per_million``: of a million calls on demand, with patterns weighted by their rates if
+    known. ``usd_a_month``: the monthly bill; None without rates. ``hot``: the busiest partition of each key with a
     known load, the hottest first. ``copies``: unique values, each a separate item. ``filtered``: reads whose
     constants are filtered after reading. ``reworded``: patterns whose decorators must change.
     """
@@ -90,8 +90,8 @@ class Weight:
 
     @property
     def order(self) -> tuple[float, ...]:
-        """Plans are ordered by it: no key over its limit, nothing filtered that a key could find, fewer indexes (a
-        unique value counts as one), the patterns as they are declared, then the cost.
+        """The sort key of plans: load above the limits, reads with a filter that a key could replace, indexes (a unique
+        value counts as one), unique values, changed decorators, cost, and the hottest key's load.
         """
         items = (round(self.excess, 2), self.filtered, self.indexes + self.copies, self.copies, self.reworded)
         return (*items, round(self.usd, 2), round(self.heat, 3))
@@ -289,7 +289,7 @@ class Answer:
 class Plan:
     """Keys and indexes that serve every access pattern of a design, compiled.
 
-    ``notes``: what the planner assumed, and what to know about the plan. ``limits``: the limits that the search
+    ``notes``: the planner's assumptions, and facts about the plan. ``limits``: the limits that the search
     reached, so that fewer indexes may be possible. ``best``: whether no other plan is as good in indexes, USD and the
     hottest key, and better in one. ``why``: why it isn't the first; empty for the first. ``named``: the key that a
     pattern's decorator must name, and ``filters``: the string for its ``where=``, by the pattern's place. ``stopped``:

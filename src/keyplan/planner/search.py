@@ -146,7 +146,7 @@ def search(
     options: Search,
     progress: Progress | None = None,
 ) -> Found:
-    """The choices with the fewest indexes that serve all needs. ``deployed``: the keys that stay."""
+    """The choices with the fewest indexes that serve all needs. ``deployed``: the existing keys, which are kept."""
     result = Found()
     parts = [_Entity(entity, needs, deployed, options, result) for entity in entities]
     result.unserved = [unserved for part in parts for unserved in part.unserved()]
