@@ -1,7 +1,7 @@
 """Systems: their interface, and the discovery of installed ones.
 
-A system is a design with sample data, a loader for real input and, optionally, web pages. Packages provide systems by
-entry points of the group ``keyplan.systems``, whose name is the system's and whose object is a ``System``::
+A system is a design with sample data, a loader for real input and, optionally, web pages. Packages provide systems
+through entry points in the group ``keyplan.systems``: the name is the system's, and the object is a ``System``::
 
     [project.entry-points."keyplan.systems"]
     library = "my_package.system:SYSTEM"
@@ -62,10 +62,8 @@ FAULTS_KEPT = 1000
 
 @dataclass
 class LoadReport:
-    """The result of a load: the number of loaded entries, and an error, with its file and line, for each that wasn't
-    loaded.
-
-    ``counts`` has further numbers by name: ``pictures kept``, ``posts dated by git``. ``more_faults`` counts the errors
+    """The result of a load: the number of loaded entries, and an error, with its file and line, for each failed one.
+    ``counts`` has more numbers by name: ``pictures kept``, ``posts dated by git``. ``more_faults`` counts the errors
     beyond ``FAULTS_KEPT``.
     """
 
@@ -100,7 +98,7 @@ class Loader(Protocol):
 
 @dataclass(frozen=True)
 class SiteOptions:
-    """How to serve a system's site.
+    """Options for serving a system's site.
 
     ``secret`` signs cookies; ``hosts`` are the accepted host names; ``origin`` is the public address
     (``https://blog.example.com``) behind a reverse proxy, else None. ``settings`` is a file with the site's settings:
@@ -144,8 +142,8 @@ class SiteMaker(Protocol):
 class System:
     """A system: its design, sampler, loader and, optionally, site.
 
-    ``input`` describes the loader's input (``a folder of Markdown posts``), ``takes`` says whether it is a file, a
-    folder, or either. With ``maps_columns``, the loader also accepts the keyword ``columns``: the names of a table's
+    ``input`` describes the loader's input (``a folder of Markdown posts``), ``takes`` specifies a file, a folder, or
+    either. With ``maps_columns``, the loader also accepts the keyword ``columns``: the names of a table's
     columns by expected name.
     """
 
