@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from keyplan.client.conversations import Request, Transport
-from keyplan_systems.social import Following, Post, Social, User, limits
+from keyplan_systems.social import Social, limits
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users
+from keyplan_systems.social.entities import Following, Post, User
 from keyplan_systems.social.loader import load
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks-systems.md"

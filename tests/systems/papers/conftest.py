@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyplan_systems.papers import Author, Papers
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import Author
 from keyplan_systems.papers.sample import sample
 from tests.systems.support import silent
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from keyplan_systems.papers import Author, Paper, Papers
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import Author, Paper
 from tests.systems.papers.support import assert_consistent
 from tests.systems.support import STORES, in_processes, open_on
 
@@ -19,7 +20,8 @@ PROCESSES = 4
 PROGRAM = """
 import json, sys
 from keyplan.errors import ItemExists, Refused
-from keyplan_systems.papers import Paper, Papers
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import Paper
 url, number = sys.argv[1], int(sys.argv[2])
 done = []
 def attempt(name, call):

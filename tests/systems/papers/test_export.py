@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from keyplan.errors import ItemNotFound, Refused
-from keyplan_systems.papers import Membership, Paper, PaperDetails, Papers
-from keyplan_systems.papers.design import Status
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import Membership, Paper, PaperDetails, Status
 from keyplan_systems.papers.export import citation, to_bibtex
 from keyplan_systems.papers.loader import load
 from keyplan_systems.papers.sample import whole_paper

@@ -14,7 +14,8 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
-from keyplan_systems.papers import Papers, byline
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import byline
 from keyplan_systems.papers.loader import load
 from keyplan_systems.papers.records import FILE_BYTES_MAX, UNDATED, handle_of, moment_of, topics_of
 from tests.cli.support import run

@@ -12,8 +12,18 @@ from benchmarks.papers_questions import Catalogue, catalogue_of, question_1, que
 
 import keyplan_systems.papers
 from keyplan import Entity
-from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
-from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX, Membership, PaperTopic, Reference
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import (
+    AUTHORS_MAX,
+    DRAFT_KEPT,
+    TOPICS_MAX,
+    Author,
+    Membership,
+    Paper,
+    PaperDetails,
+    PaperTopic,
+    Reference,
+)
 from keyplan_systems.papers.sample import DEMO_HASH, sample
 from tests.cli.support import json_of, run
 from tests.repository.files import ROOT

@@ -11,8 +11,8 @@ import pytest
 
 from keyplan import now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused
-from keyplan_systems.papers import Author, Paper, Papers, byline
-from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX, Status
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX, Author, Paper, Status, byline
 from tests.systems.papers.support import assert_consistent, plain_items
 from tests.systems.support import recorded
 

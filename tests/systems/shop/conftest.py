@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyplan_systems.shop import Product, Shop, User
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import Product, User
 from keyplan_systems.shop.sample import sample
 
 SAMPLED = 200

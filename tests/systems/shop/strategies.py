@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from keyplan_systems.shop import Cart, Order, OrderLine, Payment, PostalAddress, Product, User
+from keyplan_systems.shop.entities import Cart, Order, OrderLine, Payment, PostalAddress, Product, User
 
 _USERS = st.sampled_from(["ann#ü$", "ann#ü$", "b"])
 _ORDERS = st.sampled_from(["1", "2#"])

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from typing import Any
 
-from keyplan_systems.shop import OrderEvent, Product, ProductDetails, Shop
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import OrderEvent, Product, ProductDetails
 
 TODAY = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, Refused, UniqueValueTaken
-from keyplan_systems.shop import Merchant, PostalAddress, Product, ProductDetails, Shop, User
-from keyplan_systems.shop.entities import LINES_MAX
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import LINES_MAX, Merchant, PostalAddress, Product, ProductDetails, User
 from tests.systems.shop.support import all_items, assert_consistent, edit
 from tests.systems.support import all_pages, recorded
 

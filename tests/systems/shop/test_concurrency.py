@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from keyplan_systems.shop import Product, Shop, User
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import Product, User
 from tests.systems.shop.support import all_items, assert_consistent, placed_stock
 from tests.systems.support import STORES, in_processes, open_on
 

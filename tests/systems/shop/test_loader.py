@@ -15,7 +15,8 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
-from keyplan_systems.shop import PostalAddress, Shop
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import PostalAddress
 from keyplan_systems.shop.loader import load
 from tests.cli.support import run
 

@@ -9,8 +9,23 @@ import pytest
 
 import keyplan_systems.shop
 from keyplan import Entity, Range
-from keyplan_systems.shop import Merchant, OrderEvent, PostalAddress, Product, ProductDetails, Reading, Shop, User
-from keyplan_systems.shop.entities import EVENT_SHARDS, LINES_MAX, READING_KEPT, TOKEN_KEPT, Listing, OrderLine, Related
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import (
+    EVENT_SHARDS,
+    LINES_MAX,
+    READING_KEPT,
+    TOKEN_KEPT,
+    Listing,
+    Merchant,
+    OrderEvent,
+    OrderLine,
+    PostalAddress,
+    Product,
+    ProductDetails,
+    Reading,
+    Related,
+    User,
+)
 from keyplan_systems.shop.sample import sample
 from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, session_calls, text_of
 from tests.systems.support import silent, stored

@@ -12,8 +12,21 @@ import pytest
 
 from keyplan import Range, now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, UniqueValueTaken
-from keyplan_systems.shop import Order, OrderEvent, OrderToken, Product, ProductDetails, Reading, Shop, User
-from keyplan_systems.shop.entities import ALLOWED, HELD, LINES_MAX, READING_KEPT, OrderStatus
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import (
+    ALLOWED,
+    HELD,
+    LINES_MAX,
+    READING_KEPT,
+    Order,
+    OrderEvent,
+    OrderStatus,
+    OrderToken,
+    Product,
+    ProductDetails,
+    Reading,
+    User,
+)
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
 from keyplan_systems.shop.payments import OfflineProvider
 from tests.systems.shop.support import TODAY, all_events, assert_consistent, edit, placed_stock

@@ -10,7 +10,8 @@ import pytest
 from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
-from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
+from keyplan_systems.papers import Papers
+from keyplan_systems.papers.design import Author, Paper, PaperDetails
 from keyplan_systems.papers.sample import DEMO_PASSWORD, DEMO_USERS, sample
 from keyplan_systems.papers.searching import found_papers, keep_found, search_of
 from keyplan_systems.papers.site.making import make_site

@@ -16,9 +16,9 @@ from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.site.limits import Limit, RateLimiter
-from keyplan_systems.social import Post, Social
+from keyplan_systems.social import Social
 from keyplan_systems.social.bulk import add_posts
-from keyplan_systems.social.entities import Credential, conversation_of
+from keyplan_systems.social.entities import Credential, Post, conversation_of
 from keyplan_systems.social.site.making import make_site
 from tests.systems.sites.support import OPTIONS, Visit
 from tests.systems.support import recorded

@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from keyplan import Entity
-from keyplan_systems.social import (
+from keyplan_systems.social import Social
+from keyplan_systems.social.entities import (
+    Block,
     Comment,
     Delivery,
     Follower,
@@ -21,13 +23,12 @@ from keyplan_systems.social import (
     Notification,
     Post,
     PostTally,
-    Social,
     Subscription,
     TimelineEntry,
     User,
     UserTally,
+    preview_of,
 )
-from keyplan_systems.social.entities import Block, preview_of
 from tests.systems.support import stored
 
 E = TypeVar("E", bound=Entity)

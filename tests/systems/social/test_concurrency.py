@@ -12,7 +12,8 @@ from threading import Barrier
 import pytest
 
 from keyplan.errors import KeyplanError, Refused
-from keyplan_systems.social import Comment, Like, Post, Social, conversation_of
+from keyplan_systems.social import Social
+from keyplan_systems.social.entities import Comment, Like, Post, conversation_of
 from tests.systems.social.support import assert_whole, everything, people
 from tests.systems.support import STORES, all_pages, in_processes, open_on
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from keyplan import Cursor, now
 from keyplan.client import merged_partitions as shares
 from keyplan.errors import CursorError, KeyplanError
-from keyplan_systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
+from keyplan_systems.social import Social, design, limits
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users
+from keyplan_systems.social.entities import Delivery, Following, Post, TimelineEntry, User
 from tests.seeds import examples
 from tests.systems.social.support import assert_whole, everything, people
 from tests.systems.support import all_pages, recorded

@@ -12,9 +12,10 @@ import pytest
 
 from keyplan.errors import RequestError, StoreError
 from keyplan.systems import FAULTS_KEPT, LoadReport
-from keyplan_systems.social import Following, Post, Social, Subscription, TimelineEntry, limits
+from keyplan_systems.social import Social, limits
 from keyplan_systems.social import loader as loading
 from keyplan_systems.social.bulk import add_posts
+from keyplan_systems.social.entities import Following, Post, Subscription, TimelineEntry
 from keyplan_systems.social.loader import load
 from tests.cli.support import run
 from tests.systems.social.support import assert_whole, everything

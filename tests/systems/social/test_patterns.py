@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from keyplan import Range, now
-from keyplan_systems.social import Following, Post, Social, User
+from keyplan_systems.social import Social
+from keyplan_systems.social.entities import Following, Post, User
 from keyplan_systems.social.sample import READER, sample, user_id
 from tests.systems.social.conftest import SAMPLED
 from tests.systems.social.support import assert_whole, everything

@@ -9,8 +9,8 @@ import pytest
 
 import keyplan_systems.social
 from keyplan import Entity, Range
-from keyplan_systems.social import Delivery, Social, limits
-from keyplan_systems.social.entities import Comment, Follower, Following, Like, Message, Post
+from keyplan_systems.social import Social, limits
+from keyplan_systems.social.entities import Comment, Delivery, Follower, Following, Like, Message, Post
 from keyplan_systems.social.sample import READER, sample, user_id
 from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, session_calls, text_of
 from tests.systems.support import silent

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from keyplan.errors import ItemNotFound, Refused, UniqueValueTaken
-from keyplan_systems.social import Social, conversation_of, design
+from keyplan_systems.social import Social, design
+from keyplan_systems.social.entities import conversation_of
 from tests.systems.social.support import assert_whole, people
 from tests.systems.support import STORES, all_pages, open_on
 

@@ -8,19 +8,18 @@ import pytest
 
 from keyplan import Create, Delete, Range, Update, now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, UniqueValueTaken
-from keyplan_systems.social import (
+from keyplan_systems.social import Social, design, limits
+from keyplan_systems.social.bulk import add_likes, add_posts, add_users
+from keyplan_systems.social.entities import (
+    PREVIEW_MAX,
     Comment,
     Like,
     Post,
     PostTally,
-    Social,
     TimelineEntry,
+    User,
     conversation_of,
-    design,
-    limits,
 )
-from keyplan_systems.social.bulk import add_likes, add_posts, add_users
-from keyplan_systems.social.entities import PREVIEW_MAX, User
 from tests.systems.social.support import assert_whole, everything, people
 from tests.systems.support import all_pages, recorded
 
