@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
@@ -18,6 +19,7 @@ TAG_MAX = 40
 TEXT_CHARACTERS_MAX = 1_000
 """Maximum length of a title, a name or a tag that is processed."""
 ADDRESS_CHARACTERS_MAX = 2_000
+EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_][\w-]{0,61}[^\W_]")
 _ENDS = ",;-"
 _NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
 """Unicode categories of controls, surrogates, and line and paragraph separators."""

@@ -21,7 +21,7 @@ PROCESSES = 4
 
 PREAMBLE = """
 import json, random, sys
-from keyplan.errors import KeyplanError, Refused
+from keyplan.errors import KeyplanError, Refused, UniqueValueTaken
 from keyplan_systems.shop import Shop
 url, number, given = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 chance = random.Random(number)
@@ -61,7 +61,7 @@ MOVE = """
             else:
                 getattr(shop, move)(order_id)
             done.append([order_id, move])
-        except Refused:
+        except (Refused, UniqueValueTaken):
             pass
     print(json.dumps(done))
 """

@@ -95,7 +95,6 @@ def calls(shop: Shop) -> dict[str, Callable[[], object]]:
         "C3": shop.new_products,
         "C4": shop.merchants,
         "C5": lambda: shop.merchant("lumen"),
-        "R6": lambda: shop.payment("pi_000100"),
         "R7": lambda: shop.cart("u-001", "leafhouse"),
         "R8": lambda: shop.carts("u-001"),
         "R9": lambda: shop.credential("u-001"),

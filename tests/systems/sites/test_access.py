@@ -155,7 +155,7 @@ def shop(design: Any) -> World:
             **dict.fromkeys(("merchant", "products_of_merchant"), (everyone, sold)),
             "products_in_category": (everyone, {"category": "tea"}),
             **dict.fromkeys(("new_products", "merchants"), (everyone, {})),
-            **closed("user_by_email", "order_by_payment", "payment", "unpaid_orders"),
+            **closed("user_by_email", "order_by_payment", "unpaid_orders"),
             **closed("unpaid_refunds", "credential", "session", "sessions"),
         },
         {

@@ -17,6 +17,7 @@ from keyplan_systems.blog.people import identity
 from keyplan_systems.site.passwords import hash_password, needs_rehash, password_fits
 from keyplan_systems.site.sessions import Sessions
 from keyplan_systems.site.signing import Signer
+from keyplan_systems.words import EMAIL
 
 IMPORTED_DOMAIN = "imported.invalid"
 """The domain in the email addresses of imported authors, until a person claims the account."""
@@ -26,7 +27,6 @@ USERNAME_MAX = 40
 PASSWORD_MIN = 10
 PASSWORD_MAX = 200
 
-_EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_][\w-]{0,61}[^\W_]")
 _USERNAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,39}")
 
 
@@ -95,7 +95,7 @@ def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) ->
 
 
 def _email_faults(email: str) -> list[ErrorDetail]:
-    if len(email) > EMAIL_MAX or not _EMAIL.fullmatch(email) or not _is_text(email):
+    if len(email) > EMAIL_MAX or not EMAIL.fullmatch(email) or not _is_text(email):
         return [ErrorDetail("email", "invalid email address", "use the form ada@example.com, at most 254 characters")]
     return []
 

@@ -8,15 +8,7 @@ from pydantic import Field
 
 from keyplan import Create, Delete, Example, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
-from keyplan_systems.shop.entities import (
-    CART_KEPT,
-    LINES_MAX,
-    Cart,
-    Credential,
-    Id,
-    PostalAddress,
-    User,
-)
+from keyplan_systems.shop.entities import CART_KEPT, LINES_MAX, Cart, Credential, Id, PostalAddress, User
 from keyplan_systems.shop.reads import Reads
 
 Wanted = Annotated[int, Field(ge=0, le=10_000)]

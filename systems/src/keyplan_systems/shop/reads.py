@@ -109,9 +109,6 @@ class Reads:
     @read("R5")
     def order_token(self, user_id: str, token: str) -> OrderToken | None: ...
 
-    @read("R6", consistent=True)
-    def payment(self, external_id: str) -> Payment | None: ...
-
     @read("C1", through=Listing, newest_first=True)
     def products_of_merchant(
         self, merchant_id: str, limit: int = 24, cursor: Cursor | None = None

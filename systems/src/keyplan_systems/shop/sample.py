@@ -114,7 +114,6 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     progress(0, count)
     _write_products(design, newest)
     _write_users(design, count, newest)
-    _write_demo_users(design, newest)
     written = in_steps(count, STEP, write, progress)
     design.batch(Put(reading) for reading in _readings(count * READINGS_AN_ORDER, newest))
     refill_beside(design.store.url, partial(rebuild, design))
@@ -132,20 +131,15 @@ def _write_products(design: Shop, newest: datetime) -> None:
 
 
 def _write_users(design: Shop, count: int, newest: datetime) -> None:
-    new = not_there(design, users(count, newest), lambda user: user, "user_id")
-    for start in range(0, len(new), 2 * STEP):
-        design.transact(Create(user) for user in new[start : start + 2 * STEP])
-
-
-def _write_demo_users(design: Shop, newest: datetime) -> None:
-    """Write the users who can sign in: the first customer and a merchant."""
+    """Write the users. The first customer and the merchant can sign in."""
     email, merchant = DEMO_USERS[1]
     seller = User(user_id="merchant", email=email, name="Merchant", merchant_id=merchant, created_at=newest)
-    if design.credential(seller.user_id) is None:
-        design.register(seller, DEMO_HASH)
-    customer = user_id(0)
-    if design.credential(customer) is None:
-        design.put(Credential(user_id=customer, password_hash=DEMO_HASH, changed_at=newest))
+    new = not_there(design, (*users(count, newest), seller), lambda user: user, "user_id")
+    for start in range(0, len(new), 2 * STEP):
+        design.transact(Create(user) for user in new[start : start + 2 * STEP])
+    for user in (user_id(0), seller.user_id):
+        if design.credential(user) is None:
+            design.put(Credential(user_id=user, password_hash=DEMO_HASH, changed_at=newest))
 
 
 @cache
@@ -254,13 +248,8 @@ def _status(chance: random.Random, number: int) -> tuple[OrderStatus, PaymentSta
 
 
 def _events(chance: random.Random, order: Order, payment: Payment) -> Iterator[OrderEvent]:
-    kinds = ["placed"]
-    if payment.external_id is not None:
-        kinds.append("paid")
-    if order.status in {"shipped", "cancelled"}:
-        kinds.append(order.status)
-    at = order.created_at
-    for kind in kinds:
+    at, paid, ended = order.created_at, payment.external_id is not None, order.status in {"shipped", "cancelled"}
+    for kind in ("placed", *["paid"] * paid, *[order.status] * ended):
         yield event_of(order, kind, at)
         at += timedelta(minutes=chance.randrange(2, MINUTES_AN_ORDER))
 

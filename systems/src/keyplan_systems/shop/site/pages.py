@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from keyplan import ulid
-from keyplan.errors import Refused
+from keyplan.errors import Refused, UniqueValueTaken
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import HELD, OrderDetails, PostalAddress, Product
@@ -156,7 +156,7 @@ def pay(turn: ShopTurn, provider: Provider) -> Response:
         return order_page(turn, details, 422)
     try:
         turn.design.pay(result.order_id, payment_id, result.total_cents)
-    except Refused:
+    except (Refused, UniqueValueTaken):
         provider.give_back(f"{result.order_id}/late", payment_id, result.total_cents)
         raise Problem(409, "The order was cancelled", "Nothing was charged.", (("Your orders", "/orders"),)) from None
     return turn.go(f"/orders/{result.order_id}", "paid")
@@ -194,9 +194,7 @@ def order_page(turn: ShopTurn, details: OrderDetails, status: int = 200, *, sell
 def order_in_url(turn: ShopTurn, *, selling: bool = False) -> OrderDetails:
     """The order in the URL, if it is the customer's or, with ``selling``, the merchant's. Raises Problem."""
     details, person = turn.design.order_details(turn.path("order_id")), turn.person
-    if details is None:
-        raise not_found()
-    is_own = details.order.merchant_id == merchant_of(person) if selling else details.order.user_id == person.user_id
-    if not is_own:
+    owner = merchant_of(person) if selling else person.user_id
+    if details is None or owner != (details.order.merchant_id if selling else details.order.user_id):
         raise not_found()
     return details

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from keyplan_systems.pages.people import People, Person
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import User
-
-_EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.[^\s@.]{2,63}")
+from keyplan_systems.words import EMAIL
 
 
 class ShopPeople(People[Shop, User]):
@@ -25,7 +23,7 @@ class ShopPeople(People[Shop, User]):
         return self._design.user_by_email(login)
 
     def fault_of(self, login: str) -> str | None:
-        return None if _EMAIL.fullmatch(login) else "invalid email address"
+        return None if EMAIL.fullmatch(login) else "invalid email address"
 
     def add(self, login: str, name: str, password_hash: str) -> User:
         user = User(email=login, name=name)
@@ -39,6 +37,7 @@ class ShopPeople(People[Shop, User]):
         return () if user.merchant_id is None else ("merchant", f"merchant {user.merchant_id}")
 
 
-def merchant_of(person: Person) -> str:
+def merchant_of(person: Person | None) -> str:
     """The merchant that a user sells for; empty for a customer."""
-    return next((role.removeprefix("merchant ") for role in person.roles if role.startswith("merchant ")), "")
+    roles = () if person is None else person.roles
+    return next((role.removeprefix("merchant ") for role in roles if role.startswith("merchant ")), "")

@@ -40,14 +40,13 @@ class Selling:
     def orders(self, turn: ShopTurn) -> Response:
         """The merchant's orders of a status, by default those to ship."""
         shop, merchant_id = turn.design, merchant_of(turn.person)
-        status = STATUSES.get(turn.query.get("status", ""), "paid")
-        if status == "paid":
-            page = shop.orders_to_ship(merchant_id, cursor=turn.cursor)
-        elif status == "pending":
-            page = shop.pending_orders(merchant_id, cursor=turn.cursor)
-        else:
-            wanted: list[OrderStatus] = [status]
-            page = shop.orders_of_merchant(merchant_id, wanted, cursor=turn.cursor)
+        match status := STATUSES.get(turn.query.get("status", ""), "paid"):
+            case "paid":
+                page = shop.orders_to_ship(merchant_id, cursor=turn.cursor)
+            case "pending":
+                page = shop.pending_orders(merchant_id, cursor=turn.cursor)
+            case _:
+                page = shop.orders_of_merchant(merchant_id, [status], cursor=turn.cursor)
         return turn.page("selling.html", status=status, statuses=STATUSES, orders=page.items, cursor=page.cursor)
 
     def order(self, turn: ShopTurn) -> Response:
