@@ -61,9 +61,7 @@ def test_the_apis_page_can_send_the_sessions_form_token(application: Starlette) 
     assert "social_form_token" not in visit.client.cookies
 
 
-@pytest.mark.parametrize(
-    ("currency", "shown"), [("EUR", "€1,234.50"), ("USD", "$1,234.50"), ("CHF", "CHF 1,234.50"), ("JPY", "¥123,450")]
-)
+@pytest.mark.parametrize(("currency", "shown"), [("EUR", "€1,234.50"), ("USD", "$1,234.50"), ("CHF", "CHF 1,234.50")])
 def test_a_shop_shows_amounts_in_its_currency(currency: str, shown: str, tmp_path: Path) -> None:
     path = tmp_path / "site.toml"
     path.write_text(f'currency = "{currency}"\n')
@@ -71,7 +69,7 @@ def test_a_shop_shows_amounts_in_its_currency(currency: str, shown: str, tmp_pat
     assert look.filters["money"](123_450) == shown
 
 
-@pytest.mark.parametrize("value", ['"euro"', "7"])
+@pytest.mark.parametrize("value", ['"euro"', '"JPY"', "7"])
 def test_an_unknown_currency_is_rejected(value: str, tmp_path: Path) -> None:
     path = tmp_path / "site.toml"
     path.write_text(f"currency = {value}\n")

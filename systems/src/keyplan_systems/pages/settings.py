@@ -7,27 +7,36 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from keyplan_systems.pages.site import Look
 from keyplan_systems.site.mail import Mail
 from keyplan_systems.site.settings import SiteFile, read_settings
 
-_SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹"}
-_WHOLE = frozenset({"JPY", "KRW", "CLP", "ISK", "VND"})
-"""Currencies without a smaller unit."""
+_SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "INR": "₹"}
+_OTHER_UNITS = frozenset(
+    {
+        *("BHD", "BIF", "CLP", "DJF", "GNF", "IQD", "ISK", "JOD", "JPY", "KMF", "KRW", "KWD", "LYD", "OMR", "PYG"),
+        *("RWF", "TND", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"),
+    }
+)
+"""Currencies of ISO 4217 whose minor unit isn't a hundredth."""
 
 
 def money_in(currency: str) -> Callable[[int], str]:
     """A function that formats an amount in minor units of a currency (``EUR``): ``€12.50``."""
     sign = _SYMBOLS.get(currency, f"{currency} ")
-    if currency in _WHOLE:
-        return lambda amount: f"{sign}{amount:,}"
     return lambda amount: f"{sign}{amount // 100:,}.{amount % 100:02d}"
 
 
+def _with_hundredths(currency: str) -> str:
+    if currency in _OTHER_UNITS:
+        raise ValueError(f"prices have two decimals, and those of {currency} don't")
+    return currency
+
+
 class _File(SiteFile):
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "EUR"
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$"), AfterValidator(_with_hundredths)] = "EUR"
 
 
 class SmallFile(NamedTuple):
