@@ -12,10 +12,10 @@ Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 class Recorder:
-    """A transport that records requests, and can change responses.
+    """A transport that records requests and can change responses.
 
-    ``before`` is called with each request, and may raise; ``around`` returns another response. Too many requests raise
-    an error.
+    ``before`` is called with each request and may raise an error; ``around`` can return a different response. Too many
+    requests raise an error.
     """
 
     def __init__(self, design: Design) -> None:

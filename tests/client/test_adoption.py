@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Tables with other programs' items: items with matching keys are read, all others are skipped."""
+"""Tables with items of other programs: items whose keys match an entity are read, all others are skipped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Device(Entity):
-    """Its key is a prefix of its readings' keys."""
+    """A device, whose key is a prefix of its readings' keys."""
 
     device_id: str = Field(default_factory=ulid)
     name: str = "unnamed"
@@ -24,7 +24,7 @@ class Device(Entity):
 
 
 class Reading(Entity):
-    """All its fields are in its keys."""
+    """A reading, whose fields are all stored in its keys."""
 
     device_id: str
     at: datetime
@@ -102,7 +102,7 @@ def test_items_of_other_entities_are_skipped(devices: Devices) -> None:
     assert sorted(result, key=repr) == sorted([device, *ours], key=repr)
 
 
-def test_fields_are_read_from_keys(devices: Devices) -> None:
+def test_fields_stored_only_in_keys_are_read(devices: Devices) -> None:
     put(
         devices,
         pk="DEVICE#a$c1",
@@ -116,7 +116,7 @@ def test_fields_are_read_from_keys(devices: Devices) -> None:
     assert devices.get(Reading, device_id="a#1", at=NOON) == wanted
 
 
-def test_a_key_takes_precedence_over_a_default(devices: Devices) -> None:
+def test_a_value_in_the_key_takes_precedence_over_the_field_default(devices: Devices) -> None:
     put(devices, pk="DEVICE#d", sk="#META")
     assert devices.get(Device, device_id="d") == Device(device_id="d", name="unnamed")
 
@@ -126,7 +126,7 @@ def test_unknown_attributes_are_ignored(devices: Devices) -> None:
     assert devices.get(Device, device_id="d") == Device(device_id="d", name="n")
 
 
-def test_an_invalid_item_is_reported_with_its_place(devices: Devices) -> None:
+def test_the_error_for_an_invalid_item_names_its_key_and_field(devices: Devices) -> None:
     put(devices, pk="DEVICE#d", sk="#META", device_id="d", name={"N": "1"})
     with pytest.raises(InvalidItemError) as caught:
         devices.get(Device, device_id="d")
@@ -136,7 +136,7 @@ def test_an_invalid_item_is_reported_with_its_place(devices: Devices) -> None:
 
 
 class Parcel(Entity):
-    """Its place is only in an index key, written by another program."""
+    """A parcel whose depot and shelf are stored only in an index key, by another program."""
 
     number: str
     weight: int = 0
@@ -155,7 +155,7 @@ class Parcels(Design):
 
 
 def test_an_optional_field_is_read_from_an_index_key() -> None:
-    """Read as None, it would be lost when the item is put back."""
+    """If the field were read as None, putting the item back would delete its value."""
     entity = Parcels.compiled.by_name["Parcel"]
     key = {"pk": {"S": "PARCEL#1"}, "sk": {"S": "#HEAD"}, "number": {"S": "1"}}
     placed = {**key, "gsi1pk": {"S": "DEPOT#Kiel"}, "gsi1sk": {"S": "SHELF#7"}}

@@ -1,4 +1,4 @@
-"""``aopen``: the same as ``open``, without blocking the event loop."""
+"""``aopen`` opens a design like ``open``, but doesn't block the event loop."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_aopen_creates_the_table_and_aclose_closes_it(tmp_path: Path) -> None:
 
 
 class Awaited(Design):
-    """Asynchronous reads, without ``aio``."""
+    """A design with a read that is declared as an async function."""
 
     table = Table("awaited", indexes=Notes.table.indexes, entities=[Note])
 
@@ -62,7 +62,7 @@ class Awaited(Design):
         return note
 
 
-def test_async_reads_are_awaited(tmp_path: Path) -> None:
+def test_reads_declared_as_async_functions_are_awaited(tmp_path: Path) -> None:
     async def main() -> tuple[Note | None, Note | None, Note | None, Note | None]:
         async with await Awaited.aopen(tmp_path / "notes.db", secret="s") as notes:
             await notes.aio.put(Note(name="1", author="ada"))
@@ -106,7 +106,7 @@ def test_creating_a_table_does_not_block_the_event_loop(monkeypatch: pytest.Monk
     assert waits.threads == {threading.get_ident()}
 
 
-def test_errors_are_those_of_open(tmp_path: Path) -> None:
+def test_aopen_raises_the_same_errors_as_open(tmp_path: Path) -> None:
     def error_of(design: type[Design], url: str, **options: Any) -> Exception:
         with pytest.raises((StoreError, DesignError)) as awaited:
             asyncio.run(design.aopen(url, **options))
@@ -121,7 +121,7 @@ def test_errors_are_those_of_open(tmp_path: Path) -> None:
     assert isinstance(error_of(Design, ":memory:"), DesignError)
 
 
-def test_a_failed_store_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_to_open_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine.open(":memory:")
     engine.call("CreateTable", Notes.table.create_request("notes"))
     closed: list[bool] = []

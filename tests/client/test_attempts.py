@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""``attempts=`` retries a write only if what it read has changed."""
+"""``attempts=`` retries a write only if an item that it read has changed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Line(Entity):
 
 
 class Club(Design):
-    """One write per cause of failure."""
+    """A design with one write for each cause of failure."""
 
     table = Table("club", indexes=[GSI1])
 
@@ -200,7 +200,7 @@ def test_permanent_failures_are_not_retried(club: Club, what: str) -> None:
 
 
 def _meanwhile(club: Club, *steps: Callable[[], Any]) -> Any:
-    """Let another client write just before each of the next writes."""
+    """Let another client write just before each of the next write requests."""
     requests = record(club)
     left = list(steps)
 
@@ -215,7 +215,7 @@ def _meanwhile(club: Club, *steps: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("also", [False, True], ids=["one request", "a transaction"])
-def test_a_missing_item_raises_the_actions_error(club: Club, *, also: bool) -> None:
+def test_a_missing_item_raises_the_error_set_for_the_action(club: Club, *, also: bool) -> None:
     club.create(Member(member_id="ann", name="ann", n=int(not also)))
     requests = record(club)
     with pytest.raises(ItemNotFound, match="there is no member 'nobody'"):
@@ -226,20 +226,20 @@ def test_a_missing_item_raises_the_actions_error(club: Club, *, also: bool) -> N
         club.raise_n("bob", also=also)
 
 
-def test_a_changed_item_is_retried(club: Club) -> None:
+def test_a_write_is_retried_if_its_item_changed_after_the_read(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     other = Club(club.store)
     _meanwhile(club, *[lambda: other.update(Member, member_id="1", n=Add(10))] * 3)
     assert club.count("1") == 31
 
 
-def test_a_created_item_is_retried(club: Club) -> None:
+def test_a_write_is_retried_if_its_item_was_created_after_the_read(club: Club) -> None:
     requests = _meanwhile(club, lambda: Club(club.store).create(Member(member_id="1", name="1")))
     club.make("1")
     assert requests.operations.count("GetItem") == 2
 
 
-def test_a_grown_list_is_retried(club: Club) -> None:
+def test_a_write_is_retried_if_a_list_that_it_read_has_grown(club: Club) -> None:
     other = Club(club.store)
     steps = [lambda n=n: other.create(Line(book="b", number=n)) for n in range(4)]
     _meanwhile(club, *steps)
@@ -248,7 +248,7 @@ def test_a_grown_list_is_retried(club: Club) -> None:
     assert club.next_of_all("b") == 6
 
 
-def test_different_reads_of_one_item_are_retried(club: Club) -> None:
+def test_a_write_is_retried_if_two_reads_return_different_states_of_an_item(club: Club) -> None:
     requests = record(club)
 
     def before(operation: str, _: dict[str, Any]) -> None:
@@ -261,7 +261,7 @@ def test_different_reads_of_one_item_are_retried(club: Club) -> None:
     assert requests.operations.count("GetItem") == 2
 
 
-def test_a_unique_value_taken_after_the_read_is_retried(club: Club) -> None:
+def test_a_write_is_retried_if_a_unique_value_was_taken_after_the_read(club: Club) -> None:
     other = Club(club.store)
     _meanwhile(club, lambda: other.create(Member(member_id="x", name="name-0")))
     assert club.free_name("1") == "name-1"
@@ -283,7 +283,7 @@ def test_a_final_action_is_not_retried(club: Club) -> None:
     assert requests.operations.count("GetItem") == 1
 
 
-def test_a_write_failed_by_its_own_body_is_retried(club: Club) -> None:
+def test_a_write_whose_own_code_raises_an_error_is_retried(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     requests = record(club)
     reads = [0]
@@ -310,7 +310,7 @@ class Task(Entity):
 
 
 class Tasks(Design):
-    """A random write: it reads some items, and has conditions on some."""
+    """A random write that reads some items and has conditions on some items."""
 
     table = Table("tasks")
 
@@ -325,7 +325,7 @@ class Tasks(Design):
             yield action
 
 
-def test_a_put_of_an_old_version_is_not_retried(club: Club) -> None:
+def test_a_write_that_puts_an_outdated_version_is_not_retried(club: Club) -> None:
     with Tasks.open(":memory:") as tasks:
         task = tasks.put(Task(name="a"))
         tasks.put(task)
@@ -336,7 +336,7 @@ def test_a_put_of_an_old_version_is_not_retried(club: Club) -> None:
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_an_error_after_the_actions_is_not_retried(kept: bool) -> None:
+def test_a_write_that_raises_an_error_after_its_actions_is_not_retried(kept: bool) -> None:
     """The error doesn't depend on an action's result."""
     runs = 0
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Random calls with values of all kinds raise only KeyplanErrors."""
+"""Random calls with values of all types raise only KeyplanErrors."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Caller:
         return cast("Callable[..., Any]", pattern.aio if self.awaited else pattern)
 
     def call(self) -> Any:
-        """One call of any kind: its result, or an awaitable."""
+        """Make a call of any kind, and return its result or an awaitable."""
         name = self.seed.choice(list(self.parameters))
         verbs: Any = self.design.aio if self.awaited else self.design
         calls: list[Callable[[], Any]] = [
@@ -138,13 +138,13 @@ class Caller:
         return self.seed.choice(calls)()
 
     def once(self) -> None:
-        """One call, and its whole result."""
+        """Make one call and return its complete result."""
         answer = self.call()
         if isinstance(answer, Iterator):
             list(answer)
 
     async def once_awaited(self) -> None:
-        """One asynchronous call, and its whole result."""
+        """Make one asynchronous call and return its complete result."""
         answer = self.call()
         if isinstance(answer, AsyncIterator):
             async for _ in answer:
@@ -210,7 +210,7 @@ def test_a_path_with_a_null_character_is_rejected() -> None:
 
 
 class Meeting(Entity):
-    """Its timestamps have another program's format."""
+    """A meeting whose timestamps are in another program's format."""
 
     room: str
     due: Annotated[datetime, StoredAs("ms")]
@@ -230,8 +230,8 @@ class Meetings(Design):
 
 
 @pytest.mark.parametrize("value", ["x", 1, b"b", 1.5, "\ud800", Decimal("NaN")], ids=repr)
-def test_a_value_that_its_field_cannot_encode_is_rejected(value: Any) -> None:
-    """A regression: the call raised AttributeError."""
+def test_a_value_that_the_fields_format_cannot_encode_is_rejected(value: Any) -> None:
+    """Regression test: the call raised AttributeError."""
     with Meetings.open(":memory:") as meetings:
         with pytest.raises(ArgumentError) as error:
             meetings.due(value)

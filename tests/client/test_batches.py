@@ -1,4 +1,4 @@
-"""Batches retry unprocessed items until all are done."""
+"""Batches retry unprocessed items until all items are processed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def orders(count: int) -> list[Order]:
 
 
 def half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """A store that processes only the first half of each batch (a batch of one completely)."""
+    """Process only the first half of each batch, rounded up, and return the rest as unprocessed."""
     if not operation.startswith("Batch"):
         return call(operation, parameters)  # type: ignore[no-any-return]
     ((table, wanted),) = parameters["RequestItems"].items()
@@ -96,14 +96,14 @@ def test_items_that_remain_unprocessed_raise_an_error(operation: str, pauses: li
 
 
 class Job(Entity):
-    """Work to do."""
+    """A job that has several results."""
 
     name: str
     primary = Key("JOB#{name}", "JOB")
 
 
 class Result(Entity):
-    """A part of the work."""
+    """The result of one part of a job."""
 
     name: str
     number: int
@@ -111,20 +111,20 @@ class Result(Entity):
 
 
 class Jobs(Design):
-    """A write with several batches."""
+    """A design with a write that sends several batches."""
 
     table = Table("jobs", entities=[Job, Result])
 
     @write("W1")
     def work(self, name: str, count: int) -> Writes:
-        """Record the work in a transaction, do it in a batch, and delete the record in a second batch."""
+        """Record the unfinished work in a transaction, do it in a batch, and delete the record in a second batch."""
         yield Create(Job(name=name))
         yield Batch(Put(Result(name=name, number=number)) for number in range(count))
         yield Batch([Delete(Job, name=name)])
 
 
 def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """A store that processes the last half of each batch first."""
+    """Process only the last half of each batch write, and return the rest as unprocessed."""
     if operation == "BatchWriteItem":
         ((table, writes),) = parameters["RequestItems"].items()
         parameters = {**parameters, "RequestItems": {table: writes[::-1]}}
@@ -133,7 +133,7 @@ def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[s
 
 @pytest.mark.parametrize("count", [1, 24, 60])
 def test_batches_of_a_write_run_one_after_the_other(count: int, pauses: list[float]) -> None:
-    """The last batch can then delete the record of unfinished work, even if the store leaves items unprocessed."""
+    """This lets the last batch delete the record of unfinished work, even if the store leaves items unprocessed."""
     with Jobs.open(":memory:") as design:
         recorder = record(design)
         recorder.around = latter_half

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Counts in an index where other entities have the same keys: each item is read."""
+"""Counts in an index in which items of other entities have the same keys: the count reads each item."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Farm(Design):
         yield Create(Hen(place=place, number=number, town=town))
 
 
-def test_other_entities_are_not_counted() -> None:
+def test_items_of_other_entities_are_not_counted() -> None:
     with Farm.open(":memory:") as farm:
         for number in range(3):
             farm.add("a", number, "Bern")
@@ -58,7 +58,7 @@ def test_other_entities_are_not_counted() -> None:
         assert farm.in_place("a") == 3
 
 
-def test_a_foreign_item_within_the_bounds_is_not_counted() -> None:
+def test_an_item_of_another_program_within_the_key_range_is_not_counted() -> None:
     with Farm.open(":memory:") as farm:
         farm.add("a", 1, "Bern")
         foreign = {"pk": "GNU#a", "sk": "001#note", "opk": "TOWN#Bern", "tpk": "PLACE#a", "tsk": "N#001"}

@@ -1,4 +1,4 @@
-"""Cursors are valid for one access pattern, unchanged, and signed with the secret."""
+"""A cursor is valid only for its access pattern, if it is unchanged and signed with the secret."""
 
 from __future__ import annotations
 

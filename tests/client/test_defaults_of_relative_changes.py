@@ -1,4 +1,4 @@
-"""Relative changes of a missing attribute start at the field's default."""
+"""Relative changes (such as Add) of a missing attribute start at the field's default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MADE = itertools.count(1)
 
 
 class Item(Entity):
-    """One field per kind of relative change; older items lack them."""
+    """An entity with a field for each kind of relative change; older items lack these attributes."""
 
     name: str
     n: int = 5
@@ -49,7 +49,7 @@ class Items(Design):
 
 
 def _older(items: Items, name: str, **attributes: Any) -> None:
-    """An item from before these fields existed."""
+    """Store an item that was written before these fields existed."""
     item = {"pk": {"S": f"ITEM#{name}"}, "sk": {"S": "HEAD"}, "name": {"S": name}, **attributes}
     items.store.transport.call("PutItem", {"TableName": "items", "Item": item})
 
@@ -72,7 +72,7 @@ CHANGES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 @pytest.mark.parametrize("way", ["instance", "class", "or_create"])
-def test_each_change_equals_that_of_the_instance(changes: dict[str, Any], way: str) -> None:
+def test_each_change_has_the_same_result_as_on_an_instance_with_defaults(changes: dict[str, Any], way: str) -> None:
     with Items.open(":memory:") as items:
         if way != "or_create":
             _older(items, "a")
@@ -102,7 +102,7 @@ def _applied(value: Any, change: Any) -> Any:
 
 
 @pytest.mark.parametrize("change", [Add(9), Add(-13)], ids=str)
-def test_bounds_apply_to_defaults(change: Add) -> None:
+def test_bounds_apply_to_changes_that_start_at_a_default(change: Add) -> None:
     with Items.open(":memory:") as items:
         _older(items, "a")
         with pytest.raises(ConditionFailed):
@@ -112,7 +112,7 @@ def test_bounds_apply_to_defaults(change: Add) -> None:
 
 @pytest.mark.parametrize("change", [SetAdd({"y"}), SetRemove({"x"})], ids=str)
 @pytest.mark.parametrize("by_class", [True, False])
-def test_a_set_with_a_nonempty_default_is_rejected(change: Any, by_class: bool) -> None:
+def test_a_change_of_a_set_with_a_nonempty_default_is_rejected(change: Any, by_class: bool) -> None:
     with Items.open(":memory:") as items:
         _older(items, "a")
         target: Any = Item if by_class else items.get(Item, name="a")
@@ -121,7 +121,7 @@ def test_a_set_with_a_nonempty_default_is_rejected(change: Any, by_class: bool) 
 
 
 @pytest.mark.parametrize(("name", "change"), [("anew", Add(1)), ("words", Append(["second"]))])
-def test_a_default_factory_is_no_start_value(name: str, change: Any) -> None:
+def test_a_change_of_a_missing_attribute_with_a_default_factory_fails(name: str, change: Any) -> None:
     with Items.open(":memory:") as items:
         _older(items, "a")
         with pytest.raises(ConditionFailed):
@@ -131,8 +131,8 @@ def test_a_default_factory_is_no_start_value(name: str, change: Any) -> None:
         assert getattr(after, name) == _applied(getattr(whole, name), change)
 
 
-def test_changes_of_old_and_new_items_are_equal() -> None:
-    """Random changes have the results of a dictionary of defaults, whichever attributes are stored."""
+def test_changes_of_old_items_use_defaults_for_missing_attributes() -> None:
+    """Random changes have the same results as with a dictionary of defaults, whichever attributes are stored."""
     seed = random.Random("defaults")
     stored = {"n": {"N": "1"}, "lines": {"L": [{"S": "z"}]}, "zero": {"N": "4"}, "tags": {"SS": ["t", "u"]}}
     for _ in range(150):
@@ -151,7 +151,7 @@ def test_changes_of_old_and_new_items_are_equal() -> None:
 
 
 class Bounded(Entity):
-    """A number with an exclusive lower bound."""
+    """An entity with a number that has an exclusive lower bound."""
 
     name: str
     above: Annotated[int, PydanticField(gt=-5)] = 0

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Bounds of numbers also apply to fractional changes."""
+"""The bounds of number fields also apply to fractional changes."""
 
 from __future__ import annotations
 

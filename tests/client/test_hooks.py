@@ -1,4 +1,4 @@
-"""Hooks receive requests with their access pattern and cost; ``Usage`` sums them and finds hot keys."""
+"""Hooks receive requests with access pattern and cost; ``Usage`` sums the cost and finds hot keys."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_call_is_reported_at_its_end(notes: Notes) -> None:
 
 
 def test_latencies_of_calls_and_requests_are_reported(notes: Notes) -> None:
-    """A call and each of its requests have a latency; an iterator's excludes the time between its items."""
+    """A call and each request have a latency. The latency of an iterator excludes the time between items."""
     calls: list[CallRecord] = []
     patterns: list[PatternRecord] = []
     notes.store.on_call = calls.append
@@ -129,7 +129,7 @@ def test_latencies_of_calls_and_requests_are_reported(notes: Notes) -> None:
     )
 
 
-def test_calls_of_concurrent_tasks_are_separate(notes: Notes) -> None:
+def test_calls_of_concurrent_tasks_are_recorded_separately(notes: Notes) -> None:
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
 
@@ -143,7 +143,7 @@ def test_calls_of_concurrent_tasks_are_separate(notes: Notes) -> None:
     assert [record.write_units for record in records if record.pattern == "Notes.put"] == [2]
 
 
-def test_calls_of_concurrent_threads_are_separate(notes: Notes) -> None:
+def test_calls_of_concurrent_threads_are_recorded_separately(notes: Notes) -> None:
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
     with ThreadPoolExecutor(4) as pool:
@@ -155,7 +155,7 @@ NOTE = Note(name="a", author="ada")
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
+def test_the_requests_of_an_iterator_are_reported_as_one_call(notes: Notes, *, awaited: bool) -> None:
     notes.batch([_put(n) for n in range(250)])
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
@@ -168,8 +168,8 @@ def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_errors_of_hooks_are_logged(notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool) -> None:
-    """A hook's error doesn't make a finished write fail, and doesn't hide the write's own error."""
+def test_errors_that_hooks_raise_are_logged(notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool) -> None:
+    """A hook's error doesn't make a completed write fail, and doesn't replace the write's own error."""
     records: list[PatternRecord] = []
 
     def fails(record: object) -> None:
@@ -186,7 +186,7 @@ def test_errors_of_hooks_are_logged(notes: Notes, caplog: pytest.LogCaptureFixtu
 
 
 def test_an_abandoned_iterator_ends_without_an_error(notes: Notes) -> None:
-    """Only the pages that were read count."""
+    """The call record contains only the pages that were read."""
     notes.batch([_put(n) for n in range(250)])
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
@@ -208,7 +208,7 @@ def test_an_abandoned_iterator_ends_without_an_error(notes: Notes) -> None:
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_hooks_work_in_a_forked_process_and_after_closing(notes: Notes) -> None:
-    """A forked process lacks its parent's threads, and closing the design ends them."""
+    """A forked process lacks its parent's threads, and closing the design stops them."""
     notes.put(NOTE)
     asyncio.run(_get(notes))
     child = os.fork()
@@ -226,7 +226,7 @@ async def _get(notes: Notes) -> None:
     await notes.note.aio("a")
 
 
-def test_usage_sums_by_pattern(notes: Notes) -> None:
+def test_usage_sums_units_by_access_pattern(notes: Notes) -> None:
     usage = notes.store.watch(Usage(Notes.table))
     for _ in range(3):
         notes.by_author("ada")
@@ -258,7 +258,7 @@ def test_usage_lists_the_hottest_keys_of_table_and_indexes(notes: Notes) -> None
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9), st.sampled_from(["GetItem", "DeleteItem"])), max_size=120)
 )
-def test_usage_keeps_every_frequent_key(taken: list[tuple[int, int, str]]) -> None:
+def test_usage_keeps_every_key_with_a_large_share_of_the_units(taken: list[tuple[int, int, str]]) -> None:
     usage = Usage(Notes.table, keys=4)
     true: dict[str, float] = {}
     for number, units, operation in taken:
@@ -278,8 +278,8 @@ def _put(number: int) -> Put:
     return Put(Note(name=f"{number}", author="ada"))
 
 
-def test_read_and_write_units_are_separate() -> None:
-    """A write transaction has read and write units; units of reads are read units."""
+def test_read_and_write_units_are_counted_separately() -> None:
+    """A write transaction has read and write units; a read has only read units."""
     units = {"CapacityUnits": 7.0, "ReadCapacityUnits": 2.0, "WriteCapacityUnits": 5.0}
     for operation, capacity, expected in (
         ("Query", {"CapacityUnits": 2.5}, (2.5, 0)),

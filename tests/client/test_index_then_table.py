@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Reads of a partial index and then the table, while items change in between."""
+"""Reads of a partial index and then of the table, while items change between the two requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sheets() -> Iterator[Sheets]:
 
 
 def changed_between(sheets: Sheets, change: Any) -> Recorder:
-    """Run a function once, between the read of the index and that of the table."""
+    """Run a function once, between the read of the index and the read of the table."""
     recorder = record(sheets)
 
     def before(operation: str, parameters: dict[str, Any]) -> None:
@@ -62,7 +62,7 @@ def numbers(sheets: Any) -> list[int]:
 
 
 def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
-    """The number of items per request to the table."""
+    """The number of keys in each request to the table."""
     return [
         len(parameters["RequestItems"][sheets.store.table_name]["Keys"])
         for operation, parameters in recorder.requests
@@ -70,7 +70,7 @@ def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
     ]
 
 
-def test_deleted_and_foreign_items_are_replaced_by_later_ones(sheets: Sheets) -> None:
+def test_later_items_fill_a_page_with_deleted_or_foreign_items(sheets: Sheets) -> None:
     foreign = {"pk": "LEAFLET", "sk": "HEAD", "lean_pk": "SHELF#a", "lean_sk": "0002"}
     item = {name: {"S": text} for name, text in foreign.items()}
     sheets.store.transport.call("PutItem", {"TableName": sheets.store.table_name, "Item": item})
@@ -89,7 +89,7 @@ def test_deleted_and_foreign_items_are_replaced_by_later_ones(sheets: Sheets) ->
 
 
 class Labelled(Entity):
-    """Its discriminator isn't in the index: only the table shows that an item belongs to another entity."""
+    """An entity whose discriminator isn't in the index: only the table shows to which entity an item belongs."""
 
     number: int
     shelf: str

@@ -1,4 +1,4 @@
-"""A field in an index's key attribute must have a valid key value, in every write, with or without a key on that
+"""A field in an index key attribute must be a valid key value, in every write, even if its entity has no key on that
 index.
 """
 
@@ -33,7 +33,7 @@ BY_PICTURE = Index("BY_PICTURE", Binary("picture"), "day")
 
 
 class Game(Entity):
-    """In BY_MAP while it is open."""
+    """A game, which is in BY_MAP while it is open."""
 
     game_id: str
     map: str
@@ -44,7 +44,7 @@ class Game(Entity):
 
 
 class Player(Entity):
-    """Has no index key, but attributes with the names of key attributes."""
+    """A player, who has no index key, but fields with the names of index key attributes."""
 
     game_id: str
     name: str
@@ -56,7 +56,7 @@ class Player(Entity):
 
 
 class Guest(Entity, extra="allow"):
-    """Has fields with aliases for its input."""
+    """A guest, whose unknown attributes are kept."""
 
     name: str
 
@@ -64,7 +64,7 @@ class Guest(Entity, extra="allow"):
 
 
 class Portrait(Entity):
-    """In BY_PICTURE."""
+    """A portrait, which is in BY_PICTURE."""
 
     name: str
     picture: bytes
@@ -152,7 +152,7 @@ UNFIT: tuple[tuple[Entity, str, str], ...] = (
 
 
 @pytest.mark.parametrize(("item", "place", "message"), UNFIT)
-def test_invalid_key_values_are_rejected_before_sending(royale: Royale, item: Entity, place: str, message: str) -> None:
+def test_invalid_key_values_send_no_request(royale: Royale, item: Entity, place: str, message: str) -> None:
     for attempt in (royale.put, royale.create):
         with pytest.raises(KeyFieldError) as caught:
             attempt(item)

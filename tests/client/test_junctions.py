@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Unions of junctions, and how far merged partitions are read."""
+"""Unions of entities that are read through junctions, and how many items of merged partitions are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Note(Entity):
-    """An end, by box and number."""
+    """A note, which a junction links to by box and number."""
 
     box: str
     number: int
@@ -33,7 +33,7 @@ class Note(Entity):
 
 
 class Opened(Entity):
-    """Names a partition of notes."""
+    """A junction to a partition of notes."""
 
     reader: str
     box: str
@@ -42,7 +42,7 @@ class Opened(Entity):
 
 
 class Pointer(Entity):
-    """Names one note, and sorts like the notes."""
+    """A junction to one note, sorted like the notes."""
 
     reader: str
     from_box: str
@@ -56,7 +56,7 @@ POINTERS = Through(Pointer, box="from_box")
 
 
 class Desk(Design):
-    """One read through two junctions, in both directions."""
+    """One read through two junctions, in ascending and descending order."""
 
     table = Table("desk", indexes=[GSI1])
 
@@ -71,7 +71,7 @@ class Desk(Design):
 
 
 @pytest.mark.nightly
-def test_verify_finds_no_difference() -> None:
+def test_verify_finds_no_difference_in_reads_through_junctions() -> None:
     boxes, names = st.sampled_from(["a", "b", "c#"]), st.sampled_from(["x", "y$"])
     values: dict[Any, st.SearchStrategy[Any]] = {"box": boxes, "from_box": boxes, "name": names, "reader": names}
     report = verify(Desk, stores=examples(30, 100), seed=seed(3), strategies={**values, "number": st.integers(0, 3)})
@@ -126,7 +126,7 @@ def test_a_union_is_explained() -> None:
 
 
 class Essay(Entity):
-    """An end whose partition key has a constant next to the junction's fields."""
+    """An entity that a junction links to, with a constant in its partition key."""
 
     box: str
     state: Literal["draft", "out", "old"]
@@ -138,7 +138,7 @@ class Essay(Entity):
 
 
 class Cover(Entity):
-    """An end with a constant in its key."""
+    """An entity that a junction links to, with a constant in its key."""
 
     box: str
     state: Literal["draft", "out", "old"]
@@ -147,7 +147,7 @@ class Cover(Entity):
 
 
 class Shelf(Design):
-    """Has constants and ``Each`` values in addition to a junction's fields."""
+    """Reads through junctions that also fix fields by constants and ``Each`` values."""
 
     table = Table("shelf", indexes=[GSI1])
 
@@ -167,7 +167,7 @@ class Shelf(Design):
     def german(self, reader: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Essay]: ...
 
 
-def test_a_constant_in_the_key_equals_a_filter() -> None:
+def test_a_constant_in_the_key_returns_the_same_items_as_a_filter() -> None:
     values: dict[Any, st.SearchStrategy[Any]] = {
         "box": st.sampled_from(["a", "b#"]),
         "reader": st.sampled_from(["x", "y"]),
@@ -234,7 +234,7 @@ def test_incompatible_junctions_are_rejected() -> None:
 
 
 def test_partitions_are_read_no_further_than_the_page() -> None:
-    """Of 45 boxes the first 20 fill the page; the others are read only up to its last note."""
+    """The first 20 of 45 boxes fill the page; the other boxes are read only up to the page's last note."""
     with Desk.open(":memory:") as desk:
         for box in range(45):
             desk.put(Opened(reader="me", box=f"{box:02d}"))
@@ -260,8 +260,8 @@ def test_partitions_are_read_no_further_than_the_page() -> None:
 
 
 def test_links_are_read_one_item_beyond_the_page() -> None:
-    """Links to deleted ends are replaced: each query requests the items that the page lacks, and one more to detect a
-    next page.
+    """Links to deleted items are skipped: each query requests the items missing from the page, and one more item to
+    detect a next page.
     """
     with Desk.open(":memory:") as desk:
         for number in range(12):

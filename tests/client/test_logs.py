@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The request log has one line per request, without values."""
+"""The request log has one line per request and contains no values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("store", ["memory", "server"])
-def test_each_request_is_one_log_line(store: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_each_request_is_logged_in_one_line(store: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "keyplan.requests")
     notes = OPENERS[store](Notes, tmp_path)
     first = Note(name=SECRET, owner=SECRET, text=SECRET)
@@ -72,14 +72,14 @@ def test_each_request_is_one_log_line(store: str, tmp_path: Path, caplog: pytest
     assert SECRET not in caplog.text
 
 
-def test_errors_are_logged_by_name(caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_requests_are_logged_with_the_name_of_the_error(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "keyplan.requests")
     with open_test_store(Notes) as notes, throttled(notes, 1), pytest.raises(DynamoDBError):
         notes.note("a")
     assert caplog.messages[-1].endswith("ProvisionedThroughputExceededException")
 
 
-def test_without_the_debug_level_nothing_is_logged() -> None:
-    """The level is read when a design is opened; then requests cost the same as before."""
+def test_no_request_is_logged_above_the_debug_level() -> None:
+    """The level is read when a design is opened, so requests without logging have no extra cost."""
     with Notes.open(":memory:") as notes:
         assert not notes.store.watched

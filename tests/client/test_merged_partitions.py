@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Merged partitions: one cursor, nothing lost or repeated during concurrent writes."""
+"""Merged partitions have one cursor, and concurrent writes cause no missing or repeated items."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def all_pages(design: Design, pattern: str, limit: int, meanwhile: Any, **argume
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
 @pytest.mark.parametrize("newest_first", [True, False])
 def test_concurrent_writes_neither_hide_nor_repeat_items(limit: int, newest_first: bool) -> None:
-    """In shards (ascending), and in a junction's partitions (descending), with many items per timestamp."""
+    """Shards are read in ascending order, junctions descending, with many items per timestamp."""
     choice = random.Random(f"{limit}{newest_first}")
     with Everything.open(":memory:") as design:
         old: list[Any]
@@ -72,7 +72,7 @@ def test_concurrent_writes_neither_hide_nor_repeat_items(limit: int, newest_firs
     assert times == sorted(times, reverse=newest_first)
 
 
-def test_concurrent_deletes_hide_no_other_item() -> None:
+def test_concurrent_deletes_of_items_hide_no_other_items() -> None:
     with Everything.open(":memory:") as design:
         old = [design.put(event(number)) for number in range(30)]
 
@@ -83,7 +83,7 @@ def test_concurrent_deletes_hide_no_other_item() -> None:
         assert [element for element in old if element not in pages] == []
 
 
-def test_items_of_remaining_partitions_are_read_during_concurrent_changes() -> None:
+def test_remaining_partitions_are_read_completely_while_others_are_added_and_removed() -> None:
     with Everything.open(":memory:") as design:
         for number in range(10):
             design.put(Follow(user_id="me", followed_id=f"u{number}"))
@@ -114,7 +114,7 @@ def test_partitions_are_queried_in_parallel() -> None:
     assert batches == [20, 20, 5]
 
 
-def test_an_iterator_reads_on_demand() -> None:
+def test_an_iterator_sends_requests_only_as_items_are_used() -> None:
     with Everything.open(":memory:") as design:
         for number in range(250):
             design.put(Post(user_id="u", post_id=f"{number:03d}", created_at=NOON))
@@ -135,7 +135,7 @@ def test_an_iterator_reads_on_demand() -> None:
 
 
 def test_entries_with_equal_sort_keys_keep_the_indexs_order() -> None:
-    """The index defines their order, and a cursor is a position in it."""
+    """The index defines the order of these entries, and a cursor is a position in that order."""
     partitions: list[list[str]] = []
 
     def turned(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -183,8 +183,8 @@ class Scores(Design):
 
 
 @pytest.mark.parametrize("at_bound", [0, 5, 6, 7, 20])
-def test_items_on_an_exclusive_bound_are_skipped(at_bound: int) -> None:
-    """A page of excluded items in one partition must not stop the reading of the others."""
+def test_items_at_an_exclusive_bound_of_the_range_are_skipped(at_bound: int) -> None:
+    """If one partition returns only excluded items, the other partitions are still read."""
     with Scores.open(":memory:") as scores:
         low = [Player(name=f"low{number:02d}", team="ab"[number % 5 == 4], score=0) for number in range(at_bound)]
         high = [Player(name=f"high{number}", team="abc"[number % 3], score=number // 2) for number in range(2, 9)]

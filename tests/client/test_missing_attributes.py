@@ -45,7 +45,7 @@ def put(tasks: Tasks, **more: str) -> None:
     tasks.store.transport.call("PutItem", {"TableName": "tasks", "Item": attributes})
 
 
-def test_added_conditions_count_toward_the_limits() -> None:
+def test_conditions_added_for_defaults_count_toward_expression_limits() -> None:
     with Tasks.open(":memory:") as tasks:
         put(tasks)
         assert len(tasks.ranked("a", list(range(250)))) == 1
@@ -57,8 +57,8 @@ def test_added_conditions_count_toward_the_limits() -> None:
             tasks.transact([Update(Task, team="a", number="1").set(rank=1).only_if(text, **many)])
 
 
-def test_a_value_only_in_an_index_key_is_not_the_default() -> None:
-    """Another program stored the value there: a read returns it, and comparisons don't use the default."""
+def test_a_condition_on_a_value_only_in_an_index_key_ignores_the_default() -> None:
+    """Another program stored the value there. A read returns the value, and comparisons don't assume the default."""
     with Tasks.open(":memory:") as tasks:
         put(tasks, gsi1pk="STATUS#done", gsi1sk="1")
         task = tasks.get(Task, team="a", number="1")
@@ -75,7 +75,7 @@ def test_a_partial_index_is_filtered_by_its_projection() -> None:
         assert (tasks.in_index("open"), tasks.in_index("done")) == (1, 0)
 
 
-def test_an_item_without_a_version_accepts_one_write() -> None:
+def test_the_first_write_adds_a_missing_version_and_stale_writes_are_rejected() -> None:
     with Tasks.open(":memory:") as tasks:
         for by_put in (True, False):
             put(tasks)

@@ -1,4 +1,4 @@
-"""Aliases in nested models: used in every operation on stored values."""
+"""Aliases in nested models are used in every operation on stored values."""
 
 # mypy: disable-error-code="empty-body"
 from __future__ import annotations
@@ -61,7 +61,7 @@ def test_aliases_are_used_in_every_operation() -> None:
         assert _stored(things)["where"]["M"].keys() == {"Room", "Floor", "Desks"}
 
 
-def test_items_with_names_or_without_defaults_are_read() -> None:
+def test_nested_models_stored_by_field_name_or_without_defaults_are_read() -> None:
     with Things.open(":memory:") as things:
         for where in ({"room": {"S": "r"}, "floor": {"N": "7"}}, {"Room": {"S": "r"}, "floor": {"N": "7"}}):
             item = {"pk": {"S": "THING#1"}, "sk": {"S": "HEAD"}, "thing_id": {"S": "1"}, "where": {"M": where}}
@@ -72,7 +72,7 @@ def test_items_with_names_or_without_defaults_are_read() -> None:
             assert things.update(Update(thing, notes=["x"]).only_if("where.floor = :n", n=7)).notes == ["x"]
 
 
-def test_a_value_with_nested_defaults_can_be_expected() -> None:
+def test_a_condition_can_compare_a_nested_model_with_defaults() -> None:
     with Things.open(":memory:") as things:
         item = {"pk": "THING#1", "sk": "HEAD", "thing_id": "1"}
         where = {"where": {"M": {"Room": {"S": "r"}}}}
@@ -91,7 +91,7 @@ def test_a_value_with_nested_defaults_can_be_expected() -> None:
         Field(alias="other"),
     ],
 )
-def test_a_serialization_alias_alone_is_rejected(field: Any) -> None:
+def test_a_serialization_alias_without_a_validation_alias_is_rejected(field: Any) -> None:
     model: Any = type("M", (BaseModel,), {"__annotations__": {"n": int, "other": int}, "n": field, "other": 1})
     body = {"__annotations__": {"a": str, "m": model}, "primary": Key("A#{a}", "H"), "__module__": __name__}
     entity: Any = type("E", (Entity,), body)

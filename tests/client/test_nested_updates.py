@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Updates of parts of fields, IfNotExists, and writes in other writes' transactions."""
+"""Updates of parts of fields, IfNotExists, and writes that run in another write's transaction."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ CHANGES: dict[str, tuple[Callable[[Update[User]], Update[User]], dict[str, Any]]
 
 @pytest.mark.parametrize("by_class", [False, True], ids=["instance", "class"])
 @pytest.mark.parametrize("name", CHANGES)
-def test_parts_of_fields_are_updated(app: App, user: User, name: str, by_class: bool) -> None:
+def test_list_elements_and_nested_members_of_fields_change(app: App, user: User, name: str, by_class: bool) -> None:
     make, wanted = CHANGES[name]
     update: Update[User] = Update(User, user_id="1") if by_class else Update(user)
     after = app.update(make(update))
@@ -222,7 +222,7 @@ def test_a_write_runs_in_the_transaction_of_another(app: App, user: User) -> Non
 
 @pytest.mark.parametrize("key", ["", "\ud800", "x" * 65_536])
 def test_invalid_map_keys_are_rejected(app: App, user: User, key: str) -> None:
-    """A map may have such keys, but DynamoDB doesn't support them in expressions."""
+    """A stored map can contain such keys, but DynamoDB expressions don't support them."""
     with pytest.raises(ArgumentError, match=r"User\.settings") as caught:
         app.transact([Update(user).at(lambda user: user.settings[key]).set("dark")])
     assert "a map key" in caught.value.message

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A page of merged partitions reads about one excess entry per partition, in few requests."""
+"""A page of merged partitions reads about one extra item per partition, in few requests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Log(Design):
 
 
 @pytest.mark.parametrize("limit", [1, 25, *(pytest.param(limit, marks=pytest.mark.nightly) for limit in (3, 10, 100))])
-def test_paging_through_shards_reads_few_excess_items(limit: int) -> None:
+def test_paging_through_shards_reads_few_extra_items(limit: int) -> None:
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
         for event in stored:
@@ -66,8 +66,8 @@ def test_paging_through_shards_reads_few_excess_items(limit: int) -> None:
         assert len(looked_at) / pages <= 8 * 3
 
 
-def test_an_iterator_of_shards_reads_growing_parts() -> None:
-    """Each part reads all shards; a caller that stops has paid for at most twice the items that it used."""
+def test_an_iterator_over_shards_reads_parts_of_increasing_size() -> None:
+    """Each part reads all shards. If the caller stops early, at most twice as many items as it used were read."""
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
         for event in stored:
@@ -107,8 +107,8 @@ class Numbers(Design):
     def numbers(self, day: date, limit: int = 10, cursor: Cursor | None = None) -> Page[Numbered]: ...
 
 
-def test_foreign_items_do_not_shorten_a_page() -> None:
-    """The items of other programs have similar keys."""
+def test_items_of_other_programs_do_not_shorten_a_page() -> None:
+    """The items of other programs have keys similar to the design's."""
     with Numbers.open(":memory:") as log:
         right = [Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)) for number in range(60)]
         for one in right:
@@ -135,7 +135,7 @@ def test_foreign_items_do_not_shorten_a_page() -> None:
 
 
 def test_items_beyond_a_page_are_not_parsed() -> None:
-    """An unreadable item raises an error on its own page, and on no earlier page."""
+    """An unreadable item raises an error on its own page, but not on an earlier page."""
     with Numbers.open(":memory:") as log:
         for number in range(40):
             log.put(Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)))

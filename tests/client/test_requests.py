@@ -1,4 +1,4 @@
-"""The number of requests, and of the embedded store's SQL statements, per call."""
+"""The number of requests and of the embedded store's SQL statements for each call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("pattern", "arguments", "operations", "statements"), COSTS)
-def test_reads_take_the_expected_requests_and_statements(
+def test_each_read_runs_the_expected_requests_and_sql_statements(
     cms: Cms, pattern: str, arguments: dict[str, Any], operations: list[str], statements: int | None
 ) -> None:
     recorder = record(cms)
@@ -72,7 +72,7 @@ def test_the_next_page_starts_after_the_last_item(cms: Cms) -> None:
     assert [item.article_id for item in first.items + second.items] == [f"{number:02d}" for number in range(29, 9, -1)]
 
 
-def test_a_crud_method_is_one_request(cms: Cms) -> None:
+def test_a_crud_method_sends_one_request(cms: Cms) -> None:
     recorder = record(cms)
     article = cms.create(Article(article_id="x", title="t", slug="s", author_id="ada"))
     changed = cms.update(article, title="u", updated_at=datetime(2026, 3, 1, tzinfo=UTC))
@@ -82,7 +82,7 @@ def test_a_crud_method_is_one_request(cms: Cms) -> None:
     assert recorder.operations == ["PutItem", "UpdateItem", "PutItem", "GetItem", "DeleteItem"]
 
 
-def test_runs_of_other_items_are_skipped_in_large_requests(cms: Cms) -> None:
+def test_many_consecutive_foreign_items_are_skipped_in_few_requests(cms: Cms) -> None:
     for number in range(300):
         item = {"pk": {"S": "ARTICLE#07"}, "sk": {"S": f"VERSION#x{number:03d}"}}
         cms.store.transport.call("PutItem", {"TableName": "cms", "Item": item})

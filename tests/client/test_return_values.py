@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A ``yield`` and the CRUD methods return what is stored, or nothing if that is unknown."""
+"""A ``yield`` and the CRUD methods return the stored item, or None if its contents are unknown."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Member(Entity):
 
 
 class Visit(Entity):
-    """Created by the update that counts it, with a TTL."""
+    """A counter of visits, with a TTL. The update that counts the first visit creates it."""
 
     path: str
     n: int = 0
@@ -81,7 +81,7 @@ class Visit(Entity):
 
 
 class Counting(Design):
-    """One write per way to get a value."""
+    """A design with one write for each way to get a value."""
 
     table = Table("counting", indexes=[GSI1], entities=[Locked, Member, Visit])
 
@@ -259,7 +259,7 @@ def test_a_delete_returns_the_deleted_item(counting: Counting) -> None:
     assert requests.operations == ["DeleteItem", "DeleteItem", "PutItem", "DeleteItem", "DeleteItem"]
 
 
-def test_unknown_results_of_a_transaction_are_not_guessed(counting: Counting) -> None:
+def test_a_transaction_returns_none_for_items_with_unknown_contents(counting: Counting) -> None:
     element, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
     assert counting.two(element, two) == (None, None)
     requests = record(counting)
@@ -273,7 +273,7 @@ def test_unknown_results_of_a_transaction_are_not_guessed(counting: Counting) ->
     assert counting.not_last(element, more=False) == counting.get(Counter, name="a") == Counter(name="a", n=2)
 
 
-def test_known_results_of_a_transaction_are_returned(counting: Counting) -> None:
+def test_a_transaction_returns_items_whose_contents_are_known(counting: Counting) -> None:
     locked = counting.create(Locked(name="a", label="x"))
     assert (
         counting.locked_and_more(locked)
@@ -293,7 +293,7 @@ def test_known_results_of_a_transaction_are_returned(counting: Counting) -> None
     assert counting.put(Visit(path="d", until=last)).until == last.replace(microsecond=0)
 
 
-def test_nothing_is_sent_early_if_results_are_unused(counting: Counting) -> None:
+def test_no_action_is_sent_early_if_its_result_is_unused(counting: Counting) -> None:
     counting.put(Counter(name="wrong"))
     requests = record(counting)
     with pytest.raises(ValueError, match="before anything is sent"):
@@ -304,7 +304,7 @@ def test_nothing_is_sent_early_if_results_are_unused(counting: Counting) -> None
     assert "ReturnValues" not in requests.requests[-1][1]
 
 
-def test_nothing_is_sent_early_if_another_action_may_follow(counting: Counting) -> None:
+def test_no_action_is_sent_early_if_another_action_may_follow(counting: Counting) -> None:
     counting.put(Counter(name="a"))
     assert counting.before_a_batch("a").n == 1  # a batch comes after all that has a condition
     assert counting.helper_and_more("a") is None
@@ -312,7 +312,7 @@ def test_nothing_is_sent_early_if_another_action_may_follow(counting: Counting) 
     assert counting.number("a") == 3
 
 
-def test_computed_fields_use_stored_values(counting: Counting) -> None:
+def test_computed_fields_of_a_result_use_stored_values(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4, label="x"))
     requests = record(counting)
     assert counting.computed("a") == "x-10"
@@ -329,8 +329,8 @@ def test_an_action_after_a_used_result_is_rejected(counting: Counting) -> None:
         counting.decides_by_it("a")
 
 
-def test_an_error_based_on_a_result_sees_the_stored_item(counting: Counting) -> None:
-    """The check doesn't use the item expected before the request."""
+def test_code_that_raises_an_error_from_a_result_gets_the_stored_item(counting: Counting) -> None:
+    """The code doesn't get the item that was expected before the request."""
     high = counting.put(Counter(name="a", n=9))
     low = counting.put(Counter(name="a", n=0))
     assert counting.at_most(high, 5) == 1
@@ -340,7 +340,7 @@ def test_an_error_based_on_a_result_sees_the_stored_item(counting: Counting) -> 
     assert counting.get(Counter, name="a") == Counter(name="a", n=9)
 
 
-def test_an_error_based_on_a_known_result_sends_nothing(counting: Counting) -> None:
+def test_a_write_that_raises_an_error_from_a_known_result_sends_no_request(counting: Counting) -> None:
     locked = counting.create(Locked(name="a", n=5))
     requests = record(counting)
     with pytest.raises(ValueError, match="6 are too many"):
@@ -349,7 +349,7 @@ def test_an_error_based_on_a_known_result_sends_nothing(counting: Counting) -> N
     assert counting.at_most(locked, 6) == 6
 
 
-def test_a_changed_claim_is_a_transaction(counting: Counting) -> None:
+def test_a_change_of_a_claim_runs_as_a_transaction(counting: Counting) -> None:
     member = counting.create(Member(name="ada", email="a@b"))
     counting.update(Member, name="ada", n=Add(5))
     assert counting.moved(member, "c@d") is None
@@ -357,12 +357,12 @@ def test_a_changed_claim_is_a_transaction(counting: Counting) -> None:
     assert counting.delete(counting.get(Member, name="ada") or member) is None
 
 
-def test_a_failed_last_action_raises_an_error(counting: Counting) -> None:
+def test_a_failure_of_the_last_action_raises_an_error(counting: Counting) -> None:
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         counting.number("nobody")
 
 
-def test_an_update_object_takes_no_other_changes(counting: Counting) -> None:
+def test_update_rejects_changes_next_to_an_update_object(counting: Counting) -> None:
     with pytest.raises(RequestError, match="pass changes in the Update"):
         counting.update(Update(Counter, name="a").set(n=1), n=2)
 
@@ -394,7 +394,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 class Pair(Entity):
-    """A field per kind, for updates in combination."""
+    """An entity with a field of each kind, for updates in combination."""
 
     name: str
     n: int = 3
@@ -417,7 +417,7 @@ class LockedPair(Entity):
 
 
 class Pairs(Design):
-    """One or two updates, with conditions on any fields."""
+    """Writes with one or two updates and conditions on any fields."""
 
     table = Table("pairs", entities=[Pair, LockedPair])
 
@@ -443,7 +443,7 @@ def _pair(seed: random.Random, kind: type[Any]) -> Any:
 
 
 @pytest.mark.parametrize("kind", [Pair, LockedPair])
-def test_random_updates_return_the_stored_item(kind: type[Any]) -> None:
+def test_writes_with_random_updates_return_the_stored_item(kind: type[Any]) -> None:
     seed = random.Random(f"given {kind.__name__}")
     given = {"alone": 0, "together": 0}
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""Stores: identity, hooks, closing, and comparing tables when a design is opened."""
+"""Stores: identity, hooks, closing, and the comparison of tables when a design is opened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyplan.systems import FAULTS_KEPT, LoadReport
 
 
 class Backend:
-    """A backend that only counts."""
+    """A backend that counts how often it is closed."""
 
     def __init__(self) -> None:
         self.transport: Any = object()
@@ -41,7 +41,7 @@ def listens(one: Store) -> bool:
     return one.watched
 
 
-def test_urls_of_one_store_are_recognized(tmp_path: Path) -> None:
+def test_urls_are_compared_by_the_store_that_they_name(tmp_path: Path) -> None:
     (tmp_path / "a.db").touch()
     (tmp_path / "linked.db").symlink_to(tmp_path / "a.db")
     urls = [
@@ -119,7 +119,7 @@ def test_closing_the_first_shared_store_closes_the_backend() -> None:
     assert backend.closed == 1
 
 
-def test_a_report_keeps_a_limited_number_of_errors() -> None:
+def test_a_load_report_keeps_at_most_1000_errors() -> None:
     report = LoadReport()
     for number in range(FAULTS_KEPT + 2):
         report.fault(ErrorDetail(f"line {number}", "wrong"))
@@ -127,7 +127,7 @@ def test_a_report_keeps_a_limited_number_of_errors() -> None:
 
 
 def test_unused_designs_start_no_threads() -> None:
-    """Opening and closing a design starts no thread."""
+    """Opening and closing a design without calls starts no thread."""
     idle, used = Workers(1, "idle"), Workers(1, "used")
     assert used.submit(int, "3").result() == 3
     for workers in (idle, used):

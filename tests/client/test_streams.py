@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Iterators prefetch the next part, and read nothing more than needed."""
+"""Iterators prefetch the next part and read no further items than needed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_items_are_returned_in_order(pool: ThreadPoolExecutor) -> None:
         assert source.asked == [0, 1, 2]
 
 
-def test_the_next_part_is_prefetched_at_the_middle(pool: ThreadPoolExecutor) -> None:
+def test_the_next_part_is_prefetched_at_the_middle_of_the_current_part(pool: ThreadPoolExecutor) -> None:
     source = Source()
     items = stream(source.part, run, pool)
     assert [next(items) for _ in range(5)] == list(range(5))
@@ -74,7 +74,7 @@ def test_the_next_part_is_prefetched_at_the_middle(pool: ThreadPoolExecutor) -> 
     assert source.asked == [0, 1]
 
 
-def test_a_prefetch_error_is_raised_at_its_items(pool: ThreadPoolExecutor) -> None:
+def test_an_error_while_prefetching_is_raised_when_the_part_is_needed(pool: ThreadPoolExecutor) -> None:
     items = stream(Source(fails_at=1).part, run, pool)
     assert [next(items) for _ in range(10)] == list(range(10))
     with pytest.raises(StoreError):
@@ -91,7 +91,7 @@ def test_asynchronous_items_are_returned_in_order(*, ahead: bool) -> None:
     assert source.asked == [0, 1, 2]
 
 
-def test_an_abandoned_asynchronous_iterator_leaves_no_task() -> None:
+def test_an_abandoned_asynchronous_iterator_leaves_no_running_task() -> None:
     async def some() -> int:
         items: AsyncGenerator[Any, None] = stream_async(source.part, run_async, ahead=True)
         async with aclosing(items):
@@ -113,7 +113,7 @@ class Line(Entity):
 
 
 class Books(Design):
-    """An iterator with a limit."""
+    """A design with a read that returns an iterator with a limit."""
 
     table = Table("books")
 
@@ -124,7 +124,7 @@ class Books(Design):
 @pytest.mark.parametrize(
     ("limit", "requests"), [(1, 1), (99, 1), (100, 1), (101, 2), (150, 2), (200, 2), (250, 3), (1000, 3)]
 )
-def test_an_iterator_with_a_limit_reads_no_more(limit: int, requests: int) -> None:
+def test_an_iterator_with_a_limit_reads_no_further_items(limit: int, requests: int) -> None:
     with Books.open(":memory:") as books:
         books.batch(Put(Line(book="b", number=number)) for number in range(250))
         recorder = record(books)
@@ -145,7 +145,7 @@ AwaitedLeaves = TypeAliasType("AwaitedLeaves", AwaitedStream[Leaf])
 
 
 class Others(Design):
-    """Iterator types under other names: imported, a variable, an alias."""
+    """Reads with iterator types under other names: an imported name, a variable and an alias."""
 
     table = Table("others")
 

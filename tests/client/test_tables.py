@@ -1,4 +1,4 @@
-"""Tables that another process is creating, changing or deleting; and invalid descriptions."""
+"""Tables that another process is creating, changing or deleting, and invalid table descriptions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Notes(Design):
 
 
 class Slow:
-    """An engine whose table isn't ACTIVE in the first descriptions."""
+    """An engine that reports other states than ACTIVE in its first table descriptions."""
 
     def __init__(self, engine: Engine, states: list[str], index_states: list[str] | None = None) -> None:
         self.engine = engine
@@ -70,33 +70,33 @@ def engine() -> Iterator[Engine]:
 
 
 def opened(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The design's store, on the slow engine."""
+    """The design's store on the slow engine."""
     store = Store(InProcess(slow.call, slow.engine.close), ":memory:", "notes", local=True)
     monkeypatch.setattr("keyplan.session.stores._embedded", lambda *_: store)
     return open_store(":memory:", Notes.compiled, create=None)
 
 
 def test_opening_waits_for_a_table_being_created(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise its first call would fail."""
+    """Otherwise the first call would fail."""
     slow = Slow(engine, ["CREATING", "CREATING"])
     opened(slow, monkeypatch)
     assert slow.states == []
 
 
 def test_opening_does_not_wait_for_an_updating_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table can be used meanwhile, so a service needn't wait for an index to be filled."""
+    """An UPDATING table can be used, so a service doesn't have to wait until an index is filled."""
     slow = Slow(engine, ["UPDATING", "UPDATING"], ["ACTIVE"])
     opened(slow, monkeypatch)
     assert slow.states == ["UPDATING"]
 
 
-def test_a_table_being_deleted_is_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_a_table_that_is_being_deleted_raises_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StoreError, match="is being deleted") as raised:
         opened(Slow(engine, ["DELETING"]), monkeypatch)
     assert raised.value.place == "Notes.open"
 
 
-def test_creation_waits_for_indexes(engine: Engine) -> None:
+def test_creating_a_table_waits_until_its_indexes_are_active(engine: Engine) -> None:
     slow = Slow(engine, ["UPDATING"], ["CREATING", "CREATING", "ACTIVE"])
     result = converse(tables.until_ready("notes"), slow)
     assert result["TableStatus"] == "ACTIVE"
@@ -104,7 +104,7 @@ def test_creation_waits_for_indexes(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"Table": None}, {"Table": []}, {"Table": {"TableStatus": "ACTIVE"}}])
-def test_an_invalid_description_is_an_error(answer: dict[str, Any], engine: Engine) -> None:
+def test_an_invalid_table_description_raises_an_error(answer: dict[str, Any], engine: Engine) -> None:
     class Other(Slow):
         def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
             return answer
@@ -114,7 +114,7 @@ def test_an_invalid_description_is_an_error(answer: dict[str, Any], engine: Engi
 
 
 def test_a_local_index_with_the_name_of_a_global_one_is_reported(engine: Engine) -> None:
-    """``keyplan create`` can't add it: the service rejects a second index of that name."""
+    """``keyplan create`` can't add the global index: DynamoDB rejects a second index with that name."""
     wanted = Notes.table.create_request("other")
     (index,) = wanted.pop("GlobalSecondaryIndexes")
     local = {**index, "KeySchema": [wanted["KeySchema"][0], {"AttributeName": "author_sk", "KeyType": "RANGE"}]}

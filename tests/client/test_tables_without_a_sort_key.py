@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Tables without a sort key: paging through their indexes."""
+"""Paging through indexes of tables that have no sort key."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Beds(Design):
     def beds(self, limit: int = 2, cursor: Cursor | None = None) -> Page[Bed]: ...
 
 
-def test_pages_continue_after_the_partition_key() -> None:
+def test_pages_of_an_index_continue_after_the_tables_partition_key() -> None:
     made = [Bed(bed_id=str(number), ward="a", floor=1 + number // 4) for number in range(7)]
     with Beds.open(":memory:") as beds:
         for bed in made:

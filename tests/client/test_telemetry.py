@@ -1,4 +1,4 @@
-"""OpenTelemetry: spans of access patterns and their requests, and metrics."""
+"""OpenTelemetry spans of access patterns and their requests, and metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyplan.telemetry import Telemetry
 from tests.client.test_hooks import NOTE, Notes
 
 
-def test_calls_and_requests_are_nested_spans() -> None:
+def test_spans_of_requests_are_nested_in_the_span_of_their_call() -> None:
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
@@ -46,7 +46,7 @@ def _ended(spans: InMemorySpanExporter) -> list[Any]:
     return [span for span in spans.get_finished_spans() if span.name != "page"]
 
 
-def test_metrics_are_summed_by_pattern() -> None:
+def test_metrics_are_summed_by_access_pattern() -> None:
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])
     with Notes.open(":memory:") as notes:

@@ -1,4 +1,4 @@
-"""Batches with some completely throttled requests: they continue while other requests succeed."""
+"""Batches in which all items of some requests are throttled continue while other requests succeed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExceededException") -> Any:
-    """A store that throttles the batch requests with these numbers."""
+    """Throttle the batch requests whose number satisfies ``which``."""
     number = -1
 
     def around(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExc
     return around
 
 
-def test_nothing_is_lost_when_most_requests_are_throttled(pauses: list[float]) -> None:
+def test_every_item_is_written_when_most_requests_are_throttled(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: number % 3 > 0)
         notes.batch([Put(note) for note in NOTES])
@@ -57,7 +57,7 @@ def test_nothing_is_lost_when_most_requests_are_throttled(pauses: list[float]) -
 
 
 def test_throttled_batches_continue_sequentially_and_then_in_parallel() -> None:
-    """Otherwise, successful requests next to a throttled one would be repeated again and again."""
+    """Otherwise, successful requests next to a throttled request would be sent again and again."""
     with Notes.open(":memory:") as notes:
         recorder = record(notes)
         recorder.around = refusing(lambda number: number == 3)
@@ -66,7 +66,7 @@ def test_throttled_batches_continue_sequentially_and_then_in_parallel() -> None:
         assert len(writes) <= len(NOTES) // 25 + PARALLEL_MAX
 
 
-def test_permanent_throttling_is_an_error(pauses: list[float]) -> None:
+def test_permanent_throttling_raises_an_error(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: True)
         with pytest.raises(StoreError, match=r"625 of 625 writes .* remain unprocessed after 3\d s"):
@@ -74,7 +74,7 @@ def test_permanent_throttling_is_an_error(pauses: list[float]) -> None:
     assert 30 <= sum(pauses) < 33
 
 
-def test_other_errors_are_raised_immediately(pauses: list[float]) -> None:
+def test_errors_other_than_throttling_are_raised_immediately(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: number == 1, "ValidationException")
         with pytest.raises(DynamoDBError, match="too much"):

@@ -46,7 +46,7 @@ def failing(recorder: Recorder, times: int, error: DynamoDBError) -> None:
         DynamoDBError("busy", type="TransactionConflictException"),
     ],
 )
-def test_a_conflict_is_retried_with_the_same_token(recorder: Any, error: DynamoDBError) -> None:
+def test_a_transaction_conflict_is_retried_with_the_same_token(recorder: Any, error: DynamoDBError) -> None:
     failing(recorder, 3, error)
     recorder.design.transact(ACTIONS)
     tokens = {parameters["ClientRequestToken"] for _, parameters in recorder.requests}
@@ -56,15 +56,15 @@ def test_a_conflict_is_retried_with_the_same_token(recorder: Any, error: DynamoD
 
 
 @pytest.mark.parametrize("other", ["ConditionalCheckFailed", "ThrottlingError", "ValidationError"])
-def test_a_conflict_with_another_failure_is_not_retried(recorder: Any, other: str) -> None:
-    """A retry can't succeed: the other failure will occur again, or is the caller's to handle."""
+def test_a_transaction_conflict_with_another_failure_is_not_retried(recorder: Any, other: str) -> None:
+    """A retry can't succeed: the other failure will occur again, or the caller must handle it."""
     failing(recorder, 1, conflict("TransactionConflict", other))
     with pytest.raises(KeyplanError):
         recorder.design.transact(ACTIONS)
     assert len(recorder.requests) == 1
 
 
-def test_endless_conflicts_are_an_error(recorder: Any) -> None:
+def test_repeated_transaction_conflicts_raise_an_error(recorder: Any) -> None:
     failing(recorder, 100, conflict("None", "TransactionConflict"))
     with pytest.raises(TransactionFailed) as caught:
         recorder.design.transact(ACTIONS)
@@ -74,7 +74,7 @@ def test_endless_conflicts_are_an_error(recorder: Any) -> None:
     assert recorder.design.marked("g") is None
 
 
-def test_other_errors_are_raised_unchanged(recorder: Any) -> None:
+def test_errors_other_than_conflicts_are_raised_unchanged(recorder: Any) -> None:
     for error in (
         DynamoDBError("no", type="ResourceNotFoundException"),
         DynamoDBError("no", type="ValidationException"),
@@ -85,7 +85,7 @@ def test_other_errors_are_raised_unchanged(recorder: Any) -> None:
         assert caught.value is error
 
 
-def test_a_failing_store_is_an_error(recorder: Any) -> None:
+def test_an_error_of_the_store_is_raised_unchanged(recorder: Any) -> None:
     def before(operation: str, parameters: dict[str, Any]) -> None:
         raise StoreError("the disk is full")
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Updates with ``or_create``: one request that changes an item, or creates a complete one."""
+"""Updates with ``or_create``: one request that changes an item or creates a complete item."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def counts() -> Iterator[Counts]:
         yield opened
 
 
-def test_one_request_creates_or_updates(counts: Counts) -> None:
+def test_one_request_creates_or_updates_an_item(counts: Counts) -> None:
     requests = record(counts)
     counts.add("a#b", 1, 2)
     counts.add("a#b", 1, 3)
@@ -129,7 +129,7 @@ def test_one_request_creates_or_updates(counts: Counts) -> None:
     assert world.rows[0].item["name"] == {"S": "a#b"}
 
 
-def test_bounds_apply_to_a_missing_item(counts: Counts) -> None:
+def test_bounds_apply_to_an_update_that_creates_its_item(counts: Counts) -> None:
     with pytest.raises(ConditionFailed):
         counts.add("a", 0, -1)
     assert counts.count("a", 0) is None
@@ -139,7 +139,7 @@ def test_bounds_apply_to_a_missing_item(counts: Counts) -> None:
         counts.add("a", 0, -1)
 
 
-def test_conditions_apply_to_a_missing_item(counts: Counts) -> None:
+def test_conditions_apply_to_an_update_that_creates_its_item(counts: Counts) -> None:
     counts.add_up_to("a", 2)
     counts.add_up_to("a", 2)
     with pytest.raises(ConditionFailed):
@@ -156,7 +156,7 @@ def test_updates_in_a_transaction_create_items(counts: Counts) -> None:
     ]
 
 
-def test_concurrent_first_additions_all_count(tmp_path: Path) -> None:
+def test_concurrent_additions_to_a_missing_item_are_all_counted(tmp_path: Path) -> None:
     with Counts.open(tmp_path / "counts.db") as counts, ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: counts.add("a", 0, 1), range(200)))
         assert counts.count("a", 0) == Count(name="a", part=0, value=200)
@@ -177,7 +177,7 @@ def test_concurrent_first_additions_all_count(tmp_path: Path) -> None:
         (Update(Locked, name="a").set(value=Add(1)), "a version"),
     ],
 )
-def test_incomplete_items_are_rejected(counts: Counts, action: Any, message: str | None) -> None:
+def test_updates_that_create_incomplete_items_are_rejected(counts: Counts, action: Any, message: str | None) -> None:
     if message is None:
         counts.transact([action.or_create()])
         check_invariants(scan(counts))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Literal fields with other values, written by other programs, are reported as invalid items."""
+"""Stored values that a field's Literal type doesn't include are reported as invalid items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.errors import InvalidItemError
 
 
 class Level(Entity):
-    """A Literal in each position of a field's type."""
+    """An entity with a Literal in each position of a field's type."""
 
     name: str
     alone: Literal[1, 2] = 1
@@ -51,7 +51,7 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("field", WRONG)
-def test_an_unknown_literal_is_an_invalid_item(levels: Levels, field: str) -> None:
+def test_an_item_with_an_unknown_literal_value_is_reported_as_invalid(levels: Levels, field: str) -> None:
     key = Levels.compiled.by_name["Level"].to_item(Level(name="a"))
     levels.store.transport.call("PutItem", {"TableName": "levels", "Item": {**key, field: WRONG[field]}})
     with pytest.raises(InvalidItemError, match=rf"Level\.{field}"):
@@ -59,7 +59,7 @@ def test_an_unknown_literal_is_an_invalid_item(levels: Levels, field: str) -> No
     assert isinstance(levels.any_level("a"), InvalidItem)
 
 
-def test_literals_round_trip(levels: Levels) -> None:
+def test_values_of_literal_fields_round_trip(levels: Levels) -> None:
     level = Level(name="a", alone=2, maybe=2, word="high", several=[2, 1])
     levels.put(level)
     assert levels.level("a") == level

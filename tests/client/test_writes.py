@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Writes keep keys, claims, versions and types correct, also with concurrent writers."""
+"""Writes keep keys, claims, versions and types correct, even with concurrent writers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
 
 
 class Account(Entity):
-    """With a version and unique values."""
+    """An account with a version and unique values."""
 
     account_id: str
     email: str
@@ -69,7 +69,7 @@ class Account(Entity):
 
 
 class Note(Entity):
-    """With a version, without claims, so that it can be put."""
+    """A note with a version but no claims, so that it can be put."""
 
     note_id: str
     text: str = ""
@@ -79,7 +79,7 @@ class Note(Entity):
 
 
 class Product(Entity):
-    """Keys of several fields, one of them computed; and bounded fields."""
+    """A product with keys of several fields, one of them computed, and with bounded fields."""
 
     product_id: str
     brand: str
@@ -116,7 +116,7 @@ class Shop(Design):
 
     @write("W1", attempts=5)
     def count(self, note_id: str) -> Writes[int]:
-        """Read, and write depending on the result."""
+        """Read an item, and write depending on the item."""
         note = yield from self.note.read(note_id)
         number = len(note.text) + 1
         yield Update(note, text="x" * number)
@@ -179,7 +179,7 @@ def test_a_version_cannot_be_set(shop: Shop) -> None:
         shop.update(note, version=7)
 
 
-def test_a_write_that_lost_a_race_is_retried(shop: Shop) -> None:
+def test_a_write_is_retried_after_a_concurrent_write(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
     recorder = record(shop)
     raced: list[Any] = []
@@ -206,7 +206,7 @@ def test_a_write_that_lost_a_race_is_retried(shop: Shop) -> None:
 # Claims
 
 
-def test_claims_are_created_moved_released_and_reused(shop: Shop) -> None:
+def test_claims_are_created_changed_released_and_reused(shop: Shop) -> None:
     ada = shop.create(Account(account_id="a", email="x@y", phone="1"))
     with pytest.raises(UniqueValueTaken, match="email 'x@y' belongs to another Account"):
         shop.create(Account(account_id="b", email="x@y"))
@@ -222,7 +222,7 @@ def test_claims_are_created_moved_released_and_reused(shop: Shop) -> None:
     assert shop.in_city("Bern") == [eve]
 
 
-def test_concurrent_moves_keep_claims_unique(shop: Shop) -> None:
+def test_concurrent_changes_keep_claimed_values_unique(shop: Shop) -> None:
     stale = shop.create(Account(account_id="a", email="one@y"))
     shop.update(stale, email="two@y")
     with pytest.raises(WriteFailed):
@@ -278,7 +278,7 @@ def test_a_key_is_not_recomputed_from_stale_fields(shop: Shop) -> None:
 
 
 class Pair(Entity):
-    """In the partition of its first name; its key is computed from both."""
+    """A pair of names, in the partition of the first letter of the lesser name."""
 
     pair_id: str
     left: str
@@ -290,7 +290,7 @@ class Pair(Entity):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def initial(self) -> str:
-        """The first letter of the lesser name, for the partition key."""
+        """The first letter of the lesser name, which the partition key contains."""
         return min(self.left, self.right)[:1]
 
 
@@ -303,7 +303,7 @@ FewByMarks = TypeAliasType("FewByMarks", Annotated[int, Ge(0), Le(9)])
 
 
 class Bounded(Entity):
-    """The same bounds, declared in several ways."""
+    """An entity with fields that have the same bounds, declared in several ways."""
 
     bounded_id: str
     own: int = Field(default=5, ge=0, le=9)
@@ -319,7 +319,7 @@ class Bounded(Entity):
 
 
 class Unbounded(Entity):
-    """A union type: the bounds of one member don't apply to the others."""
+    """An entity with a union type: the bounds of one member of the union don't apply to the others."""
 
     unbounded_id: str
     number: FewByField | int = 5
@@ -344,7 +344,7 @@ def test_concurrent_additions_keep_bounds(name: str, amount: int) -> None:
         assert design.update(design.create(Unbounded(unbounded_id="u")), number=Add(50)).number == 55
 
 
-def test_changes_cannot_change_a_computed_primary_key() -> None:
+def test_an_update_that_would_change_a_computed_primary_key_fails() -> None:
     with Pairs.open(":memory:") as pairs:
         stale = pairs.create(Pair(pair_id="p", left="Ada", right="Abel"))
         pairs.update(stale, left="Zoe")
@@ -352,7 +352,7 @@ def test_changes_cannot_change_a_computed_primary_key() -> None:
             pairs.update(stale, right="Yan")
 
 
-def test_sets_are_shown_sorted() -> None:
+def test_error_messages_show_sets_sorted() -> None:
     with Pairs.open(":memory:") as pairs:
         stale = pairs.create(Pair(pair_id="p", left="Ada", right="Abel", tags=frozenset("hgfedcba")))
         text = re.escape("tags is {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, expected {'a', 'b', 'c', 'd', 'y', 'z'}")
@@ -424,7 +424,7 @@ def test_updates_by_class_change_fields(shop: Shop) -> None:
     assert shop.get(Product, product_id="p") == product(price=Decimal(3)), "a default is read again"
 
 
-def test_numbers_keep_their_bounds(shop: Shop) -> None:
+def test_updates_keep_numbers_within_their_bounds(shop: Shop) -> None:
     stale = shop.create(product(stock=3))
     shop.update(stale, stock=1)
     with pytest.raises(ConditionFailed):
@@ -448,7 +448,7 @@ def test_empty_sets_and_none_are_not_stored(shop: Shop) -> None:
     assert shop.update(three, tags=set()).tags == set()
 
 
-def test_computed_fields_do_not_depend_on_the_time_zone() -> None:
+def test_computed_fields_do_not_depend_on_the_local_time_zone() -> None:
     class Event(Entity):
         event_id: str
         at: datetime
@@ -522,7 +522,7 @@ def test_invalid_conditions_are_rejected(shop: Shop, condition: str, values: dic
 # Transactions
 
 
-def test_failures_name_the_action_and_the_reason(shop: Shop) -> None:
+def test_errors_of_failed_writes_name_the_action_and_the_reason(shop: Shop) -> None:
     element = shop.create(product(stock=5))
     shop.create(Account(account_id="a", email="x@y"))
     with pytest.raises(TransactionFailed) as caught:
@@ -574,15 +574,15 @@ def test_entities_of_other_designs_are_rejected(shop: Shop) -> None:
         shop.get(Note, id="n")
 
 
-def test_unvalidated_instances_are_validated(shop: Shop) -> None:
+def test_instances_that_skipped_validation_are_validated_on_write(shop: Shop) -> None:
     with pytest.raises(ArgumentError, match="invalid Product"):
         shop.put(product().model_copy(update={"stock": "many"}))
     with pytest.raises(ArgumentError, match="invalid Product"):
         shop.create(Product.model_construct(product_id="p"))
 
 
-def test_an_item_created_with_a_version_keeps_it(shop: Shop) -> None:
-    """For example, an item from another table: the next write increments its version."""
+def test_an_item_created_with_a_version_keeps_that_version(shop: Shop) -> None:
+    """For example, an item copied from another table. The next write increments its version."""
     note = shop.create(Note(note_id="n", version=7))
     assert note.version == 7
     assert shop.note("n").version == 7

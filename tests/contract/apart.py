@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design whose access patterns read entities with others in between."""
+"""A design whose access patterns read entities that have items of other entities between them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Ends(NamedTuple):
 
 
 class Apart(Design):
-    """Access patterns that take several narrower queries."""
+    """Access patterns that need several narrower queries."""
 
     table = Table("apart", indexes=[BY_DAY, KEYS], entities=[Between, Many])
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design of call options: direction, key, and several sets of values."""
+"""A design with call options: direction, key, and several sets of values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ State = Literal["waiting", "running", "done"]
 
 
 class Job(Entity):
-    """A team's job, ordered by start and by rank."""
+    """A team's job, sorted by start time and by rank."""
 
     job_id: str
     team: str
@@ -31,7 +31,7 @@ class Job(Entity):
 
 
 class Step(Entity):
-    """A step of a job, newest first in its key."""
+    """A step of a job, in descending order in its key."""
 
     job_id: str
     number: int
@@ -41,7 +41,7 @@ class Step(Entity):
 
 
 class Ticket(Entity):
-    """A ticket, whose index key depends on whether it is urgent, calm or closed."""
+    """A ticket, whose index key depends on whether the ticket is urgent, calm or closed."""
 
     ticket_id: str
     team: str
@@ -57,7 +57,7 @@ class Ticket(Entity):
 
 
 class Parcel(Entity):
-    """A part of a shipment, in a depot."""
+    """A part of a shipment, stored in a depot."""
 
     parcel_id: str
     part: int
@@ -70,7 +70,7 @@ class Parcel(Entity):
 
 
 class Watch(Entity):
-    """A person watches a job."""
+    """A junction: a person watches a job."""
 
     person: str
     job_id: str
@@ -80,7 +80,7 @@ class Watch(Entity):
 
 
 class Asking(Design):
-    """Direction, key and sets of values as call arguments."""
+    """Access patterns with a direction, a key and sets of values as call arguments."""
 
     table = Table("asking", indexes=[BY_START, BY_RANK, BY_STATE])
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with partitions per month, day or hour, and ranges across several of them."""
+"""A design with partitions per month, day or hour, and reads of time ranges across several partitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SINCE_2026 = Range(ge=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 class Reading(Entity):
-    """A measurement of a sensor: a partition per month, in order of time."""
+    """A measurement of a sensor, in one partition per month, sorted by time."""
 
     sensor: str
     at: datetime
@@ -30,7 +30,7 @@ class Reading(Entity):
 
 
 class Repair(Entity):
-    """A repair, in the same partitions as the readings."""
+    """A repair of a sensor, in the same partitions as its readings."""
 
     sensor: str
     at: datetime
@@ -40,7 +40,7 @@ class Repair(Entity):
 
 
 class Visit(Entity):
-    """A visit: one partition per month, with a sort key that isn't ordered by day."""
+    """A visit, in one partition per month, whose sort key isn't sorted by day."""
 
     site: str
     day: date
@@ -54,7 +54,7 @@ class Visit(Entity):
 
 
 class Total(Entity):
-    """A sum per day."""
+    """A sum for one day."""
 
     site: str
     day: date
@@ -64,20 +64,20 @@ class Total(Entity):
 
 
 class ReadingRow(View[Reading]):
-    """A reading as returned by a keys-only index."""
+    """A reading as returned by an index that holds only keys."""
 
     sensor: str
     value: int
 
 
 class VisitRow(View[Visit]):
-    """A visit without its time."""
+    """A view of a visit without its time."""
 
     path: str
 
 
 class Timed(Design):
-    """Ranges of time, bucket by bucket."""
+    """Access patterns for time ranges that cover several buckets."""
 
     table = Table("timed", indexes=[BY_KIND.projected_for(ReadingRow), BY_HOUR])
 

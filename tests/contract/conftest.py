@@ -12,7 +12,7 @@ from tests.contract.stores import CALLERS, STORES, WAYS, Caller
 
 @pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    """The design ``Everything`` on an empty store."""
+    """A caller of the design ``Everything`` on an empty store."""
     store, way = request.param
     caller = CALLERS[way](STORES[store](tmp_path))
     yield caller

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with every feature of the design language, which the contract suite runs on each store."""
+"""A design with every feature of the design language, which the contract tests run on each store."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Color(enum.Enum):
 
 
 class User(Entity):
-    """A user with unique values and an optimistic lock."""
+    """A user with unique values and a version for optimistic locking."""
 
     user_id: str
     email: str
@@ -88,7 +88,7 @@ class Follow(Entity):
 
 
 class Post(Entity):
-    """A post, by author and time, by id, in shards if published, and by an optional category in reverse order."""
+    """A post, with keys by author and time, by id, by shard if published, and by optional category, reversed."""
 
     user_id: str
     post_id: str
@@ -107,12 +107,12 @@ class Post(Entity):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def kind(self) -> str:
-        """Computed from two fields."""
+        """A field computed from two other fields."""
         return f"{self.status}-{'tagged' if self.tags else 'bare'}"
 
 
 class Comment(Entity):
-    """A tree of comments: the path is the sort key, part by part."""
+    """A comment in a tree. Its sort key is the path to the comment, part by part."""
 
     post_id: str
     path: tuple[str, ...]
@@ -123,7 +123,7 @@ class Comment(Entity):
 
 
 class Order(Entity):
-    """The head of an item collection."""
+    """An order, the first item of an item collection."""
 
     order_id: str
     user_id: str
@@ -135,7 +135,7 @@ class Order(Entity):
 
 
 class Line(Entity):
-    """A line of an order, newest number first in the partition."""
+    """A line of an order. The newest number is first in the partition."""
 
     order_id: str
     number: int = Field(ge=0, le=999)
@@ -148,7 +148,7 @@ class Line(Entity):
 
 
 class Payment(Entity):
-    """An order's payment, if any."""
+    """The payment of an order, which may be missing."""
 
     order_id: str
     paid_on: date
@@ -159,7 +159,7 @@ class Payment(Entity):
 
 
 class Event(Entity):
-    """Written at a high rate: the table itself is sharded."""
+    """An event. Events are written at a high rate, so the table itself is sharded."""
 
     day: date
     at: datetime
@@ -170,7 +170,7 @@ class Event(Entity):
 
 
 class Ticket(Entity):
-    """A ticket in an index whose native key attributes are its fields."""
+    """A ticket in an index whose key attributes are the ticket's fields, without templates."""
 
     ticket_id: str
     tenant: str
@@ -184,7 +184,7 @@ class Ticket(Entity):
 
 
 class Blob(Entity):
-    """A blob, by its binary digest."""
+    """A blob with its binary digest as key."""
 
     name: str
     checksum: bytes
@@ -196,7 +196,7 @@ class Blob(Entity):
 
 
 class Mail(Entity):
-    """A mail, in one partition with calls; each kind is ordered by day."""
+    """An email, in the same partition as calls. Each of the two entities is sorted by day."""
 
     user_id: str
     day: date
@@ -207,7 +207,7 @@ class Mail(Entity):
 
 
 class Call(Entity):
-    """A call, in one partition with mails."""
+    """A phone call, in the same partition as emails."""
 
     user_id: str
     day: date
@@ -218,7 +218,7 @@ class Call(Entity):
 
 
 class Total(Entity):
-    """A sharded counter next to the day's mark: two single items of a sharded partition."""
+    """A sharded total of a day, in the same partition as the day's mark: one item of each."""
 
     group: str
     amount: int = 0
@@ -227,7 +227,7 @@ class Total(Entity):
 
 
 class Mark(Entity):
-    """A day's mark, next to its total."""
+    """A mark of a day, in the same partition as the day's total."""
 
     group: str
     text: str = ""
@@ -236,14 +236,14 @@ class Mark(Entity):
 
 
 class Marked(NamedTuple):
-    """A day's total and its mark."""
+    """The total and the mark of one day."""
 
     total: Total
     mark: Mark | None
 
 
 class Details(NamedTuple):
-    """An order with all its items."""
+    """An order with all items of its collection."""
 
     order: Order
     lines: list[Line]
@@ -258,7 +258,7 @@ class Newest(NamedTuple):
 
 
 class Everything(Design):
-    """An access pattern of each kind."""
+    """A design with an access pattern of each kind."""
 
     table = Table("everything", indexes=[GSI1, GSI2, GSI3, GSI4, GSI5, LSI1])
 
@@ -425,13 +425,13 @@ class Everything(Design):
 
     @write("W1")
     def sign_up(self, user: User) -> Writes[User]:
-        """Create a user by one action, which is a transaction because of its unique values."""
+        """Create a user by a single action, which is a transaction because the user has unique values."""
         created = yield Create(user)
         return User.model_validate(created)
 
     @write("W2", attempts=3)
     def follow(self, user_id: str, followed_id: str) -> Writes:
-        """Checks that both users exist."""
+        """Create a follow, after checking that both users exist."""
         yield Check(User, user_id=user_id)
         if user_id != followed_id:
             yield Check(User, user_id=followed_id)
@@ -439,7 +439,7 @@ class Everything(Design):
 
     @write("W3")
     def add_line(self, order_id: str, sku: str) -> Writes[Line]:
-        """Reads, then writes the next number."""
+        """Read the newest line, then write a line with the next number."""
         newest = yield from self.order_newest.read(order_id)
         line = Line(order_id=order_id, number=newest.line.number + 1 if newest.line else 1, sku=sku)
         yield Create(line)
@@ -448,12 +448,12 @@ class Everything(Design):
 
     @write("W4")
     def like(self, post_id: str, path: tuple[str, ...]) -> Writes:
-        """Count a like by a conditional update by key."""
+        """Count a like with a conditional update by key."""
         yield Update(Comment, post_id=post_id, path=path).set(likes=Add(1)).only_if("likes < :most", most=1000)
 
     @write("W5")
     def pay(self, order_id: str, paid_on: date, reference: str) -> Writes:
-        """An action that replaces an item, and one that deletes."""
+        """Replace one item and delete another."""
         order = yield from self.order_details.read(order_id)
         if order is None:
             raise ItemNotFound("no such order", place="Everything.pay")

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design of views, counts, scans of an index, and native key attributes of every type."""
+"""A design with views, counts, scans of an index, and key attributes of every type without templates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Person = TypeAliasType("Person", str)
 
 
 class Task(Entity):
-    """A task: escalated ones are in an index of their own, late ones in an index that holds only keys."""
+    """A task. Escalated tasks are in an index of their own, late tasks in an index that holds only keys."""
 
     task_id: str
     project: str
@@ -53,7 +53,7 @@ class Task(Entity):
 
 
 class Note(Entity):
-    """A note, in its task's partition after the task."""
+    """A note of a task, in the task's partition after the task."""
 
     task_id: str
     number: int
@@ -63,21 +63,21 @@ class Note(Entity):
 
 
 class Color(enum.StrEnum):
-    """A key contains its value."""
+    """An enum whose value is in the key."""
 
     RED = "red"
     GREEN = "green"
 
 
 class Level(enum.IntEnum):
-    """A key contains its number."""
+    """An enum whose number is in the key."""
 
     LOW = 1
     HIGH = 10
 
 
 class Weight(enum.Enum):
-    """A key contains its rank."""
+    """An enum whose rank is in the key."""
 
     LIGHT = "light"
     HEAVY = "heavy"
@@ -85,7 +85,7 @@ class Weight(enum.Enum):
 
 
 class Thing(Entity):
-    """A thing with fields of every type that can be a native key attribute."""
+    """A thing with a field of every type that a key attribute can have."""
 
     thing_id: str
     day: date
@@ -108,7 +108,7 @@ class Thing(Entity):
 
 
 class TaskRow(View[Task]):
-    """A task in a list."""
+    """A view of a task for a list."""
 
     task_id: str
     title: str
@@ -116,27 +116,27 @@ class TaskRow(View[Task]):
 
 
 class TaskKeys(View[Task]):
-    """The fields in the keys."""
+    """A view of the task fields that are in the keys."""
 
     task_id: str
     opened_at: datetime
 
 
 class NoteText(View[Note]):
-    """A note without its number."""
+    """A view of a note without its number."""
 
     text: str
 
 
 class Sheet(NamedTuple):
-    """Part of a task and of its notes."""
+    """A view of a task with views of its notes."""
 
     task: TaskRow
     notes: list[NoteText]
 
 
 class Reading(Design):
-    """Views, counts and scans of indexes."""
+    """A design with views, counts and scans of indexes."""
 
     table = Table(
         "reading",

@@ -45,7 +45,7 @@ def _stop(process: Process) -> None:
 
 
 def local_address() -> str:
-    """The address of DynamoDB Local."""
+    """The address of DynamoDB Local. Skips the test if none is configured."""
     url = os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
     if not url:
         pytest.skip("KEYPLAN_DYNAMODB_LOCAL names no DynamoDB Local, such as http://127.0.0.1:8000")
@@ -53,17 +53,17 @@ def local_address() -> str:
 
 
 def new_table() -> str:
-    """The name of a new table."""
+    """Return a new table name."""
     return f"contract-{os.getpid()}-{next(_numbers)}"
 
 
 def our_server(folder: Path, design: type[Any] = Everything) -> Any:
-    """The design on Keyplan's server."""
+    """Open the design on Keyplan's server."""
     return _open(server_address(), design)
 
 
 def dynamodb_local(folder: Path, design: type[Any] = Everything) -> Any:
-    """The design on DynamoDB Local."""
+    """Open the design on DynamoDB Local."""
     return _open(local_address(), design)
 
 

@@ -34,7 +34,7 @@ STORES: dict[str, Callable[[Path], Everything]] = {
 
 
 class Caller(Protocol):
-    """Calls access patterns and CRUD methods of a design, and waits for the results."""
+    """Calls access patterns and CRUD methods of a design and waits for the results."""
 
     design: Design
 
@@ -52,7 +52,7 @@ class Caller(Protocol):
 
 
 class SyncCaller:
-    """Synchronous calls."""
+    """A caller that makes synchronous calls."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -78,7 +78,7 @@ class SyncCaller:
 
 
 class AsyncCaller:
-    """Asynchronous calls on a separate event loop."""
+    """A caller that makes asynchronous calls in a separate event loop."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -137,7 +137,7 @@ WAYS = [
 
 
 def caller_of(design: type[Any]) -> Any:
-    """A fixture: a caller of the design on an empty store, for each store and way of calling."""
+    """Return a fixture that calls the design on an empty store, for each store and way of calling."""
 
     @pytest.fixture(params=WAYS)
     def caller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
@@ -150,7 +150,7 @@ def caller_of(design: type[Any]) -> Any:
 
 
 def generated(memory: int, server: int, local: int) -> list[Any]:
-    """Parameters of a test on generated stores: the kinds of stores, and how many of each."""
+    """Return the parameters of a test with random data: each kind of store, and the number of data sets for it."""
     nightly = [
         pytest.param(name, count, marks=pytest.mark.nightly)
         for name, count in (("server", server), ("dynamodb-local", local))
@@ -159,6 +159,6 @@ def generated(memory: int, server: int, local: int) -> list[Any]:
 
 
 def check_generated(design: type[Design], store: str, stores: int, folder: Path) -> None:
-    """Compare every access pattern with brute force on generated stores."""
+    """Compare every access pattern with a brute-force filter on stores with random data."""
     folders = (folder / str(number) for number in itertools.count())
     verify(design, stores=stores, seed=1, open=lambda: OPENERS[store](design, next(folders)))

@@ -27,7 +27,7 @@ def job(number: int, **more: Any) -> Job:
     return Job(job_id=str(number), **{**given, **more})
 
 
-def test_call_selects_the_direction(caller: Caller) -> None:
+def test_call_argument_selects_the_direction(caller: Caller) -> None:
     jobs = [caller.put(job(number)) for number in range(5)]
     steps = [caller.put(Step(job_id="1", number=number, text="")) for number in range(4)]
     assert paged(caller, "jobs", 2, team="t") == jobs[::-1]
@@ -40,7 +40,7 @@ def test_call_selects_the_direction(caller: Caller) -> None:
     assert caller.read("by_rank", team="t") == jobs[::-1]
 
 
-def test_partitions_and_junctions_follow_the_direction(caller: Caller) -> None:
+def test_merged_partitions_and_junctions_are_read_in_the_given_direction(caller: Caller) -> None:
     jobs = [caller.put(job(number, team="ab"[number % 2])) for number in range(4)]
     for number in (0, 3, 1):
         caller.put(Watch(person="p", job_id=str(number), since=NOON + timedelta(days=number)))
@@ -60,7 +60,7 @@ def ticket(number: int, **more: Any) -> Ticket:
     return Ticket(ticket_id=str(number), **{"team": "t", "rank": number, "due": date(2026, 3, 1 + number), **more})
 
 
-def test_index_holds_an_item_under_one_of_several_keys(caller: Caller) -> None:
+def test_item_is_in_an_index_under_one_of_several_exclusive_keys(caller: Caller) -> None:
     tickets = [caller.put(ticket(number, state=("urgent", "calm", "lost")[number % 3])) for number in range(7)]
     assert caller.read("urgent", team="t") == tickets[::3]
     assert caller.read("urgent", team="t", due=Range(gt=date(2026, 3, 1))) == [tickets[3], tickets[6]]
@@ -69,7 +69,7 @@ def test_index_holds_an_item_under_one_of_several_keys(caller: Caller) -> None:
     assert [caller.read("how_many_calm", team="t"), caller.read("how_many_somewhere")] == [2, 5]
 
 
-def test_update_moves_an_item_to_another_key(caller: Caller) -> None:
+def test_update_moves_an_item_to_another_index_key(caller: Caller) -> None:
     first, second = caller.put(ticket(1)), caller.put(ticket(2))
     first = caller.update(first, state="closed", closed_on=date(2026, 4, 1))
     assert paged(caller, "calm", 1, team="t") == [second]
@@ -86,7 +86,7 @@ def test_update_moves_an_item_to_another_key(caller: Caller) -> None:
         caller.update(Ticket, ticket_id="1", state="urgent")
 
 
-def test_item_created_by_an_update_has_its_key(caller: Caller) -> None:
+def test_item_created_by_an_update_has_the_matching_index_key(caller: Caller) -> None:
     made = caller.update(
         Update(Ticket, ticket_id="7")
         .set(team="t", state="closed", rank=1, due=date(2026, 1, 1))
@@ -100,7 +100,7 @@ def test_item_created_by_an_update_has_its_key(caller: Caller) -> None:
     assert paged(caller, "closed", 1, team="t") == []
 
 
-def test_each_combination_of_two_sets_is_read(caller: Caller) -> None:
+def test_each_combination_of_two_sets_of_values_is_read(caller: Caller) -> None:
     depots = "abc"
     states: tuple[Literal["in", "out", "lost"], ...] = ("in", "out", "lost")
     parcels = [
@@ -122,7 +122,7 @@ def test_each_combination_of_two_sets_is_read(caller: Caller) -> None:
     assert refusal.value.place == "parcel_id, part"
 
 
-def test_invalid_items_are_returned_if_the_type_allows(caller: Caller) -> None:
+def test_invalid_items_are_returned_if_the_return_type_includes_them(caller: Caller) -> None:
     jobs: list[Any] = [caller.put(job(number)) for number in range(4)]
     store = caller.design.store
     item = {"Key": {"pk": {"S": "JOB#1"}, "sk": {"S": "HEAD"}}, "TableName": store.table_name}
@@ -145,7 +145,7 @@ def test_invalid_items_are_returned_if_the_type_allows(caller: Caller) -> None:
     assert answer_json(caller.read("readable", team="t", limit=2))["items"][1]["key"] == {"pk": "JOB#1", "sk": "HEAD"}
 
 
-def test_scan_reads_all_segments(caller: Caller) -> None:
+def test_parallel_scan_reads_all_segments(caller: Caller) -> None:
     jobs = [caller.put(job(number, rank=number)) for number in range(30)]
     tickets = [caller.put(ticket(number, state="urgent")) for number in range(9)]
     steps = [caller.put(Step(job_id="1", number=number, text="")) for number in range(7)]
@@ -161,7 +161,7 @@ def test_scan_reads_all_segments(caller: Caller) -> None:
     assert caller.read("how_many_in_all") == len(jobs) + len(steps)
 
 
-def test_segmented_scan_continues_from_its_cursor(caller: Caller) -> None:
+def test_parallel_scan_continues_from_its_cursor(caller: Caller) -> None:
     jobs = [caller.put(job(number, rank=number)) for number in range(30)]
     steps = [caller.put(Step(job_id="1", number=number, text="")) for number in range(7)]
     tickets = [caller.put(ticket(number, state="urgent")) for number in range(9)]
@@ -217,12 +217,12 @@ def test_cursor_depends_on_the_direction(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(("store", "stores"), generated(12, 6, 6))
-def test_generated_stores_agree_with_brute_force(store: str, stores: int, tmp_path: Path) -> None:
+def test_reads_with_call_options_equal_a_brute_force_filter(store: str, stores: int, tmp_path: Path) -> None:
     check_generated(Asking, store, stores, tmp_path)
 
 
 def test_stale_update_is_rejected_if_another_key_applies(caller: Caller) -> None:
-    """The instance is urgent, whose key has no ``rank``; the stored item is calm, and ordered by rank."""
+    """The stale ticket is urgent, with a key without ``rank``; the stored ticket is calm and sorted by rank."""
     stale = caller.put(ticket(1, state="urgent"))
     calm = caller.put(ticket(1, state="calm"))
     with pytest.raises(ConditionFailed):

@@ -1,4 +1,4 @@
-"""Each CRUD method, on every store."""
+"""Tests of each CRUD method, on every store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_put_replaces_an_item(every: Caller) -> None:
     assert every.read("category", category="a").items == []
 
 
-def test_version_is_an_optimistic_lock(every: Caller) -> None:
+def test_version_field_provides_optimistic_locking(every: Caller) -> None:
     first = every.create(user(1))
     assert first.version == 1
     second = every.update(first, name="Ada")
@@ -49,7 +49,7 @@ def test_version_is_an_optimistic_lock(every: Caller) -> None:
     assert every.read("user", user_id="u1") is None
 
 
-def test_unique_values_are_claimed_moved_and_released(every: Caller) -> None:
+def test_unique_values_are_claimed_changed_and_released(every: Caller) -> None:
     ada = every.create(user(1, nickname="ada"))
     with pytest.raises(UniqueValueTaken, match=r"email '1@example\.org' belongs to another User"):
         every.create(User(user_id="u2", email="1@example.org"))
@@ -125,7 +125,7 @@ def test_transaction_is_all_or_nothing(every: Caller) -> None:
     assert [fault.place for fault in caught.value.errors] == ["actions[1]", "actions[2]"]
 
 
-def test_write_patterns_read_and_write(every: Caller) -> None:
+def test_write_patterns_read_items_and_write_items(every: Caller) -> None:
     every.write("sign_up", user=user(1))
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.write("follow", user_id="u1", followed_id="u2")
@@ -152,7 +152,7 @@ def test_invalid_values_are_rejected_before_they_are_sent(every: Caller) -> None
         every.create(Order(order_id="o", user_id="u", placed_at=datetime(2026, 3, 1)))  # noqa: DTZ001
 
 
-def test_keys_with_delimiters_are_distinct(every: Caller) -> None:
+def test_values_that_contain_delimiters_have_distinct_keys(every: Caller) -> None:
     nasty = ["#", "$", "a#b", "a", "b", " ", "\x00", "\U0001f600", "é", "e\u0301", "#CLAIM", "LINE#001"]
     for text in nasty:
         for other in nasty:
@@ -163,7 +163,7 @@ def test_keys_with_delimiters_are_distinct(every: Caller) -> None:
         assert {follow.user_id for follow in result} == {text}
 
 
-def test_reversed_number_covers_its_whole_range(every: Caller) -> None:
+def test_reversed_number_in_a_key_supports_its_whole_range(every: Caller) -> None:
     every.create(Line(order_id="o", number=999, sku="s"))
     every.create(Line(order_id="o", number=0, sku="s"))
     every.create(Order(order_id="o", user_id="u", placed_at=NOON))

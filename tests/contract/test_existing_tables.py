@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Stored forms, raw keys, discriminators, and updates of nested parts, on every store."""
+"""Stored forms, key attributes without templates, discriminators, and updates of nested parts, on every store."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def task(**more: object) -> Task:
     return Task.model_validate(known, by_name=True)
 
 
-def test_items_are_written_in_stored_forms_with_raw_keys(every: Caller) -> None:
+def test_items_are_written_in_stored_forms_with_unescaped_keys(every: Caller) -> None:
     given = every.put(task(price=Decimal("2.5"), note="x" * 99, hosts={"h"}))
     assert every.get(Task, task_id="a#1") == given
     assert every.read("worth", project="WEB", points=10) == [given]
@@ -125,7 +125,7 @@ def test_items_are_written_in_stored_forms_with_raw_keys(every: Caller) -> None:
         every.transact([Update(changed, note="y").only_if(sent_at=NOON)])
 
 
-def test_nested_parts_and_first_values_are_updated(every: Caller) -> None:
+def test_nested_parts_and_missing_attributes_are_updated(every: Caller) -> None:
     given = every.put(task(lines=[Place(city="a"), Place(city="b")]))
     every.write("move", task=given, city="Faro")
     moved = every.get(Task, task_id="A#1")
@@ -142,7 +142,7 @@ def test_nested_parts_and_first_values_are_updated(every: Caller) -> None:
 
 
 @pytest.mark.parametrize("store", OPENERS)
-def test_every_stored_form_is_read_filtered_and_expected(store: str, tmp_path: Path) -> None:
+def test_every_stored_form_works_in_reads_filters_and_conditions(store: str, tmp_path: Path) -> None:
     with OPENERS[store](Readings, tmp_path) as readings:
         given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
         assert readings.get(Reading, name="a", iso=given.iso) == given
@@ -186,7 +186,7 @@ class Lateness(Design):
     def late_for(self, late_for: str) -> list[Late]: ...
 
 
-def test_index_without_discriminators_is_read_by_its_keys() -> None:
+def test_entities_in_an_index_without_discriminators_are_identified_by_keys() -> None:
     with Lateness.open(":memory:") as lateness:
         made = lateness.put(Late(name="a", late_for="x", text="t"))
         lateness.put(Late(name="b"))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Transactions across several designs and tables of a store, on every store, sync and async."""
+"""Transactions across several designs and tables of one store, on every store, synchronous and asynchronous."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_transaction_across_designs_is_atomic(both: Both, run: Transact) -> None
     assert shop.get(Order, order_id="9") is not None
 
 
-def test_transaction_of_two_designs_takes_100_actions(both: Both) -> None:
+def test_transaction_of_two_designs_has_at_most_100_actions(both: Both) -> None:
     shop, ledger = both
     ledger.put(Account(account_id="1", balance=10))
     transact(shop.many.in_transaction(99), ledger.take.in_transaction("1", 1))
@@ -183,7 +183,7 @@ def test_cost_of_a_joint_transaction_is_the_sum_of_its_parts(both: Both) -> None
     assert sum(call.read_units for call in calls) == sum(read for read, _ in expected) == 1
 
 
-def test_failure_lists_each_reason(both: Both) -> None:
+def test_error_of_a_canceled_transaction_lists_each_reason(both: Both) -> None:
     shop, ledger = both
     shop.place("1", 1)
     account = ledger.put(Account(account_id="1", balance=1))
@@ -200,7 +200,7 @@ def test_failure_lists_each_reason(both: Both) -> None:
     assert [type(reason) for reason in caught.value.reasons] == [ItemExists, ConditionFailed]
 
 
-def test_transaction_is_repeated_after_a_concurrent_change(both: Both) -> None:
+def test_transaction_is_retried_after_a_concurrent_change(both: Both) -> None:
     shop, ledger = both
     ledger.put(Account(account_id="1", balance=10))
     other: list[Account] = []

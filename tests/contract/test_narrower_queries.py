@@ -1,4 +1,4 @@
-"""Access patterns whose entities have others in between take narrower queries, on every store."""
+"""Access patterns whose entities have items of other entities between them send narrower queries, on every store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DAYS = [date(2026, 3, 1), date(2026, 3, 2)]
 every = caller_of(Apart)
 
 
-def test_narrower_queries_return_what_one_query_would(every: Caller) -> None:
+def test_narrower_queries_return_the_same_items_as_one_query(every: Caller) -> None:
     letters: list[Any] = [
         every.put(Letter(owner="o", number=number, day=DAYS[number % 2], box="b")) for number in range(4)
     ]
@@ -52,7 +52,7 @@ def test_narrower_queries_return_what_one_query_would(every: Caller) -> None:
     assert every.read("ends", owner="o") == Ends(first, last)
 
 
-def test_narrower_queries_run_only_if_needed() -> None:
+def test_narrower_queries_are_sent_only_if_needed() -> None:
     records: list[CallRecord] = []
     with Apart.open(":memory:") as design:
         letter, parcel = design.put(Letter(owner="o", number=1)), design.put(Parcel(owner="o", number=1))
@@ -64,5 +64,5 @@ def test_narrower_queries_run_only_if_needed() -> None:
     assert [record.operation for record in records] == ["Query"] * (2 + 1 + 2 + 2)
 
 
-def test_generated_stores_agree_with_brute_force() -> None:
+def test_narrower_queries_equal_a_brute_force_filter() -> None:
     assert verify(Apart, stores=6).unanswered == ()

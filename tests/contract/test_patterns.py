@@ -1,4 +1,4 @@
-"""Each kind of access pattern, on every store."""
+"""Tests of each kind of access pattern, on every store."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def post(number: int, by: str = "u1", **more: Any) -> Post:
 
 
 def pages(read_page: Callable[..., Page[Any]], limit: int, **arguments: Any) -> list[Any]:
-    """All items, page by page. No page is too long, and only the last has no cursor."""
+    """Return all items, page by page. Check that no page is too long, and that only the last page has no cursor."""
     result: list[Any] = []
     cursor = None
     while True:
@@ -69,7 +69,7 @@ def test_item_is_read_by_primary_key(every: Caller) -> None:
     assert every.read("user", user_id="u2") is None
 
 
-def test_missing_required_item_is_an_error(every: Caller) -> None:
+def test_read_of_a_missing_required_item_raises_an_error(every: Caller) -> None:
     with pytest.raises(ItemNotFound, match=r"no User with email='nobody@example\.org'"):
         every.read("user_by_email", email="nobody@example.org")
 
@@ -87,7 +87,7 @@ def test_item_is_read_by_index_key(every: Caller) -> None:
     assert every.read("post_by_id", post_id="p") is None
 
 
-def test_first_item_in_order_is_read(every: Caller) -> None:
+def test_first_item_in_sort_order_is_read(every: Caller) -> None:
     assert every.read("latest_post", user_id="u1") is None
     posts = [every.create(post(number)) for number in (9, 10, 11)]
     assert every.read("latest_post", user_id="u1") == posts[2]
@@ -119,14 +119,14 @@ def test_range_of_timestamps_is_read(every: Caller, limit: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 9])
-def test_shards_are_merged_in_order(every: Caller, limit: int) -> None:
+def test_shards_are_merged_in_sort_order(every: Caller, limit: int) -> None:
     events = [
         every.create(Event(day=date(2026, 3, 1), at=minutes(number), event_id=f"e{number}")) for number in range(9)
     ]
     assert paged(every, "events", limit, day=date(2026, 3, 1)) == events
 
 
-def test_sparse_index_holds_only_its_members(every: Caller) -> None:
+def test_sparse_index_contains_only_matching_items(every: Caller) -> None:
     posts = [every.create(post(number, status="published" if number % 2 else "draft")) for number in range(6)]
     assert paged(every, "published", 2) == posts[5::-2]
     archived = every.update(posts[5], status="archived")
@@ -144,12 +144,12 @@ def test_item_without_an_optional_key_field_is_not_in_the_index(every: Caller) -
     assert every.read("category", category="news").items == [inside]
 
 
-def test_filtered_pages_are_filled(every: Caller) -> None:
+def test_filtered_pages_contain_the_requested_number_of_items(every: Caller) -> None:
     posts = [every.create(post(number, status="published" if number % 5 == 0 else "draft")) for number in range(23)]
     assert paged(every, "posts_published", 2, user_id="u1") == posts[::5]
 
 
-def test_filter_expression_is_applied(every: Caller) -> None:
+def test_filter_expression_selects_the_returned_items(every: Caller) -> None:
     posts = [every.create(post(number, score=number, tags={"old"} if number < 6 else set())) for number in range(9)]
     assert paged(every, "posts_scored", 2, user_id="u1", least=4, tag="old") == posts[6:]
     assert paged(every, "posts_scored", 2, user_id="u1", least=4, tag="new") == posts[4:]
@@ -163,7 +163,7 @@ def test_several_partitions_are_merged(every: Caller, limit: int) -> None:
     ]
 
 
-def test_several_keys_are_read_in_their_order(every: Caller) -> None:
+def test_items_of_several_keys_are_returned_in_the_given_order(every: Caller) -> None:
     tickets = {
         name: every.create(Ticket(ticket_id=name, tenant="t", queue="q", priority=1, opened="o")) for name in "abc"
     }
@@ -177,7 +177,7 @@ def test_iterator_returns_all_items(every: Caller) -> None:
     assert every.read("all_posts", user_id="u1") == posts
 
 
-def test_native_key_attributes_are_read_in_order(every: Caller) -> None:
+def test_key_attributes_without_templates_are_read_in_order(every: Caller) -> None:
     tickets = [
         every.create(Ticket(ticket_id=f"{number}", tenant="t", queue="q", priority=priority, opened=opened))
         for number, (priority, opened) in enumerate([(-1, "b"), (2, "a"), (2, "b"), (10, "a"), (100, "a")])
@@ -215,7 +215,7 @@ def test_item_collection_is_read(every: Caller) -> None:
     assert every.read("order_items", order_id="o").items == [order, payment]
 
 
-def test_incomplete_item_collection_is_none_or_an_error(every: Caller) -> None:
+def test_incomplete_item_collection_returns_none_or_raises_an_error(every: Caller) -> None:
     every.create(Line(order_id="o", number=1, sku="s"))
     assert every.read("order_details", order_id="o") is None
     with pytest.raises(ItemNotFound):
@@ -229,7 +229,7 @@ def test_single_items_of_a_sharded_partition_are_read(every: Caller) -> None:
     assert every.read("marked", group="g") == (total, mark)
 
 
-def test_several_entities_are_read_each_in_its_range(every: Caller) -> None:
+def test_each_of_several_entities_is_read_within_its_range(every: Caller) -> None:
     mails = [every.create(Mail(user_id="u", day=date(2026, 3, day), contact_id="m")) for day in (1, 2, 3)]
     calls = [every.create(Call(user_id="u", day=date(2026, 3, day), contact_id="c")) for day in (1, 2, 3)]
     assert every.read("contacts_of_day", user_id="u", day=date(2026, 3, 2)) == [calls[1], mails[1]]
@@ -253,7 +253,7 @@ def test_feed_merges_the_partitions_of_a_junction(every: Caller, limit: int) -> 
     assert paged(every, "feed", limit, user_id="me") == [value for value in posts[::-1] if value.user_id != "u0"]
 
 
-def test_scan_returns_only_its_entity(every: Caller) -> None:
+def test_scan_returns_only_items_of_its_entity(every: Caller) -> None:
     orders = [every.create(Order(order_id=f"o{number}", user_id="u", placed_at=NOON)) for number in range(5)]
     every.create(user(1))
     result = paged(every, "every_order", 2)

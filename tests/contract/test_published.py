@@ -1,4 +1,4 @@
-"""AWS's published designs: each access pattern against brute force, on each store."""
+"""Designs published by AWS: each access pattern is compared with a brute-force filter, on each store."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_access_patterns_agree_with_brute_force(design: type[Design], store: str
     check_generated(design, store, stores, tmp_path)
 
 
-def test_indexes_are_as_published() -> None:
-    """Projections and keys, to the attribute: key attributes aren't included again."""
+def test_indexes_equal_the_published_ones() -> None:
+    """The keys and projections are equal; key attributes aren't repeated in a projection."""
     request = RecurringPayments.compiled.table.create_request()
     reminders, payments = request["GlobalSecondaryIndexes"]
     assert reminders["Projection"]["NonKeyAttributes"] == ["SKU", "Email", "NextPaymentDate"]

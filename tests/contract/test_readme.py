@@ -1,4 +1,4 @@
-"""The README's program prints the same on another store if only its URL changes."""
+"""The program in the README prints the same output on another store if only the store's URL changes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Previous items of writes, and idempotent updates, on every store."""
+"""Previous items returned by writes, and idempotent updates, on every store."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_crud_methods_return_the_previous_item(every: Caller) -> None:
     assert every.get(Account, account_id="1").balance == 2
 
 
-def test_transaction_returns_previous_items_only_if_certain(every: Caller) -> None:
+def test_transaction_returns_only_previous_items_that_are_certain(every: Caller) -> None:
     first, second = every.create(Locked(name="a", label="x")), every.create(Locked(name="b"))
     assert every.write("label_both", first=first, second=second, label="new") == (first, second)
     with pytest.raises(RequestError, match="the item before Put isn't available"):
@@ -147,7 +147,7 @@ def test_transaction_returns_previous_items_only_if_certain(every: Caller) -> No
         every.write("wrong", account=Account(account_id="1"))
 
 
-def test_update_is_idempotent_per_token(every: Caller) -> None:
+def test_update_with_the_same_token_is_applied_once(every: Caller) -> None:
     every.put(Account(account_id="1"))
     assert [every.write("deposit", account_id="1", payment_id=text, amount=5) for text in "aaba"] == [5, 5, 10, 10]
     stored = every.get(Account, account_id="1")
@@ -160,7 +160,7 @@ def test_update_is_idempotent_per_token(every: Caller) -> None:
         every.write("deposit", account_id="9", payment_id="a", amount=5)
 
 
-def test_transaction_is_idempotent_per_token(every: Caller) -> None:
+def test_transaction_with_the_same_token_is_applied_once(every: Caller) -> None:
     every.put(Account(account_id="1", balance=9))
     for _ in range(2):
         every.write("pay", account_id="1", to_id="2", payment_id="p", amount=4)
@@ -176,7 +176,7 @@ def test_transaction_is_idempotent_per_token(every: Caller) -> None:
     assert every.get(Account, account_id="2").balance == 4
 
 
-def test_unique_value_moves_once_per_token(every: Caller) -> None:
+def test_update_of_a_unique_value_with_the_same_token_is_applied_once(every: Caller) -> None:
     member = every.create(Member(name="ada", email="a@x.org"))
     moving = Update(member, email="b@x.org", points=Add(1)).idempotent("move")
     for _ in range(2):

@@ -24,7 +24,7 @@ timed = caller_of(Timed)
 
 
 def readings_in(timed: Caller, *, every_days: int = 10, count: int = 12, sensor: str = "s") -> list[Reading]:
-    """Readings of a sensor, several per month, but none in May."""
+    """Return a sensor's readings, several per month but none in May."""
     times = (NEW_YEAR + timedelta(days=every_days * number) for number in range(count))
     return [
         timed.put(Reading(sensor=sensor, at=at, kind=KINDS[number % 2], value=number * 7 % 5, note=str(number % 3)))
@@ -130,7 +130,7 @@ def test_partitions_of_whole_days_are_read_in_order(timed: Caller) -> None:
     assert paged(timed, "totals", 2, site="w", day=span, newest_first=True) == totals[:0:-1]
 
 
-def test_page_reads_only_the_buckets_it_needs(timed: Caller) -> None:
+def test_page_reads_only_the_buckets_that_it_needs(timed: Caller) -> None:
     readings_in(timed, count=18)  # months of 4, 2, 3, 3, 0 and 2 readings
     calls: list[CallRecord] = []
     timed.design.store.on_call = calls.append
@@ -188,12 +188,12 @@ def test_invalid_time_ranges_are_rejected(timed: Caller) -> None:
     assert paged(timed, "totals", 2, site="w", day=Range(gt=date.max, le=date.max)) == []
 
 
-def test_generated_stores_agree_with_brute_force() -> None:
+def test_reads_of_time_buckets_equal_a_brute_force_filter() -> None:
     report = verify(Timed, stores=6)
     assert len(report.patterns) == len(Timed.compiled.reads)
 
 
-def test_seconds_hours_and_years_follow_the_calendar() -> None:
+def test_buckets_of_each_unit_follow_the_calendar() -> None:
     leap = datetime(2024, 2, 28, 22, 59, 59, 500_000, tzinfo=UTC)
     for unit, step, texts in (
         ("hour", timedelta(hours=13), ["2024-02-28T22", "2024-02-29T11"]),

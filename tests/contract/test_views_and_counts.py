@@ -1,4 +1,4 @@
-"""Views, counts, scans of an index, and native key attributes, on every store."""
+"""Views, counts, scans of an index, and key attributes without templates, on every store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def row(number: int, **more: Any) -> TaskRow:
     return TaskRow(task_id=str(number), **{"title": f"t{number}", "status": "open", **more})
 
 
-def test_views_are_read_by_key_by_index_and_in_batches(reading: Caller) -> None:
+def test_views_are_read_by_key_from_an_index_and_in_batches(reading: Caller) -> None:
     for number in range(5):
         reading.create(task(number, status="done" if number == 3 else "open"))
     assert reading.read("row", task_id="1") == row(1)
@@ -85,7 +85,7 @@ def test_counts_return_the_number_of_items(reading: Caller) -> None:
     assert not any(isinstance(value, bool) for value in counts)
 
 
-def test_existence_of_an_item_is_read(reading: Caller) -> None:
+def test_bool_read_returns_whether_an_item_exists(reading: Caller) -> None:
     reading.create(task(1))
     yes = [reading.read("is_there", task_id="1"), reading.read("is_taken", project="p", title="t1")]
     no = [reading.read("is_there", task_id="2"), reading.read("is_taken", project="p", title="t2")]
@@ -95,7 +95,7 @@ def test_existence_of_an_item_is_read(reading: Caller) -> None:
     assert (yes, no) == ([True] * 3, [False] * 4)
 
 
-def test_index_is_scanned(reading: Caller) -> None:
+def test_scan_of_an_index_returns_its_items(reading: Caller) -> None:
     for number in range(7):
         escalated = {"escalated_to": f"boss{number % 3}", "escalated_at": NOON} if number % 2 else {}
         reading.create(
@@ -127,7 +127,7 @@ def thing(number: int, **more: Any) -> Thing:
     return Thing(thing_id=f"g{number}", **{**given, **more})
 
 
-def test_native_key_attributes_of_every_type_are_read(reading: Caller) -> None:
+def test_key_attributes_of_every_type_are_read_without_templates(reading: Caller) -> None:
     things = [reading.put(thing(number)) for number in range(5)]
     assert reading.read("things_of", day=date(2026, 3, 1)) == things
     assert reading.read("things_of", day=date(2026, 3, 1), token=Range(gt=UUID(int=2))) == things[3:]
@@ -151,5 +151,5 @@ def test_native_key_attributes_of_every_type_are_read(reading: Caller) -> None:
 
 
 @pytest.mark.parametrize(("store", "stores"), generated(12, 8, 6))
-def test_generated_stores_agree_with_brute_force(store: str, stores: int, tmp_path: Path) -> None:
+def test_views_and_counts_equal_a_brute_force_filter(store: str, stores: int, tmp_path: Path) -> None:
     check_generated(Reading, store, stores, tmp_path)

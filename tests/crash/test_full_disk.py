@@ -1,4 +1,4 @@
-"""A full disk: reads continue, writes fail without effect, and continue once there is space."""
+"""On a full disk, reads continue, and writes fail without effect until there is space again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ print(json.dumps({"written": written, "errors": sorted(set(errors)), "found": fo
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of a file's size stands in for a full disk")
-def test_full_disk_fails_writes_without_effect(tmp_path: Path) -> None:
+def test_write_to_a_full_disk_fails_without_effect(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     create(path)
     ran = subprocess.run(

@@ -1,4 +1,4 @@
-"""A process killed while writing keeps all acknowledged writes, and leaves nothing half done."""
+"""A process that is killed while it writes keeps all acknowledged writes and leaves no partial write."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def create(path: str) -> None:
 
 
 def run_and_kill(path: str, seed: int, writes: int) -> list[str]:
-    """Kill a writer some time after ``writes`` acknowledged writes, and return its lines."""
+    """Kill a writer after at least ``writes`` acknowledged writes, and return the lines that it printed."""
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.crash.writer", path, str(seed)],
         stdout=subprocess.PIPE,
@@ -162,7 +162,7 @@ def with_items(folder: Path, count: int = BATCH_ITEMS) -> str:
 
 
 def run_to_batch(path: str, count: int, operation: str, params: dict[str, Any]) -> bool:
-    """Run an operation in a process that is killed before batch ``count``. Returns whether it was killed."""
+    """Run an operation in a process that is killed before batch ``count``, and return whether it was killed."""
     command = [sys.executable, "-m", "tests.crash.batches", path, str(count), operation, json.dumps(params)]
     done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=False)
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr
@@ -170,7 +170,7 @@ def run_to_batch(path: str, count: int, operation: str, params: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_index_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
+def test_index_creation_of_a_killed_process_is_completed_by_the_next_process(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     by_h = {"IndexName": "New", "KeySchema": [{"AttributeName": "h", "KeyType": "HASH"}]}
     creation = {**by_h, "Projection": {"ProjectionType": "ALL"}}
@@ -192,8 +192,8 @@ def test_index_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, coun
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
-def test_backup_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
-    """The backup contains the items at its start, even if others were written before its completion."""
+def test_backup_of_a_killed_process_is_completed_by_the_next_process(tmp_path: Path, count: int) -> None:
+    """The backup contains the items at its start, even if other items were written before it was completed."""
     path = with_items(tmp_path)
     assert run_to_batch(path, count, "CreateBackup", {"TableName": TABLE, "BackupName": "first"})
     assert check_file(path) == []
@@ -209,7 +209,7 @@ def test_backup_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, cou
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
-def test_restore_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
+def test_restore_of_a_killed_process_is_completed_by_the_next_process(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     recovery = {"PointInTimeRecoveryEnabled": True}
     with Engine.open(path) as engine:
@@ -236,7 +236,7 @@ def test_restore_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, co
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
-def test_ttl_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
+def test_enabling_ttl_in_a_killed_process_is_completed_by_the_next_process(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     wanted = {"AttributeName": "h", "Enabled": True}
     assert run_to_batch(path, count, "UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": wanted})
@@ -249,7 +249,7 @@ def test_ttl_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
-def test_replica_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
+def test_replica_creation_of_a_killed_process_is_completed_by_the_next_process(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     replica = {"ReplicaUpdates": [{"Create": {"RegionName": REGIONS[1]}}]}
     assert run_to_batch(path, count, "UpdateTable", {"TableName": TABLE, **replica})
@@ -265,7 +265,7 @@ def test_replica_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, co
 
 
 def remaining(path: str) -> list[object]:
-    """The deleted tables and indexes that still have rows in the file."""
+    """Return the deleted tables and indexes that still have rows in the file."""
     with closing(sqlite3.connect(path)) as file:
         tables = "SELECT name FROM sqlite_schema WHERE name LIKE 'waste%'"
         return [each for (each,) in file.execute(f"{tables} UNION ALL SELECT id FROM keyplan_dropped_indexes")]
@@ -273,8 +273,8 @@ def remaining(path: str) -> list[object]:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
-def test_deleted_table_of_a_killed_process_is_cleaned_up_by_the_next(tmp_path: Path, count: int) -> None:
-    """The table is deleted immediately, and another of the same name can be created."""
+def test_table_deleted_by_a_killed_process_is_cleaned_up_by_the_next_process(tmp_path: Path, count: int) -> None:
+    """The table is hidden immediately, and another table with its name can be created."""
     path = with_items(tmp_path, 50)
     assert run_to_batch(path, count, "DeleteTable", {"TableName": TABLE})
     assert len(remaining(path)) == 3  # its items, and the entries of two indexes
@@ -302,7 +302,7 @@ EXPORTS = (
 
 
 def test_killed_export_leaves_no_partial_object(tmp_path: Path) -> None:
-    """The unfinished file isn't an object, and the next export deletes it."""
+    """The unfinished file isn't visible as an object, and the next export deletes the file."""
     path, bucket = with_items(tmp_path), tmp_path / "s3" / "bucket"
     bucket.mkdir(parents=True)
     recovery = {"PointInTimeRecoveryEnabled": True}
@@ -327,8 +327,8 @@ def test_killed_export_leaves_no_partial_object(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
-def test_reported_lines_are_the_stored_writes(tmp_path: Path, seed: int) -> None:
-    """Check these tests: without a kill nothing differs, and a missing write is detected."""
+def test_comparison_detects_a_missing_write(tmp_path: Path, seed: int) -> None:
+    """Check the helpers of these tests: without a kill, the reported and the stored writes are equal."""
     path = str(tmp_path / "store.db")
     create(path)
     lines = run_and_kill(path, seed, 50)

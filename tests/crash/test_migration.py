@@ -1,4 +1,4 @@
-"""A process killed during a migration leaves the file unchanged."""
+"""A process that is killed during a migration leaves the store file unchanged."""
 
 from __future__ import annotations
 

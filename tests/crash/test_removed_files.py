@@ -1,5 +1,5 @@
-"""The -wal and -shm files of an open store are deleted, by hand or by another copy of SQLite in the process: all
-acknowledged writes are kept, and the store keeps working.
+"""The -wal and -shm files of an open store are deleted, manually or by another copy of SQLite in the process. All
+acknowledged writes are kept, and the store still works.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if not name.endswith("-killed"):
 
 
 class Writer(Process):
-    """A process with the store open that puts items by number."""
+    """A process that opens the store and puts items with increasing numbers."""
 
     def __init__(self, path: str, name: str) -> None:
         command = [sys.executable, "-c", WRITER, path, name]
@@ -72,7 +72,7 @@ def read_with_another_sqlite(path: str) -> None:
 
 
 def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
-    """The writes per name, numbered from zero, that aren't in the file."""
+    """Return the writes that aren't in the file, given the number of writes by each name."""
     assert check_file(path) == []
     with Engine.open(path) as engine:
         return [
@@ -80,7 +80,7 @@ def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
         ]
 
 
-def test_another_sqlite_in_the_process_loses_no_write(path: str) -> None:
+def test_another_copy_of_sqlite_in_the_process_loses_no_write(path: str) -> None:
     with Engine.open(path) as engine:
         for number in range(20):
             put(engine, "a", str(number))
@@ -102,8 +102,8 @@ def test_another_sqlite_in_the_process_loses_no_write(path: str) -> None:
     assert missing(path, {"a": 300}) == []
 
 
-def test_another_sqlite_in_one_of_two_processes_loses_no_write(path: str) -> None:
-    """Both acknowledge writes while a third engine opens the file repeatedly."""
+def test_another_copy_of_sqlite_in_one_of_two_processes_loses_no_write(path: str) -> None:
+    """Both processes acknowledge writes while a third engine opens the file repeatedly."""
     with Writer(path, "other-sqlite") as one, Writer(path, "two") as two:
         one.start_putting(*range(150))
         two.start_putting(*range(150))
@@ -116,10 +116,10 @@ def test_another_sqlite_in_one_of_two_processes_loses_no_write(path: str) -> Non
 
 @pytest.mark.parametrize("removed", [["-wal"], ["-wal", "-shm"], ["-shm"]])
 @pytest.mark.parametrize("second", ["idle", "writes", "none"])
-def test_files_deleted_by_hand_lose_no_write(
+def test_manual_deletion_of_the_files_loses_no_write(
     path: str, removed: list[str], second: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One process keeps writing, a second writes or is idle, then a third opens the file."""
+    """One process keeps writing and a second one writes or is idle; then a third process opens the file."""
     with Engine.open(path) as engine, Writer(path, "other") as other:
         if second == "none":
             other.kill_all()
@@ -145,7 +145,7 @@ def test_files_deleted_by_hand_lose_no_write(
 
 
 def test_file_with_a_deleted_wal_is_not_opened_by_another_process(path: str) -> None:
-    """Its first write would go to another WAL. The error names the process that holds the committed writes."""
+    """That process would write to another WAL. The error names the process with the committed writes."""
     with Writer(path, "other") as other:
         other.put(*range(5))
         Path(f"{path}-wal").unlink()
@@ -160,7 +160,7 @@ def test_file_with_a_deleted_wal_is_not_opened_by_another_process(path: str) -> 
     assert missing(path, {"other": 7, "own": 1}) == []
 
 
-def test_outcome_is_unknown_if_a_loss_is_not_certain(path: str) -> None:
+def test_outcome_is_reported_as_unknown_if_a_write_may_be_lost(path: str) -> None:
     """Both files are deleted, and another process writes to new ones before the store notices."""
     with Engine.open(path) as engine:
         put(engine, "own", "0")
@@ -175,7 +175,7 @@ def test_outcome_is_unknown_if_a_loss_is_not_certain(path: str) -> None:
 
 
 def test_open_snapshot_prevents_reopening_the_store(path: str) -> None:
-    """Its connection has the deleted files open."""
+    """The connection of the snapshot has the deleted files open."""
     with Engine.open(path, busy_timeout_s=0.1) as engine:
         put(engine, "own", "0")
         snapshot: Any = engine._storage.snapshot()
@@ -187,7 +187,7 @@ def test_open_snapshot_prevents_reopening_the_store(path: str) -> None:
     assert missing(path, {"own": 2}) == []
 
 
-def test_symbolic_link_and_its_file_are_one_store(path: str, tmp_path: Path) -> None:
+def test_symbolic_link_and_its_target_open_the_same_store(path: str, tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / "link.db"
     link.symlink_to("../store.db")

@@ -1,7 +1,7 @@
-"""The child process of the kill tests: it writes as fast as it can and reports each acknowledged write.
+"""The child process of the kill tests, which writes as fast as possible and prints each acknowledged write.
 
-Run as ``python -m tests.crash.writer PATH SEED``. One line per acknowledged write: ``put pk sk value``,
-``update pk sk value``, ``delete pk sk`` or ``pair number``, a transaction of three items with one number.
+Run as ``python -m tests.crash.writer PATH SEED``. Each line is ``put pk sk value``, ``update pk sk value``,
+``delete pk sk``, or ``pair number`` for a transaction that writes three items with one number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def key(pk: str, sk: str) -> dict[str, Any]:
 
 
 def item(pk: str, sk: str, value: int) -> dict[str, Any]:
-    """An item whose index entries move with its value."""
+    """Return an item whose index entries move when its value changes."""
     return {
         **key(pk, sk),
         "value": {"N": str(value)},
@@ -43,7 +43,7 @@ def report(line: str) -> None:
 
 
 def write_forever(engine: Engine, name: str, chance: random.Random) -> None:
-    """Each thread writes to partitions of its own, so that the order of its lines is the order of its writes."""
+    """Write with several threads. Each thread has its own partitions, so its lines are in the order of its writes."""
     number = 0
     while True:
         number += 1

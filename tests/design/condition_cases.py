@@ -46,7 +46,7 @@ class Names(RootModel[list[str]]):
 
 
 class Thing(Entity):
-    """A field of each kind."""
+    """An entity with a field of each type."""
 
     thing_id: str
     text: str = "b"
@@ -85,7 +85,7 @@ class Thing(Entity):
 
 
 class Other(Entity):
-    """Fields with the same names and other stored types."""
+    """An entity whose fields have the names of Thing's fields, but other stored types."""
 
     thing_id: str
     text: str = "b"

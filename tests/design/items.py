@@ -1,4 +1,4 @@
-"""Shared by the tests of items: a compiled entity, its two readers, and a round trip through an item."""
+"""Helpers for tests of items: a compiled entity, its fast and slow readers, and a round trip through an item."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def compiled(cls: type[Entity], *indexes: Index) -> CompiledEntity:
 
 
 def is_quick(entity: CompiledEntity) -> bool:
-    """Whether the entity's schema reads items without Python code."""
+    """Return whether items of the entity are read by its pydantic schema, without Python code."""
     return getattr(entity.from_item, "__func__", None) is not CompiledEntity._read_slowly
 
 
 def slowly(entity: CompiledEntity, item: Any) -> Entity:
-    """The instance that the slow reader returns."""
+    """Return the instance that the slow reader reads from the item."""
     return entity._read_slowly(item)
 
 
 def left_to_python(entity: CompiledEntity, item: Any) -> bool:
-    """Whether the fast reader delegates this item to the slow one."""
+    """Return whether the fast reader delegates this item to the slow reader."""
     seen: list[Any] = []
 
     def note(item: Any) -> Entity:
@@ -42,7 +42,7 @@ def left_to_python(entity: CompiledEntity, item: Any) -> bool:
 
 
 def round_trip(instance: Entity) -> dict[str, Any]:
-    """The item of an instance; both readers must return an equal instance."""
+    """Return the item of an instance, after checking that both readers read an equal instance."""
     entity = compiled(type(instance), GSI1)
     item: dict[str, Any] = json.loads(json.dumps(entity.to_item(instance)))
     for result in (entity.from_item(item), slowly(entity, item)):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Shared by the tests of invalid designs: valid entities, and functions that check errors."""
+"""Helpers for tests of invalid designs: valid entities, and functions that check errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Article(Entity):
 
 
 class Version(Entity):
-    """Versions in ascending order."""
+    """A version of an article. Versions are in ascending order."""
 
     article_id: str
     version: int
@@ -57,13 +57,13 @@ TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
 
 
 def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
-    """Check that every part is in the text of one error."""
+    """Check that the text of one of the errors contains all parts."""
     faults = [str(fault) for fault in error.value.errors]
     assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)
 
 
 def faults(text: str, **names: Any) -> list[str]:
-    """The errors of the design in a string, with places and hints. ``names`` can be used in the string."""
+    """Return the design's errors with places and hints. ``names`` are defined in the design's source text."""
     module = sys.modules["tests.design.rejected"] = ModuleType("tests.design.rejected")
     vars(module).update({name: value for name, value in names.items() if not name.startswith("__")})
     with pytest.raises(DesignError) as caught:

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Time-bucketed partition keys: which range queries they support, how these are explained and priced, and why others
-are rejected.
+"""Time-bucketed partition keys: which range queries they support, how these are explained and priced, and why other
+queries are rejected.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NARROW = Index("NARROW", "e", "f", projection=["text"])
 
 
 def design_of(partition: str, sort: str = "{event_id}#{at}", *, kind: Any = datetime) -> type[Any]:
-    """A design of events, with a primary key of a device and the partition's time, read by a range of the time."""
+    """A design of events, whose primary key has a device and a time bucket, with a read by time range."""
     fields: dict[str, Any] = {"device": str, "at": kind, "event_id": str, "text": str}
     namespace = {"__annotations__": fields, "__module__": __name__, "primary": Key(partition, sort)}
     event: Any = type("Event", (Entity,), namespace)
@@ -56,7 +56,7 @@ def design_of(partition: str, sort: str = "{event_id}#{at}", *, kind: Any = date
         ("D#{device}#{at}", date, "day"),
     ],
 )
-def test_whole_units_of_a_time_are_buckets(partition: str, kind: Any, unit: str) -> None:
+def test_time_formats_that_truncate_to_whole_units_are_buckets(partition: str, kind: Any, unit: str) -> None:
     pattern = design_of(partition, kind=kind).compiled.reads["events"]
     assert pattern.buckets is not None
     assert (pattern.buckets.unit, pattern.buckets.days) == (unit, kind is date)
@@ -77,7 +77,7 @@ def test_whole_units_of_a_time_are_buckets(partition: str, kind: Any, unit: str)
         ("D#{device}#{at}", int, "a range requires whole time units"),
     ],
 )
-def test_other_time_formats_are_not_buckets(partition: str, kind: Any, said: str) -> None:
+def test_time_formats_that_repeat_or_are_not_whole_units_are_not_buckets(partition: str, kind: Any, said: str) -> None:
     with pytest.raises(DesignError, match=said):
         design_of(partition, "{event_id}" if kind in {str, int} else "{event_id}#{at}", kind=kind)
 
@@ -97,7 +97,7 @@ def test_an_unsortable_time_format_is_rejected_in_a_sort_key(kind: Any, layout: 
 
 
 class Event(Entity):
-    """An event: a partition per device and month, and two indexes by place."""
+    """An event, in one partition per device and month, and in two indexes by place."""
 
     event_id: str
     device: str
@@ -232,7 +232,7 @@ def test_buckets_are_explained_described_and_compared() -> None:
         assert said in changes["buckets-changed"]
 
 
-def test_a_call_is_priced_by_its_buckets() -> None:
+def test_the_price_of_a_call_depends_on_its_number_of_buckets() -> None:
     units: list[float] = []
     notes: list[str] = []
     for at in (None, ("2026-01-05", "2026-01-20"), ("2026-01-05", "2026-12-20")):
@@ -248,7 +248,7 @@ def test_a_call_is_priced_by_its_buckets() -> None:
     assert BUCKETS_MAX == 1000
 
 
-def test_small_buckets_are_reported_unless_their_number_is_stated() -> None:
+def test_reads_of_many_small_buckets_are_reported_unless_their_number_is_stated() -> None:
     hourly = design_of("D#{device}#{at:%Y%m%d%H}", "{at}#{event_id}")
     monthly = design_of("D#{device}#{at:%Y%m}", "{at}#{event_id}")
 
@@ -270,7 +270,7 @@ def test_small_buckets_are_reported_unless_their_number_is_stated() -> None:
 
 
 def test_a_time_range_orders_the_result_by_time() -> None:
-    """Sort key parts after the time don't affect newest_first."""
+    """Fields that follow the time in the sort key don't affect newest_first."""
 
     class Heard(Entity):
         user: str

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Which fields a computed field depends on, and how updates of these fields recompute the keys that contain it."""
+"""Which fields a computed field depends on, and how updates of those fields recompute the keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def helper(item: Any) -> str:
 
 
 def loosely(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator without type annotations."""
+    """A decorator without type annotations, which hides the signature of the function."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -35,7 +35,7 @@ def loosely(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Computed(Entity):
-    """Computed fields that read other fields in different ways."""
+    """An entity with computed fields that read other fields in different ways."""
 
     SEPARATOR: ClassVar[str] = "-"
 
@@ -116,7 +116,7 @@ class Computed(Entity):
 
 
 class Inherited(Computed):
-    """Overrides a method that an inherited computed field calls."""
+    """An entity that overrides a method that an inherited computed field calls."""
 
     def method(self) -> str:
         return self.a
@@ -150,7 +150,7 @@ def test_fields_that_a_computed_field_reads_are_found(cls: type[Entity], field: 
 
 
 class Note(Entity):
-    """In an index by the first letter of its title, a cached computed field as in pydantic's documentation."""
+    """A note, in an index by its title's first letter, which is a cached property as in pydantic's documentation."""
 
     note_id: str
     title: str
@@ -172,7 +172,7 @@ class Note(Entity):
 
 
 class Event(Entity):
-    """In a partition of its day."""
+    """An event in the partition of its day."""
 
     event_id: str
     at: datetime
@@ -188,7 +188,7 @@ class Event(Entity):
 
 
 class Notes(Design):
-    """Notes by letter, events by day."""
+    """Reads of notes by first letter and of events by day."""
 
     table = Table("notes", indexes=[GSI1], entities=[Event])
 
@@ -225,7 +225,7 @@ def test_a_cached_value_in_a_copy_is_not_used_for_keys(notes: Notes) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"title": "xyz"}, {"public": False}])
-def test_an_update_by_class_of_a_computed_keys_input_is_rejected(notes: Notes, changes: dict[str, Any]) -> None:
+def test_an_update_by_class_of_an_input_of_a_computed_key_is_rejected(notes: Notes, changes: dict[str, Any]) -> None:
     notes.put(Note(note_id="1", title="abc"))
     with pytest.raises(UpdateRejected, match="part of the key by_letter"):
         notes.transact([Update(Note, note_id="1").set(**changes)])
@@ -236,7 +236,7 @@ def test_an_update_by_class_of_a_computed_keys_input_is_rejected(notes: Notes, c
 
 
 @pytest.mark.parametrize("shards", [1, 2, 3])
-def test_a_number_in_a_sharded_key_cannot_be_changed_alone(shards: int) -> None:
+def test_a_number_in_a_sharded_key_cannot_be_changed_without_its_shard(shards: int) -> None:
     """An item's shard is computed from the number: changing only the number would leave the item in the wrong shard."""
     index = Index("BY_RANK", "rank_pk", Number("rank"))
 

@@ -16,7 +16,7 @@ BY_TIME = Index("BY_TIME", "group", Number("at_ms"))
 
 
 class Note(Entity):
-    """Sorted by the time it was first shown, or created."""
+    """A note, sorted by the time when it was first shown or, if it wasn't, created."""
 
     note_id: str
     group: str
@@ -26,7 +26,7 @@ class Note(Entity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def listed_at(self) -> datetime:
-        """The time it was first shown, or created."""
+        """The time when the note was first shown or, if it wasn't, created."""
         return self.shown_at or self.made_at
 
     primary = Key("NOTE#{note_id}", "HEAD")
@@ -34,7 +34,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """Notes in the order of a computed timestamp."""
+    """A design that reads notes in the order of a computed timestamp."""
 
     table = Table("notes", indexes=[BY_TIME])
 
@@ -58,5 +58,5 @@ def test_computed_timestamps_sort_correctly_in_every_time_zone() -> None:
 
 
 @pytest.mark.nightly
-def test_results_equal_a_brute_force_filter() -> None:
+def test_reads_in_computed_timestamp_order_equal_a_brute_force_filter() -> None:
     verify(Notes, stores=30, seed=seed(5))

@@ -33,14 +33,14 @@ class Level(enum.Enum):
 
 
 class Place(BaseModel):
-    """A part of an item."""
+    """A nested model in an item."""
 
     city: str
     since: datetime
 
 
 class Thing(Entity):
-    """A field of each kind."""
+    """An entity with a field of each type."""
 
     thing_id: str
     text: str = "b"
@@ -103,7 +103,7 @@ def asking(where: str, annotation: Any) -> type[Design]:
 
 @pytest.mark.parametrize("field", VALUES)
 @pytest.mark.parametrize("sign", OPERATORS)
-def test_a_comparison_is_correct_or_rejected(field: str, sign: str) -> None:
+def test_a_comparison_equals_pythons_or_is_rejected(field: str, sign: str) -> None:
     compare = OPERATORS[sign]
     stored = [Thing(thing_id=str(at), **{field: value}) for at, value in enumerate(VALUES[field])]
     served = 0
@@ -126,7 +126,7 @@ def test_a_comparison_is_correct_or_rejected(field: str, sign: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """The value of an enum member, which comparisons use."""
+    """The value of an enum member, because conditions compare the value."""
     return value.value if isinstance(value, enum.Enum) else value
 
 
@@ -171,7 +171,7 @@ def test_a_condition_that_is_never_true_is_rejected_with_its_place(where: str, a
     told(error, "^Asking.asked: ", why)
 
 
-def test_one_parameter_is_compared_with_a_ttl_and_a_timestamp() -> None:
+def test_one_parameter_can_be_compared_with_a_ttl_and_a_timestamp() -> None:
     """One parameter is sent in two stored formats."""
     design = asking("at <= :value AND expires_at > :value", datetime)
     with design.open(":memory:") as store:
@@ -220,7 +220,7 @@ def test_contains_matches_strings_and_lists(where: str, annotation: Any, value: 
         assert store.asked(others) == []  # type: ignore[attr-defined]
 
 
-def test_an_each_parameter_is_compiled_to_in() -> None:
+def test_an_each_parameter_is_compiled_to_the_in_operator() -> None:
     design = asking("expires_at IN (:value)", Each[datetime])
     with design.open(":memory:") as store:
         for number in range(3):
@@ -238,7 +238,7 @@ GSI = Index("GSI", "p0", "s0")
 
 
 class Named(Entity):
-    """Attribute names that resemble placeholders, or differ only in punctuation."""
+    """An entity whose attribute names resemble placeholders or differ only in punctuation."""
 
     w0: str
     dashed: str = Field(alias="s0-at")
@@ -255,7 +255,7 @@ class Names(Design):
     def named(self, w0: str, p0: str, s0: int, s0_: str) -> list[Named]: ...
 
 
-def test_placeholders_are_unique() -> None:
+def test_placeholders_of_similar_attribute_names_are_unique() -> None:
     with Names.open(":memory:") as names:
         names.put(Named.model_validate({"w0": "a", "s0-at": "b", "s0_at": "c", "p1": 7}))
         names.put(Named.model_validate({"w0": "a", "s0-at": "c", "s0_at": "b", "p1": 7}))
@@ -282,7 +282,7 @@ class Changing(Design):
         yield Update(Thing, thing_id=thing_id).set(text="x").only_if("level = :level", level="low")
 
 
-def test_expected_values_are_sent_in_their_stored_format() -> None:
+def test_values_in_conditions_are_sent_in_their_stored_format() -> None:
     with Changing.open(":memory:") as changing:
         changing.put(Thing(thing_id="1", expires_at=NOON + timedelta(seconds=1)))
         changing.renew("1", NOON)

@@ -1,4 +1,4 @@
-"""Declarations of a design without a store: ranges, indexes, keys and tables keep their arguments."""
+"""Declarations of ranges, indexes, keys and tables, which keep their arguments; no store is needed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_range_contains_the_values_within_its_bounds(given: tuple[str, str]) -
         }
 
 
-def test_zero_is_a_bound_and_a_range_needs_one() -> None:
+def test_zero_is_a_valid_bound_and_a_range_without_a_bound_is_rejected() -> None:
     for name in BOUNDS:
         zero = Range(**{name: 0})
         assert zero.holds(0) is (name in {"ge", "le"})
@@ -60,7 +60,7 @@ def test_zero_is_a_bound_and_a_range_needs_one() -> None:
 
 
 class Film(Entity):
-    """The entity of the views."""
+    """An entity with two views, Title and Length."""
 
     film_id: str
     title: str
@@ -116,7 +116,7 @@ def test_an_index_keeps_its_arguments() -> None:
 
 
 @pytest.mark.parametrize("local", [True, False])
-def test_an_index_is_projected_for_views(local: bool) -> None:
+def test_an_index_for_views_projects_their_fields(local: bool) -> None:
     index = Index("A", "pk", "sk", projection=["min", "more"], local=local)
     for views, names in [((), ()), ((Title,), ("title",)), ((Title, Length), ("title",)), ((Length,), ())]:
         made = index.projected_for(*views)
@@ -177,7 +177,7 @@ def test_a_table_keeps_its_arguments() -> None:
     assert [each["KeyType"] for each in local["KeySchema"]] == ["HASH", "RANGE"]
 
 
-def test_a_merged_load_overrides_only_given_members() -> None:
+def test_merged_traffic_overrides_only_the_given_members() -> None:
     over = Load(items=3, per_second=0.5).over(Load(items=9, kept=0.5))
     assert over == Load(items=3, per_second=0.5, kept=0.5)
     assert [each.peak for each in (over, Load(peak_per_second=4, per_second=1), Load())] == [0.5, 4, None]

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Invalid designs are rejected when their class is defined: tables of invalid reads, keys and designs."""
+"""Invalid designs are rejected when their class is defined: examples of invalid reads, keys and designs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Twice(NamedTuple):
 
 
 class Level(enum.Enum):
-    """An enum of numbers."""
+    """An enum whose values are numbers."""
 
     LOW = 2
     HIGH = 10
@@ -315,7 +315,7 @@ def test_an_invalid_design_is_rejected(name: str) -> None:
     assert [part for part in words if not any(re.search(part, fault) for fault in found)] == [], "\n".join(found)
 
 
-def test_keys_that_differ_by_a_shard_do_not_collide() -> None:
+def test_keys_with_and_without_a_shard_number_do_not_collide() -> None:
     class Spread(Entity):
         one: str
         at: int
@@ -338,7 +338,7 @@ def test_keys_that_differ_by_a_shard_do_not_collide() -> None:
         ]
 
 
-def test_a_design_needs_a_table() -> None:
+def test_a_design_without_a_table_is_rejected() -> None:
     with pytest.raises(DesignError, match="D has no table"):
 
         class D(Design):

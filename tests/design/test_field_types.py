@@ -375,7 +375,7 @@ def design_of(annotation: Any, **config: Any) -> type[Design]:
 
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 @pytest.mark.parametrize("name", list(COME_BACK))
-def test_values_of_each_type_round_trip(name: str, strict: bool) -> None:
+def test_values_of_each_field_type_round_trip(name: str, strict: bool) -> None:
     annotation, make = COME_BACK[name]
     if strict and name == "complex":
         pytest.skip("pydantic reads no text as a complex number")
@@ -398,7 +398,7 @@ def test_values_of_each_type_round_trip(name: str, strict: bool) -> None:
 
 
 def _shape(value: Any) -> Any:
-    """The types of a value and its elements; integral floats count as numbers, as in JSON and DynamoDB."""
+    """The types of a value and its elements. Integral floats and ints are equal, as in JSON and DynamoDB."""
     if isinstance(value, bool):
         return bool
     if type(value) in {int, float}:
@@ -438,7 +438,7 @@ def test_a_value_of_type_any_that_would_change_is_rejected(value: Any) -> None:
 
 
 class Loose(Entity):
-    """Keeps unknown attributes."""
+    """An entity that keeps unknown attributes."""
 
     model_config = ConfigDict(extra="allow")
     name: str
@@ -448,7 +448,7 @@ class Loose(Entity):
 
 
 class Looses(Design):
-    """A table of entities with unknown attributes."""
+    """A design of entities that keep unknown attributes."""
 
     table = Table("looses", entities=[Loose])
 

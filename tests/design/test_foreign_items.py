@@ -1,4 +1,4 @@
-"""Items that other programs wrote, and models with validators and private attributes."""
+"""Reading items of other programs, and models with validators and private attributes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_fields_stored_only_in_keys_are_read() -> None:
         ("status", {"SS": ["a"]}, "Order.status"),
     ],
 )
-def test_an_attribute_of_another_type_is_an_invalid_item(attribute: str, value: dict[str, Any], place: str) -> None:
+def test_an_attribute_of_a_wrong_type_makes_an_item_invalid(attribute: str, value: dict[str, Any], place: str) -> None:
     entity = compiled(Order, GSI1)
     item = {**entity.to_item(ORDER), attribute: value}
     with pytest.raises(InvalidItemError) as caught:
@@ -223,8 +223,8 @@ def test_a_cached_property_is_not_stored(store: Design) -> None:
     assert store.get(Cached, name="a") == Cached(name="a", size=2)
 
 
-def test_errors_come_from_the_slow_reader() -> None:
-    """The fast reader delegates to the slow one only for errors: without it, invalid items have no message."""
+def test_error_messages_come_from_the_slow_reader() -> None:
+    """The fast reader reports no errors itself: it delegates every invalid item to the slow reader."""
     entity = compiled(Order, GSI1)
     fields = [field for field in entity.fields.values() if not field.computed]
     seen: list[Any] = []
@@ -247,12 +247,12 @@ def known(schema: Any) -> Any:
 
 
 def inner(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """A changed copy of a model's schema."""
+    """Return a changed copy of a model's schema."""
     return lambda schema: {**schema, "schema": change(schema["schema"])}
 
 
 def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """A changed copy of each field's schema."""
+    """Return a changed copy of the schema of each field."""
     return inner(lambda part: {**part, "fields": {name: change(field) for name, field in part["fields"].items()}})
 
 
@@ -273,10 +273,10 @@ def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
         (fields_of(lambda field: {**field, "schema": {"type": "type-of-tomorrow"}}), False),
     ],
 )
-def test_unknown_schemas_use_the_slow_reader(
+def test_models_with_unknown_pydantic_schemas_use_the_slow_reader(
     change: Callable[[Any], Any], quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pydantic's internal schemas may change, so unknown ones are left to pydantic."""
+    """Pydantic's internal schemas may change, so the fast reader doesn't interpret unknown ones."""
     item = compiled(Order, GSI1).to_item(ORDER)
     monkeypatch.setattr(Order, "__pydantic_core_schema__", change(Order.__pydantic_core_schema__))
     entity = compiled(Order, GSI1)

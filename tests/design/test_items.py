@@ -1,5 +1,5 @@
-"""Conversion of instances to items and back, for every type of field. See test_foreign_items.py for items that other
-programs write.
+"""Conversion of instances to items and back, for each type of field. See test_foreign_items.py for items of other
+programs.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def test_values_of_every_type_round_trip(instance: Everything) -> None:
     round_trip(instance)
 
 
-def test_types_are_stored_as_dynamodb_types() -> None:
+def test_each_python_type_is_stored_as_its_dynamodb_type() -> None:
     item = round_trip(
         Everything(
             thing_id="1",
@@ -228,7 +228,7 @@ def test_unsupported_numbers_are_rejected(changes: dict[str, Any], said: str) ->
     assert caught.value.place == f"Numbers.{next(iter(changes))}"
 
 
-def test_a_lone_surrogate_is_rejected() -> None:
+def test_a_string_with_an_unpaired_surrogate_is_rejected() -> None:
     class Named(Entity):
         name: str
         title: str
@@ -286,7 +286,7 @@ def test_missing_attributes_are_read_as_their_defaults() -> None:
         assert result == Nothing(name="a", required=None, required_set=set())
 
 
-def test_a_stored_null_is_none_or_an_invalid_item() -> None:
+def test_a_stored_null_is_read_as_none_or_the_default_or_reported_as_invalid() -> None:
     entity = compiled(Numbers)
     item = {**entity.to_item(Numbers(name="a", whole=3)), "whole": {"NULL": True}}
     result = entity.from_item(item)
@@ -318,7 +318,7 @@ class Open(BaseModel):
 
 
 class Whole(RootModel[list[int]]):
-    """A list with an alias."""
+    """A nested model with a list that has an alias."""
 
 
 class Nested(Entity):
@@ -414,7 +414,7 @@ def test_fields_are_stored_under_their_aliases() -> None:
     }
 
 
-def test_expiry_is_stored_in_whole_seconds() -> None:
+def test_a_ttl_is_stored_in_whole_seconds() -> None:
     entity = compiled(Aliased, GSI1)
     late = datetime(2030, 1, 1, 2, 0, 0, 999_999, timezone(timedelta(hours=2)))
     result = entity.from_item(entity.to_item(Aliased(thing_id="1", expires_at=late)))
@@ -422,8 +422,8 @@ def test_expiry_is_stored_in_whole_seconds() -> None:
     assert result.expires_at == datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def test_a_ttl_in_milliseconds_affects_no_other_field() -> None:
-    """Milliseconds are a common error in handwritten items."""
+def test_an_item_with_a_ttl_in_milliseconds_keeps_its_other_fields() -> None:
+    """Programs that write items directly often store milliseconds by mistake."""
     entity = compiled(Aliased, GSI1)
     item = entity.to_item(Aliased(thing_id="1", counted=7, expires_at=datetime(2030, 1, 1, tzinfo=UTC)))
     result = entity.from_item({**item, "expiresAt": {"N": "1893456000000"}})

@@ -1,4 +1,4 @@
-"""Key formats: the strings that each writes and reads, and the strings and values that it rejects."""
+"""Key formats: the strings that each format writes and reads, and the strings and values that it rejects."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Keys in other programs' formats: without escapes, case-folded, unpadded; entities distinguished by discriminators."""
+"""Keys in other programs' formats: unescaped, case-folded or unpadded, with discriminators for entities."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_keys_equal_those_of_the_other_program(app: App) -> None:
         app.create(Task(task="task#1", project="web site", employee="Bo"))
 
 
-def test_a_value_with_its_terminator_is_read_but_not_written(app: App) -> None:
+def test_a_value_that_contains_its_terminator_is_rejected_in_writes_but_not_in_reads(app: App) -> None:
     with pytest.raises(KeyFieldError, match="could have the same key"):
         app.put(Task(task="a", project="p", employee="x#points_1"))
     app.put(Task(task="a", project="p", employee="x#points"))
@@ -110,7 +110,7 @@ def test_a_value_with_its_terminator_is_read_but_not_written(app: App) -> None:
         app.put(Person(employee="a", email="x/y"))
 
 
-def test_a_prefix_stays_within_one_value(app: App) -> None:
+def test_a_prefix_condition_matches_only_within_one_value(app: App) -> None:
     employees = ["a", "a#", "a#p", "ab", "A#points"]
     for number, employee in enumerate(employees):
         app.put(Task(task=f"t{number}", project="p", employee=employee, points=-1))
@@ -152,7 +152,7 @@ def test_a_discriminator_identifies_the_entity(app: App) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, 104])
-def test_results_equal_a_brute_force_filter(seed: int) -> None:
+def test_reads_of_other_key_formats_equal_a_brute_force_filter(seed: int) -> None:
     verify(App, stores=25, seed=seed)
 
 
@@ -228,7 +228,7 @@ def test_invalid_discriminators_are_rejected() -> None:
             table = Table("twices", entities=[Twice])
 
 
-def test_case_folded_unique_values_are_equal() -> None:
+def test_unique_values_that_differ_only_in_case_conflict() -> None:
     class Account(Entity):
         account: str
         email: str
@@ -248,7 +248,7 @@ def test_case_folded_unique_values_are_equal() -> None:
     verify(Accounts, stores=15)
 
 
-def test_an_unsortable_key_is_rejected() -> None:
+def test_a_sort_key_that_does_not_sort_by_value_is_rejected() -> None:
     with pytest.raises(DesignError, match="don't sort"):
 
         class Ordered(Design):
@@ -290,8 +290,8 @@ class Trees(Design):
     def some(self, tree: Each[str], branch: str, number: str) -> list[Leaf]: ...
 
 
-def test_an_item_with_other_values_at_the_same_key_is_unchanged() -> None:
-    """Another program wrote it; ours rejects values that contain their terminator."""
+def test_a_write_does_not_change_an_item_with_other_values_at_the_same_key() -> None:
+    """Another program wrote the item; Keyplan rejects values that contain their terminator."""
     with Trees.open(":memory:") as trees:
         other = {
             "pk": "a#b#c",
@@ -322,7 +322,7 @@ def test_an_item_with_other_values_at_the_same_key_is_unchanged() -> None:
         assert [leaf.tree for leaf in trees.leaves("a#b", "c")] == ["a#b"]
 
 
-def test_repeated_values_return_an_item_once() -> None:
+def test_repeated_values_of_an_each_parameter_return_an_item_once() -> None:
     with App.open(":memory:") as app:
         app.put(Task(task="a", project="p", employee="e"))
         assert len(app.several(["a", "a", "A"], "p")) == 1

@@ -69,14 +69,14 @@ WRITES: Any = Writes
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Pydantic warns of names that hide its deprecated methods; they are allowed."""
+    """Suppress pydantic's warnings about names that hide its deprecated methods: these names are allowed."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
         yield
 
 
 def functions(code: str, **scope: Any) -> dict[str, Any]:
-    """Functions with generated parameter names."""
+    """Define functions from source code with generated parameter names."""
     result: dict[str, Any] = {"Create": Create, "Update": Update, **scope}
     exec(code, result)
     return result
@@ -93,7 +93,7 @@ def design(**patterns: Any) -> type[Design]:
 
 
 def every_room(cls: type[Design], name: str) -> None:
-    """Explain, check and price a design. Only for Keyplan's names: these commands don't depend on other names."""
+    """Explain, check and price a design, but only for Keyplan's own names: these commands don't depend on others."""
     if name in ROOMS:
         explain_all(cls)
         check(cls)
@@ -223,7 +223,7 @@ def entity_called(name: str) -> None:
         ),
     ],
 )
-def test_every_name_works_or_is_rejected(use: Any) -> None:
+def test_every_name_works_or_is_rejected_with_an_error_at_that_name(use: Any) -> None:
     refused = {name: error for name in NAMES if (error := refusal_of(use, name)) is not None}
     for name, error in refused.items():
         assert error.errors or name == "table", error
@@ -233,7 +233,7 @@ def test_every_name_works_or_is_rejected(use: Any) -> None:
 
 
 def refusal_of(use: Any, name: str) -> DesignError | None:
-    """The error for a name, or None if it works."""
+    """Return the error for a name, or None if the name works."""
     if name == "model_config":
         return None  # pydantic rejects it when the entity class is created
     try:
@@ -243,7 +243,7 @@ def refusal_of(use: Any, name: str) -> DesignError | None:
     return None
 
 
-def test_patterns_and_parameters_with_any_name_are_served() -> None:
+def test_the_rest_api_serves_patterns_and_parameters_with_any_name() -> None:
     entity = thing()
     patterns: dict[str, Any] = {}
     for number, name in enumerate(NAMES):

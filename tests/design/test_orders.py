@@ -32,7 +32,7 @@ PAGE: Any = Page
 
 
 def players(table: str | None, text: str | None, two: str | None) -> type[Any]:
-    """Players of a game, ordered by the table's key (or one partition each) and by two indexes."""
+    """A Player entity, ordered by the table's key (or in a partition of its own) and by two indexes."""
     body: dict[str, Any] = {
         "__annotations__": {"game": str, "name": str, "score": int, "at": datetime},
         "primary": Key("PLAYER#{name}", "HEAD") if table is None else Key("GAME#{game}", table),
@@ -54,7 +54,7 @@ def board(entity: type[Any], *, newest_first: bool | None = None, order_by: str 
 
 
 def names(design: type[Design], entity: type[Any]) -> list[str]:
-    """The names in the order of the result."""
+    """The names of the players in the order of the result."""
     with design.open(":memory:") as store:
         for number, name in enumerate("cadbe"):
             at = NOON + timedelta(days=number * 17 % 60)
@@ -85,7 +85,7 @@ def test_a_compiled_read_has_one_possible_order(table: str, newest_first: bool |
 
 
 def order_of(entity: type[Any], newest_first: bool | None) -> list[str] | None:
-    """The names in the order of the result, or None if ``order_by=`` is required."""
+    """The names of the players in the order of the result, or None if ``order_by=`` is required."""
     try:
         design = board(entity, newest_first=newest_first)
     except DesignError:
@@ -93,7 +93,7 @@ def order_of(entity: type[Any], newest_first: bool | None) -> list[str] | None:
     return names(design, entity)
 
 
-def test_the_error_lists_the_choices_and_they_work() -> None:
+def test_the_error_lists_the_possible_values_of_order_by() -> None:
     entity = players("{name}", "{score:04d}#{name}", None)
     with pytest.raises(DesignError) as error:
         board(entity)
@@ -196,8 +196,8 @@ LOCAL = Index("LOCAL", "pk", "localsk", local=True)
 
 
 @pytest.mark.parametrize("first", ["local", "one"])
-def test_a_local_index_comes_before_a_global_one(first: str) -> None:
-    """Both have the same order; the local index also supports strongly consistent reads."""
+def test_a_local_index_is_preferred_to_a_global_index(first: str) -> None:
+    """Both have the same order, but only the local index supports strongly consistent reads."""
 
     class Score(Entity):
         game: str

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Signatures compile to plans: the operation, the key and the direction."""
+"""The signatures of access patterns compile to plans, which contain the operation, the key and the direction."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_each_pattern_has_the_expected_operation_and_key(pattern: str, operation
 KINDS = {GetPlan, ClaimPlan, QueryPlan, BatchGetPlan, ThroughPlan, ScanPlan}
 
 
-def test_the_contract_design_has_every_kind_of_plan() -> None:
+def test_the_design_of_the_contract_tests_has_every_kind_of_plan() -> None:
     assert {type(pattern.plan) for pattern in Everything.compiled.reads.values()} == KINDS
 
 
@@ -54,7 +54,7 @@ def test_the_contract_design_has_every_kind_of_plan() -> None:
         ("articles_by_author", False),
     ],
 )
-def test_the_cms_reads_in_the_expected_directions(pattern: str, forward: bool) -> None:
+def test_each_read_of_the_cms_has_the_expected_direction(pattern: str, forward: bool) -> None:
     plan = Cms.compiled.reads[pattern].plan
     assert isinstance(plan, QueryPlan)
     assert plan.forward is forward

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Options of reads besides fields: the direction per call, a key by name, and invalid options."""
+"""Options of reads besides fields: a direction for each call, a key chosen by name, and invalid options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
 
 
 class Visit(Entity):
-    """A visit of a page, by its number in the table, and by length and country in two indexes."""
+    """A visit of a page, sorted by number in the table, and by length and country in two indexes."""
 
     page: str
     number: int
@@ -50,7 +50,7 @@ TABLE = Table("visits", indexes=[GSI1, GSI2])
 
 
 def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
-    """The place, message and hint of a design's only error."""
+    """Return the place, message and hint of a design's only error."""
     with pytest.raises(DesignError) as refusal:
         define()
     (fault,) = refusal.value.errors
@@ -188,8 +188,8 @@ def test_keys_that_are_not_exclusive_need_separate_attributes(key: Key, other: K
     assert "exclude each other" in str(hint) or "another constant" in str(hint)
 
 
-def test_a_third_key_is_compared_with_two_exclusive_ones() -> None:
-    """Every pair is compared."""
+def test_a_third_key_on_an_index_is_compared_with_two_exclusive_keys() -> None:
+    """Every pair of keys is compared."""
 
     def define() -> None:
         class Crowded(Entity):
@@ -259,7 +259,7 @@ def test_a_key_is_chosen_by_its_name() -> None:
     assert others == {"Visit.primary": "key= names another key", "Visit.by_length": "key= names another key"}
 
 
-def test_a_call_without_a_direction_has_the_default_one() -> None:
+def test_a_call_without_a_direction_uses_the_default_direction() -> None:
     pattern = Visits.compiled.reads["by_length"]
     plans = [pattern.as_called(arguments).plan for arguments in ({}, {"newest_first": True}, {"newest_first": False})]
     assert [isinstance(plan, QueryPlan) and plan.forward for plan in plans] == [False, False, True]
@@ -326,7 +326,7 @@ def test_decorator_arguments_of_wrong_types_are_rejected(given: dict[str, Any], 
         (Range[int], Range(ge="5")),
     ],
 )
-def test_python_calls_convert_no_strings(annotation: Any, given: Any) -> None:
+def test_calls_from_python_do_not_convert_strings(annotation: Any, given: Any) -> None:
     """Strings are converted only for the command line and the REST API."""
 
     def ask(self: Any, asked: Any) -> None: ...
@@ -340,7 +340,7 @@ def test_python_calls_convert_no_strings(annotation: Any, given: Any) -> None:
 
 
 def test_a_consistent_scan_reads_global_indexes_eventually_consistently() -> None:
-    """DynamoDB rejects such a request; the base table is still read consistently."""
+    """DynamoDB rejects strongly consistent reads of a global index. The table is still read with strong consistency."""
     local = Index("LOCAL", "pk", "lsk", local=True)
 
     class Held(Entity):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""String annotations may name local classes of the function in which the access pattern is declared."""
+"""String annotations can name local classes of the function that declares the access pattern."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Wanted = Note
 
 
 class Numbered(Design):
-    """A base class that changes the class before it is compiled, and has unrelated local names."""
+    """A base class that changes its subclass before it is compiled, and has unrelated local names."""
 
     table = TABLE
 
@@ -61,7 +61,7 @@ def test_local_names_of_the_declaring_function_are_resolved(base: type[Design]) 
     assert entity_of(Locals) == "Local"
 
 
-def test_local_names_in_a_local_collection_are_resolved() -> None:
+def test_local_classes_inside_a_local_named_tuple_are_resolved() -> None:
     Local = local_entity()
 
     class Whole(NamedTuple):
@@ -100,7 +100,7 @@ def test_local_names_of_class_factories_are_not_resolved() -> None:
 def lone(self: Any, note_id: str) -> Wanted: ...
 
 
-def test_recursive_functions_use_their_innermost_frame() -> None:
+def test_names_in_recursive_functions_are_resolved_in_the_innermost_frame() -> None:
     def declared(depth: int) -> list[type[Design]]:
         Local = local_entity() if depth else Note
         deeper = declared(depth - 1) if depth else []
@@ -124,7 +124,7 @@ def test_recursive_functions_use_their_innermost_frame() -> None:
     assert [entity_of(design) for design in declared(1)] == ["Local", "Note"]
 
 
-def test_an_unknown_name_is_rejected_with_its_place() -> None:
+def test_an_unknown_name_in_an_annotation_is_rejected_with_its_place() -> None:
     class Answer(NamedTuple):
         note: Note
 

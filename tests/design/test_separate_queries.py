@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Which entities of a read need separate queries, decided from the keys alone."""
+"""Which entities of a read need separate queries, determined from the keys alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def entity(name: str, sort: str, partition: str = "P#{p}") -> type[Entity]:
 
 
 def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] | None = None) -> list[str]:
-    """The entities of each query, for entities with the given sort keys; nothing if one query reads all."""
+    """The entities of each query, for entities with the given sort keys. The list is empty if one query reads all."""
     wanted: Any = [entity(name, sort) for name, sort in asked.items()]
     besides = [entity(name, *sort.split(" ")) for name, sort in others.items()]
 
@@ -70,7 +70,7 @@ def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] |
         ),
     ],
 )
-def test_entities_take_separate_queries(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
+def test_entities_need_separate_queries(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
     assert apart(asked, others) == expected
     assert apart(asked, {}) == []
 
@@ -109,7 +109,7 @@ def test_entities_take_separate_queries(asked: dict[str, str], others: dict[str,
         ),
     ],
 )
-def test_known_prefixes_of_the_sort_key_decide_on_separate_queries(
+def test_known_sort_key_prefixes_determine_which_entities_are_queried_separately(
     asked: dict[str, str], others: dict[str, str], known: dict[str, Any], expected: list[str]
 ) -> None:
     assert apart(asked, others, known) == expected
@@ -143,7 +143,7 @@ def test_items_with_interleaved_or_numeric_sort_keys_are_read_together() -> None
     assert (plan.key.index, plan.apart) == (by_p, ())
 
 
-def test_the_opposite_direction_reverses_the_queries() -> None:
+def test_the_opposite_direction_reverses_the_order_of_the_queries() -> None:
     class A(Entity):
         p: str
         n: int

@@ -38,7 +38,7 @@ def subsets() -> list[tuple[str, ...]]:
 
 
 def tickets(waits: Any, partition: str, sort: str) -> type[Any]:
-    """Tickets that are in the index while their status has the given values."""
+    """An entity whose items are in the index while their status has one of the given values."""
 
     class Ticket(Entity):
         ticket_id: str
@@ -67,7 +67,7 @@ def asking(entity: type[Any], where: Any = None, **parameters: Any) -> type[Desi
 
 
 def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
-    """Designs with reads of some states, each declared differently, and calls for these states."""
+    """Designs with a read of the given states, each declared differently, and the calls that request these states."""
     literal: Any = Literal[wanted]
     shapes: list[tuple[Any, dict[str, Any], list[dict[str, Any]]]] = [
         ({"status": list(wanted)}, {}, [{}]),
@@ -92,7 +92,7 @@ def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str,
 
 
 def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
-    """The states that a call requests."""
+    """The states that a call requests, out of the given ones."""
     if not call:
         return set(wanted)
     values = [element for value in call.values() for element in (value if isinstance(value, list) else [value])]
@@ -101,7 +101,7 @@ def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("waits", WAITS, ids=lambda value: str(sorted(value) if isinstance(value, set) else value))
 @pytest.mark.parametrize(("partition", "sort"), TEMPLATES)
-def test_results_equal_a_plain_filter(waits: Any, partition: str, sort: str) -> None:
+def test_reads_by_sparse_keys_equal_a_brute_force_filter(waits: Any, partition: str, sort: str) -> None:
     entity = tickets(waits, partition, sort)
     allowed = {waits} if isinstance(waits, str) else set(waits)
     stored = [
@@ -133,7 +133,7 @@ def test_results_equal_a_plain_filter(waits: Any, partition: str, sort: str) -> 
                         assert [value.at for value in result] == sorted(value.at for value in right), (how, call)
 
 
-def test_a_read_of_several_values_is_explained_and_priced() -> None:
+def test_a_read_by_several_values_of_a_sparse_key_is_explained_and_priced() -> None:
     entity = tickets(["new", "open"], "P#{project}#{status}", "{at}#{ticket_id}")
     for how, design, calls in questions(entity, ("new", "open")):
         if isinstance(design, DesignError):
@@ -170,7 +170,7 @@ class Alarms(Design):
 
 
 def test_when_accepts_enum_values() -> None:
-    """A regression: ``when={"level": "high"}`` excluded every item, since an enum member isn't equal to its value."""
+    """Regression test: ``{"level": "high"}`` excluded every item, since an enum member isn't equal to its value."""
     with Alarms.open(":memory:") as alarms:
         alarms.put(Alarm(alarm_id="1", level=Level.HIGH, at=NOON))
         alarms.put(Alarm(alarm_id="2", level=Level.LOW, at=NOON))
@@ -188,7 +188,7 @@ def test_when_accepts_enum_values() -> None:
         ("ticket_id", None, "Ticket.ticket_id is never None"),
     ],
 )
-def test_impossible_constants_are_rejected(field: str, value: Any, why: str) -> None:
+def test_constants_that_the_field_cannot_have_are_rejected(field: str, value: Any, why: str) -> None:
     entity = tickets("open", *TEMPLATES[0])
     with pytest.raises(DesignError) as error:
         asking(entity, {"status": "open", field: value})
@@ -199,7 +199,7 @@ def test_impossible_constants_are_rejected(field: str, value: Any, why: str) -> 
 
 
 def test_a_filter_on_the_queried_key_is_rejected() -> None:
-    """DynamoDB rejects such a request, so the design doesn't compile."""
+    """DynamoDB rejects a query whose filter uses a key attribute, so the design is rejected."""
     by_year = Index("BY_YEAR", "shelf", "label")
 
     class Book(Entity):
@@ -269,7 +269,7 @@ BY_SPRINT = Index("BY_SPRINT", "sprint_pk", "sprint_sk")
 
 
 class Chore(Entity):
-    """In two indexes with the same order; in the first one only after it is assigned."""
+    """A chore, in two indexes with the same order; it is in the first index only after it is assigned."""
 
     chore_id: str
     team: str
@@ -294,8 +294,8 @@ class Chores(Design):
     def named(self, team: str, name: str) -> list[Chore]: ...
 
 
-def test_a_complete_key_is_preferred_to_a_sparse_one() -> None:
-    """Both support the read in one order, but the index on an optional field lacks items."""
+def test_a_complete_key_is_preferred_to_a_sparse_key() -> None:
+    """Both keys support the read in the same order, but the index on an optional field lacks items."""
     with Chores.open(":memory:") as chores:
         chores.put(Chore(chore_id="1", team="t", name="a", done_by="ada"))
         chores.put(Chore(chore_id="2", team="t", name="b"))
@@ -312,7 +312,7 @@ def test_a_complete_key_is_preferred_to_a_sparse_one() -> None:
 @pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
 @pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
 def test_a_key_with_every_value_in_when_is_complete(waits: list[Any], hurry: list[Any] | None) -> None:
-    """This applies whether or not the read fixes the field."""
+    """The key contains all items, whether or not the read fixes the field."""
     held: dict[str, list[Any]] = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
 
     class Ticket(Entity):

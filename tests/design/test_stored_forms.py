@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Fields in other programs' stored formats: written, read, compared, and kept by updates."""
+"""Fields in other programs' stored formats are written, read, compared, and kept by updates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def readings() -> Iterator[Readings]:
         yield opened
 
 
-def test_each_stored_format_has_the_expected_item(readings: Readings) -> None:
+def test_each_stored_format_is_written_to_the_item_as_expected(readings: Readings) -> None:
     whole = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
     (item,) = readings.store.transport.call("Scan", {"TableName": "readings"})["Items"]
     assert {item.pop(name).keys() == {"B"} for name in ("body", "packed")} == {True}
@@ -96,7 +96,7 @@ def test_unsupported_updates_of_a_stored_format_are_rejected(
     assert readings.get(Reading, name="a", iso=given.iso) == given, field
 
 
-def test_items_in_the_stored_format_are_read_and_others_reported(readings: Readings) -> None:
+def test_values_in_the_stored_format_are_read_and_other_values_are_reported(readings: Readings) -> None:
     item = {
         "pk": {"S": "READING#a"},
         "sk": {"S": "2026-01-02T03:04:05.678Z"},
@@ -119,11 +119,11 @@ def test_items_in_the_stored_format_are_read_and_others_reported(readings: Readi
 
 
 @pytest.mark.nightly
-def test_results_equal_a_brute_force_filter() -> None:
+def test_reads_of_stored_formats_equal_a_brute_force_filter() -> None:
     verify(Readings, stores=25)
 
 
-def test_incompatible_stored_formats_are_rejected() -> None:
+def test_stored_formats_that_do_not_suit_the_field_are_rejected() -> None:
     class Wrong(Entity):
         name: Annotated[str, StoredAs("ms")]
         at: Annotated[datetime, StoredAs("miles")]
@@ -147,7 +147,7 @@ def test_incompatible_stored_formats_are_rejected() -> None:
     assert "contains StoredAs" in said["Wrong.inner"]
 
 
-def test_writes_return_values_as_custom_functions_store_them() -> None:
+def test_writes_return_values_as_converted_by_the_custom_functions() -> None:
     class Trimmed(Entity):
         name: str
         word: Annotated[str, StoredAs(write=str.rstrip, read=str)] = ""
@@ -161,7 +161,7 @@ def test_writes_return_values_as_custom_functions_store_them() -> None:
         assert trims.put(Trimmed(name="a", word="x  ")) == trims.get(Trimmed, name="a") == Trimmed(name="a", word="x")
 
 
-def test_nondeterministic_custom_formats_are_not_compared() -> None:
+def test_conditions_on_nondeterministic_custom_formats_are_rejected() -> None:
     class Sealed(Entity):
         name: str
         word: Annotated[
@@ -205,8 +205,8 @@ class Payments(Design):
     def paid(self, account: str, at: Range[datetime]) -> list[Paid]: ...
 
 
-def test_a_bound_outside_the_formats_range_is_ignored() -> None:
-    """Digits represent times from 2001 to 2286; a range may start before and end after."""
+def test_a_range_bound_outside_the_times_that_a_format_supports_is_ignored() -> None:
+    """The format supports times from 2001 to 2286; a range may start earlier and end later."""
     first = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
     last = datetime(2286, 11, 20, 17, 46, 39, 999_000, tzinfo=UTC)
     long_ago, far_off = datetime(987, 6, 5, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -229,7 +229,7 @@ def test_a_bound_outside_the_formats_range_is_ignored() -> None:
 HELD = Index("HELD", "held_by", "held_until")
 
 
-def test_a_range_of_a_partially_stored_value_is_rejected() -> None:
+def test_a_range_on_a_key_that_stores_only_part_of_the_value_is_rejected() -> None:
     class Hold(Entity):
         hold_id: str
         tenant: str
@@ -263,7 +263,7 @@ class Blob(Entity):
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\x00\xfe", b"text", bytes(range(256)) * 40])
-def test_packed_bytes_round_trip(content: bytes) -> None:
+def test_values_packed_into_bytes_or_strings_round_trip(content: bytes) -> None:
     item = round_trip(Blob(name="a", packed=content, zipped=content, parts=[Part(n=2)]))
     assert zlib.decompress(base64.b64decode(item["packed"]["B"])) == content
     assert gzip.decompress(base64.b64decode(item["zipped"]["B"])) == content
@@ -281,7 +281,7 @@ class Blobs(Design):
 
 @pytest.mark.filterwarnings("error")
 def test_values_compared_with_packed_strings_are_validated() -> None:
-    """A regression: pydantic warned, and any value was compared."""
+    """Regression test: pydantic only warned, and any value was compared."""
     with Blobs.open(":memory:") as blobs:
         blob = blobs.put(Blob(name="a", parts=[Part(n=2)]))
         for same in (Part(n=1), {"n": 1}, {"n": "1"}):

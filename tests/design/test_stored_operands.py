@@ -1,5 +1,5 @@
-"""Operands of conditions for each kind of field: the stored type, the comparable types, nested parts, and the sent
-value. ``condition_cases.py`` has the conditions.
+"""Operands of conditions, for each kind of field: the stored type, the comparable types, nested parts, and the sent
+value. The conditions are in ``condition_cases.py``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Names(RootModel[list[str]]):
 
 
 class Thing(Entity):
-    """A field of each kind."""
+    """An entity with a field of each type."""
 
     thing_id: str
     text: str = "b"
@@ -100,7 +100,7 @@ def fields() -> dict[str, Operand]:
 OPERANDS = {**fields(), "TEXT": TEXT, "NUMBER": NUMBER, "UNKNOWN": UNKNOWN}
 
 
-def test_an_untyped_mapping_value_has_no_stored_type() -> None:
+def test_a_value_of_an_untyped_mapping_has_no_stored_type() -> None:
     counted = part_of(replace(TEXT, name="counted", annotation=Counter[str], tag="M"), "a")
     assert (counted.name, counted.kind, counted.tag) == ("counted.a", object, None)
 

@@ -1,4 +1,4 @@
-"""Keys are injective and keep the sort order: encoded strings are equal and ordered exactly as the values are."""
+"""Key templates are injective and keep the sort order: encoded strings compare exactly as the values do."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def order(value: Any, other: Any) -> int:
 @example(("a", "a", "a"), ("a#", "a", "a"))
 @example(("a", "b", "c"), ("a\x00", "b", "c"))
 @example(("a", "$", "c"), ("a", "#", "c"))
-def test_keys_compare_like_tuples(element: tuple[str, ...], other: tuple[str, ...]) -> None:
+def test_encoded_keys_compare_like_tuples_of_their_values(element: tuple[str, ...], other: tuple[str, ...]) -> None:
     left, right = text_of(THREE, element), text_of(THREE, other)
     assert order(left, right) == order(element, other)
     assert order(left.encode(), right.encode()) == order(element, other)
@@ -73,7 +73,7 @@ def test_keys_compare_like_tuples(element: tuple[str, ...], other: tuple[str, ..
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, min_size=1, max_size=4))
 @example(["a"], ["a", "b"])
 @example(["a", "b"], ["a\x00"])
-def test_paths_compare_like_their_parts(element: list[str], other: list[str]) -> None:
+def test_encoded_paths_compare_like_tuples_of_their_parts(element: list[str], other: list[str]) -> None:
     assert order(PARTS.text({"a": tuple(element)}), PARTS.text({"a": tuple(other)})) == order(element, other)
 
 
@@ -99,18 +99,18 @@ def test_invalid_escapes_are_rejected(text: str) -> None:
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_a_prefix_matches_strings_that_start_with_it(start: str, rest: str, other: str) -> None:
+def test_an_encoded_prefix_matches_the_strings_that_start_with_the_prefix(start: str, rest: str, other: str) -> None:
     variable = THREE.variables[0]
     assert variable.text(start + rest).startswith(variable.prefix_text(start))
     assert variable.text(other).startswith(variable.prefix_text(start)) == other.startswith(start)
 
 
-def test_a_bare_template_stores_the_value_unescaped() -> None:
+def test_a_template_of_only_one_field_stores_the_value_unescaped() -> None:
     assert BARE.text({"a": "a#$b"}) == "a#$b"
 
 
 @pytest.mark.parametrize("value", [None, ""])
-def test_a_missing_value_has_no_key(value: str | None) -> None:
+def test_a_template_with_a_missing_value_has_no_key(value: str | None) -> None:
     with pytest.raises(KeyFieldError) as error:
         THREE.text({"a": value, "b": "b", "c": "c"})
     assert error.value.place == "a"
@@ -195,7 +195,7 @@ class Color(enum.Enum):
         (Color, [Color.GREEN, Color.RED]),
     ],
 )
-def test_other_types_sort_as_strings(kind: Any, values: list[Any]) -> None:
+def test_values_of_other_types_sort_by_their_string_form(kind: Any, values: list[Any]) -> None:
     template = sort_template(kind, "{a}#{b}")
     texts = [template.text({"a": value, "b": other}) for value in values for other in values]
     assert texts == sorted(set(texts))
@@ -215,7 +215,7 @@ def test_native_numbers_sort_by_value(numbers: list[Decimal]) -> None:
 
 @given(MOMENTS, MOMENTS)
 @example(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC))
-def test_timestamps_as_numbers_are_whole_units_and_sort(element: datetime, other: datetime) -> None:
+def test_timestamps_stored_as_numbers_are_whole_units_and_sort_by_time(element: datetime, other: datetime) -> None:
     for template, unit in ((MILLIS, timedelta(milliseconds=1)), (SECONDS, timedelta(seconds=1))):
         left, right = (int(template.text({"a": moment})) for moment in (element, other))
         epoch = datetime(1970, 1, 1, tzinfo=UTC)
@@ -235,7 +235,7 @@ def test_bytes_round_trip(values: list[bytes]) -> None:
 
 
 class Sharded(Entity):
-    """Sharded by its sort key."""
+    """An entity whose partition is sharded by its sort key."""
 
     group: str
     number: int
@@ -244,7 +244,7 @@ class Sharded(Entity):
 
 
 @given(TEXTS, st.integers(0, 9999))
-def test_the_shard_is_deterministic_and_read_back(group: str, number: int) -> None:
+def test_the_shard_number_is_deterministic_and_read_back_from_the_key(group: str, number: int) -> None:
     entity = compiled(Sharded).by_name["Sharded"]
     values = {"group": group, "number": number}
     key = entity.primary.item_key(values)

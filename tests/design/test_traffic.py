@@ -1,4 +1,4 @@
-"""Traffic files and the traffic in decorators: reading, merging, and errors with their places."""
+"""Traffic files and the traffic settings in decorators: reading, merging, and errors with their places."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def faults(data: Any, *others: type[Design]) -> dict[str, str]:
 
 
 def test_a_typical_item_is_validated_once() -> None:
-    """A validator that changes its input, such as one that hashes a password, isn't applied to its own output."""
+    """A validator that changes its input, such as one that hashes a password, isn't applied to its own result."""
 
     class Account(Entity):
         name: str
@@ -78,7 +78,7 @@ def test_decorators_set_traffic_without_a_file() -> None:
     assert not traffic_of(Renamed.compiled).known
 
 
-def test_the_file_overrides_the_decorators_member_by_member() -> None:
+def test_the_traffic_file_overrides_the_decorators_member_by_member() -> None:
     traffic = traffic_from({"patterns": {"T1": {"per_second": 9, "hottest": 0.5}}}, Things.compiled)
     assert traffic.patterns["thing"] == Load(per_second=9, items=10, item_bytes=200, hottest=0.5)
     assert traffic.patterns["thing"].peak == 9
@@ -126,7 +126,7 @@ def test_all_errors_are_reported_together_with_their_places() -> None:
 
 
 @pytest.mark.parametrize("wrong", [True, "4", None, float("inf"), [], {}])
-def test_rates_are_numbers(wrong: Any) -> None:
+def test_rates_that_are_not_numbers_are_reported(wrong: Any) -> None:
     if wrong is None:
         assert traffic_from({"patterns": {"thing": {"per_second": None}}}, Things.compiled).patterns["thing"]
         return
@@ -141,7 +141,7 @@ def test_values_of_wrong_types_are_reported(wrong: Any) -> None:
     assert "it must be a table of named members" in next(iter(faults(wrong).values()))
 
 
-def test_contradictions_are_reported() -> None:
+def test_contradictory_traffic_values_are_reported() -> None:
     result = faults(
         {
             "patterns": {"thing": {"per_second": 9, "peak_per_second": 3}},
@@ -152,7 +152,7 @@ def test_contradictions_are_reported() -> None:
     assert "below the usual" in result["entities.Thing.per_partition_max"]
 
 
-def test_contradictions_are_reported_with_other_errors() -> None:
+def test_contradictory_traffic_values_are_reported_with_other_errors() -> None:
     result = faults(
         {
             "patterns": {"thing": {"per_second": 9, "peak_per_second": 3, "kept": 2}, "make": {"peak_per_second": "x"}},
@@ -166,7 +166,7 @@ def test_contradictions_are_reported_with_other_errors() -> None:
     }  # fmt: skip
 
 
-def test_one_file_applies_to_two_versions_of_a_design() -> None:
+def test_one_traffic_file_can_describe_two_versions_of_a_design() -> None:
     data = {"patterns": {"thing": {"per_second": 9}, "one_thing": {"per_second": 3}}}
     assert "patterns.one_thing" in faults(data)
     assert traffic_from(data, Things.compiled, Renamed.compiled).patterns["thing"].per_second == 9
@@ -174,7 +174,7 @@ def test_one_file_applies_to_two_versions_of_a_design() -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.toml", "[x"), ("a.json", "{"), ("a.json", "[" * 100_000)])
-def test_unreadable_files_are_reported(tmp_path: Path, name: str, text: str) -> None:
+def test_unreadable_traffic_files_are_reported(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(TrafficError, match="it isn't"):
@@ -190,7 +190,7 @@ def test_unreadable_files_are_reported(tmp_path: Path, name: str, text: str) -> 
     ("given", "told"),
     [({"per_second": -1}, "greater than or equal to 0"), ({"items": "many"}, "valid number"), ({"item_bytes": 0}, "1")],
 )
-def test_decorators_are_checked_when_the_class_is_created(given: dict[str, Any], told: str) -> None:
+def test_traffic_in_decorators_is_checked_when_the_class_is_created(given: dict[str, Any], told: str) -> None:
     with pytest.raises(DesignError) as caught:
 
         class Wrong(Design):

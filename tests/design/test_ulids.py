@@ -1,4 +1,4 @@
-"""ULIDs: their 26 characters, order and clock."""
+"""ULIDs: their 26 characters, their order and their clock."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_ulid_contains_its_timestamp() -> None:
 
 
 def test_ulids_of_a_process_sort_in_creation_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also within a millisecond, and after the clock is set back."""
+    """This also applies within a millisecond and after the clock is set back."""
     monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))
     now = time.time_ns()
     steps = iter([0, 0, 1, 999_999, 1_000_000, -5_000_000_000, 0, 1_000_000, 2_000_000])
@@ -46,7 +46,7 @@ def test_ulids_of_a_process_sort_in_creation_order(monkeypatch: pytest.MonkeyPat
 
 
 def test_ulids_of_the_same_timestamp_differ() -> None:
-    """All 79 bits after the timestamp are random, unless incremented."""
+    """All 79 bits after the timestamp are random, except in a ULID that increments the previous one."""
     made = [ulid(NOON) for _ in range(1000)]
     assert len(set(made)) == 1000
     assert made != sorted(made)
@@ -66,7 +66,7 @@ def test_timestamps_outside_the_range_are_rejected(monkeypatch: pytest.MonkeyPat
         ulid()
 
 
-def test_the_test_clock_is_the_default_timestamp() -> None:
+def test_new_ulids_use_the_test_clock_by_default() -> None:
     with Clock(NOON):
         assert ms_of(ulid()) == ms_of(ulid(NOON))
         assert ms_of(ulid(NOON - timedelta(days=1))) == ms_of(ulid(NOON)) - 86_400_000

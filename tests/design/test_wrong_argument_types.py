@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Arguments of a declaration that a type checker rejects: each is reported with its name and the expected type."""
+"""Arguments of declarations that a type checker would reject are reported with their name and the expected type."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ RIGHT = {
 
 
 class Thing(Entity):
-    """The entity of the reads."""
+    """The entity that the reads return."""
 
     thing_id: str
     price: int = 0
@@ -74,7 +74,7 @@ class Thing(Entity):
 
 
 def test_each_argument_of_a_declaration_is_checked() -> None:
-    """Every declaration reports values of wrong types; the expected errors are abbreviated."""
+    """Every declaration reports arguments of wrong types. The expected errors are abbreviated."""
     taken: set[str] = set()
     for make, others in DECLARED.items():
         for name in inspect.signature(make).parameters:
@@ -186,7 +186,7 @@ def test_invalid_pattern_ids_are_rejected(given: Any, words: str) -> None:
 
 
 def test_decorators_without_parentheses_are_rejected() -> None:
-    """A regression: such declarations were silently ignored."""
+    """Regression test: access patterns with such decorators were silently ignored."""
     bare_read: Any = read
     bare_write: Any = write
     with pytest.raises(DesignError) as error:
@@ -205,8 +205,8 @@ def test_decorators_without_parentheses_are_rejected() -> None:
     assert [str(fault) for fault in error.value.errors] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
 
 
-def test_a_pattern_without_a_decorator_is_rejected() -> None:
-    """It would always return None. Other methods are allowed."""
+def test_an_access_pattern_without_a_decorator_is_rejected() -> None:
+    """Without a decorator, the method would always return None. Other methods are allowed."""
     with pytest.raises(DesignError) as error:
 
         class Shop(Design):
@@ -215,12 +215,12 @@ def test_a_pattern_without_a_decorator_is_rejected() -> None:
             def thing(self, thing_id: str) -> Thing: ...
 
             def things(self, thing_id: str) -> list[Thing]:
-                """With a docstring."""
+                """An access pattern with a docstring as its body."""
 
             async def awaited(self, thing_id: str) -> Thing: ...
 
             async def awaited_things(self, thing_id: str) -> list[Thing]:
-                """With a docstring."""
+                """An access pattern with a docstring as its body."""
 
             def close(self) -> None: ...
 
@@ -228,11 +228,11 @@ def test_a_pattern_without_a_decorator_is_rejected() -> None:
                 return "shop"
 
             def documented(self) -> str:
-                """With a docstring."""
+                """A method that isn't an access pattern."""
                 return "shop"
 
             async def nothing(self) -> None:
-                """A method without a return value."""
+                """A method that returns nothing, which is allowed."""
 
             def untyped(self, thing_id: Any): ...  # type: ignore[no-untyped-def]
 
@@ -259,7 +259,7 @@ def test_an_overridden_method_replaces_the_pattern() -> None:
         assert shop.size() == 3
 
 
-def test_several_values_require_each() -> None:
+def test_a_list_parameter_for_several_values_must_be_declared_with_each() -> None:
     with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to read many"):
 
         class Wrong(Design):

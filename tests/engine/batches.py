@@ -1,4 +1,4 @@
-"""Helpers for tests of work in batches: stores, concurrent writers, and the items they wrote."""
+"""Helpers for tests of work in batches: stores, concurrent writers, and the items that they wrote."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Key = tuple[str, str]
 
 @pytest.fixture(params=[*(pytest.param(each, marks=pytest.mark.nightly) for each in ("memory", "file")), "two"])
 def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Engine]]:
-    """A store opened by one engine or by two."""
+    """Open a store with one engine or with two."""
     path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
     with Engine.open(path) as engine:
         if request.param != "two":
@@ -56,7 +56,7 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], l
 
 
 class Writers:
-    """Writers of random items, and a dict of the expected table contents."""
+    """Writers of random items, and a dictionary of the expected items of the table."""
 
     def __init__(self, engines: list[Engine], seed: int) -> None:
         self.engines = engines
@@ -89,7 +89,7 @@ class Writers:
                 self.stored.pop(key, None)
 
     def engine_of(self, key: Key) -> Engine:
-        """The engine that writes a key."""
+        """Return the engine that writes a key."""
         return self.chance.choice(self.engines)
 
     def attributes(self) -> Item:
@@ -152,7 +152,7 @@ def restored(engine: Engine, arn: str, name: str = "copy") -> dict[Key, Item]:
 
 
 def tables_of(engine: Engine) -> set[str]:
-    """The names of all tables in the file."""
+    """Return the names of all tables in the file."""
     connection = engine._storage.pool.take()
     names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     engine._storage.pool.give(connection)

@@ -1,4 +1,4 @@
-"""A stream consumer like the Kinesis adapter: it reads each parent shard to its end before its children, and keeps
+"""A stream consumer like the Kinesis adapter: it reads each parent shard to its end before the child shards, and keeps
 checkpoints so that it can stop and continue.
 """
 
@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 @dataclass
 class Checkpoints:
-    """The last sequence number read from each shard, and the shards read to their end."""
+    """The last sequence number that was read from each shard, and the shards that were read to their end."""
 
     last: dict[str, str] = field(default_factory=dict[str, str])
     done: set[str] = field(default_factory=set[str])

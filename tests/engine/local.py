@@ -1,4 +1,4 @@
-"""A small client for DynamoDB Local, and a comparable form of its responses."""
+"""A small client for DynamoDB Local, and a form of its responses that can be compared."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparable(answer: dict[str, Any]) -> dict[str, Any]:
-    """Apply ``normal`` to each member of a response."""
+    """Apply ``normal`` to each member of a response, so that responses can be compared."""
     return {name: normal(member) for name, member in answer.items()}
 
 

@@ -1,4 +1,4 @@
-"""Downgrade store files to an older format."""
+"""Convert store files to an older format."""
 
 from __future__ import annotations
 

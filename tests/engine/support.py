@@ -21,7 +21,7 @@ class Clock:
 
 
 def answer(engine: Engine, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The engine's response in a comparable form: an error is ``{"error": type, "message": ...}``."""
+    """Return the engine's response in a form that can be compared: an error is ``{"error": type, "message": ...}``."""
     try:
         return comparable(engine.call(operation, params))
     except DynamoDBError as error:
@@ -37,7 +37,7 @@ def n(value: object) -> dict[str, str]:
 
 
 def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
-    """Create a table with ``pk`` and ``sk``, and a global index ``ByG`` on ``g`` and ``h``."""
+    """Create a table with the key attributes ``pk`` and ``sk``, and with a global index ``ByG`` on ``g`` and ``h``."""
     return engine.call(
         "CreateTable",
         {
@@ -54,7 +54,7 @@ def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
 
 
 def index(name: str, *names: str, projection: str = "ALL") -> dict[str, Any]:
-    """An index with one partition key attribute; the others are sort key attributes."""
+    """Return an index whose first attribute is the partition key; the others are sort key attributes."""
     return {
         "IndexName": name,
         "KeySchema": [
@@ -75,7 +75,7 @@ def get(engine: Engine, pk: str, sk: str) -> dict[str, Any] | None:
 
 
 def pages(engine: Engine, operation: str, params: dict[str, Any]) -> list[dict[str, Any]]:
-    """The items of all pages."""
+    """Return the items of all pages."""
     items: list[dict[str, Any]] = []
     start = None
     while True:
@@ -91,7 +91,7 @@ def binary(raw: bytes) -> dict[str, str]:
 
 
 def keyed(**types: str) -> dict[str, Any]:
-    """Members of CreateTable for an on-demand table with these key attributes and no index."""
+    """Return members of CreateTable for an on-demand table with these key attributes and no index."""
     definitions = [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
     return {
         "KeySchema": index("", *types)["KeySchema"],

@@ -76,7 +76,7 @@ def test_a_backup_is_described_listed_restored_and_deleted(engine: Engine) -> No
     assert gone["error"] == "BackupNotFoundException"
 
 
-def test_backup_outlives_its_table(engine: Engine) -> None:
+def test_backup_is_kept_after_its_table_is_deleted(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1")
     arn = back_up(engine)
@@ -189,7 +189,7 @@ def test_invalid_backup_arn_and_missing_table_are_rejected(engine: Engine) -> No
 
 @pytest.mark.parametrize("fraction", [0.0, 0.0001234, 0.1239876, 0.9999])
 def test_reported_restorable_times_can_be_restored(engine: Engine, clock: Clock, fraction: float) -> None:
-    """The clock is finer than the reported milliseconds, but reported times are within the recorded history."""
+    """The clock is finer than the reported milliseconds; all reported times are in the recorded history."""
     create(engine)
     clock.now_s += fraction
     keep_history(engine)
@@ -229,7 +229,7 @@ def test_point_in_time_recovery_is_enabled_and_disabled(engine: Engine, clock: C
 
 
 def write_at_random(engine: Engine, chance: random.Random) -> None:
-    """Write one to three items through a random operation."""
+    """Write one to three items with a random operation."""
     key = {"pk": s(chance.choice("ab")), "sk": s(chance.choice("123"))}
     item = {**key, "g": s(chance.choice("gh")), "h": s("h"), "value": n(chance.randrange(1000))}
     kind = chance.randrange(5)
@@ -321,8 +321,8 @@ def test_history_outside_the_recovery_window_is_deleted(engine: Engine, clock: C
     assert items(engine, "again")[0]["day"] == n(3)
 
 
-def test_another_process_records_history_once_recovery_is_enabled(tmp_path: Path) -> None:
-    """The other process cached the table before point-in-time recovery was enabled."""
+def test_another_process_records_history_after_recovery_is_enabled(tmp_path: Path) -> None:
+    """The other process cached the table definition before point-in-time recovery was enabled."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)

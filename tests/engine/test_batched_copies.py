@@ -1,4 +1,4 @@
-"""Backups, restores and replicas are copied in batches: each copy is consistent while other writers continue."""
+"""Backups, restores and replicas are copied in batches. Each copy is consistent although other writers continue."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_backup_contains_the_items_at_its_start(engines: list[Engine], between: 
 
 @pytest.mark.parametrize("row", [15, 20])
 def test_item_in_a_reused_row_is_not_backed_up(between: Any, row: int) -> None:
-    """SQLite reuses the highest row ids, also those of rows deleted before the backup started."""
+    """SQLite reuses the highest row ids, even those of rows that were deleted before the backup started."""
     with Engine.open(":memory:") as engine:
         create(engine)
         for number in range(20):
@@ -111,7 +111,7 @@ def test_item_in_a_reused_row_is_not_backed_up(between: Any, row: int) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StoreError("The disk failed")])
-def test_failed_backup_leaves_nothing(between: Any, error: BaseException | type[BaseException]) -> None:
+def test_failed_backup_leaves_no_rows(between: Any, error: BaseException | type[BaseException]) -> None:
     with Engine.open(":memory:") as engine:
         others = Writers([engine], 5)
         create(engine)
@@ -131,7 +131,7 @@ def test_failed_backup_leaves_nothing(between: Any, error: BaseException | type[
         assert restored(engine, back_up(engine)) == others.stored
 
 
-def test_deleting_a_table_keeps_its_items_in_place_as_a_backup(
+def test_items_of_a_deleted_table_become_its_backup_without_a_copy(
     engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = Writers(engines, 8)
@@ -165,7 +165,7 @@ def test_deleting_a_table_keeps_its_items_in_place_as_a_backup(
 
 
 def check_restoring(engine: Engine, operation: str, params: dict[str, Any]) -> None:
-    """Assert that the copy is reported as being restored."""
+    """Assert that the table is reported as being restored."""
     shown = engine.call("DescribeTable", COPY)["Table"]
     assert (shown["TableStatus"], shown["RestoreSummary"]["RestoreInProgress"]) == ("CREATING", True)
     assert {each["IndexStatus"] for each in shown["GlobalSecondaryIndexes"]} == {"CREATING"}
@@ -215,7 +215,7 @@ def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
 def test_point_in_time_is_restored_while_others_write(
     engines: list[Engine], between: Any, seed: int, writes: int
 ) -> None:
-    """The others may write more between two batches than a batch copies."""
+    """The other writers may write more between two batches than a batch copies."""
     others = Writers(engines, seed)
     create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
     engines[0].call("UpdateTable", ADD_VECTORS)
@@ -245,7 +245,7 @@ def test_point_in_time_is_restored_while_others_write(
     check_copy(engines, expected)
 
 
-def test_failed_restore_leaves_nothing(between: Any) -> None:
+def test_failed_restore_leaves_no_rows(between: Any) -> None:
     with Engine.open(":memory:") as engine:
         others = Writers([engine], 5)
         create(engine)
@@ -272,7 +272,7 @@ REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
 
 
 class RegionalWriters(Writers):
-    """Writers with separate keys: concurrent writes of a key in two regions would conflict."""
+    """Writers with separate keys, because concurrent writes of a key in two regions would conflict."""
 
     def engine_of(self, key: Key) -> Engine:
         return self.engines["ab".index(key[0])]
@@ -285,7 +285,7 @@ def add_region(engine: Engine, region: str) -> None:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("fails", [False, True])
 def test_replica_is_filled_while_others_write(between: Any, seed: int, fails: bool) -> None:
-    """Two regions write, with replication in between, while a third is added. All regions end with the same items."""
+    """Two regions write and replicate while a third region is added. Finally, all regions have the same items."""
     times = count(1_800_000_000)
     with Regions.open(":memory:", REGIONS, clock=lambda: float(next(times))) as regions:
         east, west, eu = (regions.engines[name] for name in REGIONS)

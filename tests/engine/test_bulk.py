@@ -67,7 +67,7 @@ def item(pk: str, **attributes: Any) -> dict[str, Any]:
     return {"Item": {"pk": s(pk), "sk": s("1"), **attributes}}
 
 
-def test_items_are_put_under_their_conditions(engine: Engine, bucket: Path) -> None:
+def test_items_are_put_only_if_their_conditions_are_true(engine: Engine, bucket: Path) -> None:
     put(engine, "a", "1", value=n(1))
     unless = {"ConditionExpression": "attribute_not_exists(pk)"}
     under = {

@@ -1,4 +1,4 @@
-"""``call_briefly`` abandons a request that would take long, without any effect."""
+"""``call_briefly`` abandons a request that would take a long time, without any effect."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_long_read_is_abandoned(engine: Engine, name: str, params: dict[str, Any
     assert engine.call_briefly(name, params) == engine.call(name, params)
 
 
-def test_large_write_in_a_group_commit_succeeds(engine: Engine) -> None:
+def test_group_commit_completes_a_write_that_takes_a_long_time(engine: Engine) -> None:
     large(engine)
     small = ("PutItem", {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("2")}})
     condition = {"ConditionExpression": "c = :c", "ExpressionAttributeValues": {":c": n(9)}}

@@ -67,7 +67,7 @@ def test_check_reports_damage(filled: str, statement: str) -> None:
     assert all(finding.code in str(finding) for finding in findings)
 
 
-def test_check_of_a_missing_file_is_an_error(tmp_path: Path) -> None:
+def test_check_of_a_missing_file_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such file"):
         check_file(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()

@@ -18,7 +18,7 @@ JUMPS_S = (-20_000, -3600, -1, -0.001, 1, 60, 7200)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_write_is_lost_when_the_clock_changes(tmp_path: Path, seed: int) -> None:
+def test_no_write_is_lost_when_the_system_clock_changes(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     now_s = [1_700_000_000.0]
     with Engine.open(tmp_path / "store.db", clock=lambda: now_s[0], shard_records=20, s3=tmp_path) as engine:
@@ -56,8 +56,8 @@ def test_no_write_is_lost_when_the_clock_changes(tmp_path: Path, seed: int) -> N
 
 
 @pytest.mark.parametrize("jump_s", [-1_000_000, 300, 1_000_000])
-def test_client_request_token_is_honored_when_the_clock_changes(jump_s: float) -> None:
-    """A token is valid for ten minutes. A larger jump forward expires it."""
+def test_client_request_token_is_recognized_when_the_system_clock_changes(jump_s: float) -> None:
+    """A token is valid for ten minutes, so a larger jump forward makes the token expire."""
     now_s = [1_700_000_000.0]
     with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
         create(engine)
@@ -75,5 +75,5 @@ def test_client_request_token_is_honored_when_the_clock_changes(jump_s: float) -
 
 
 def numbers(records: list[dict[str, Any]]) -> list[str]:
-    """The step numbers in the records."""
+    """Return the step numbers in the records."""
     return [record["dynamodb"]["NewImage"]["step"]["N"] for record in records]

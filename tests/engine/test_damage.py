@@ -1,4 +1,4 @@
-"""Operations on damaged items raise only Keyplan's errors, and a damaged item can be overwritten."""
+"""Operations on damaged items raise only Keyplan's own errors, and a damaged item can be overwritten."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ REQUESTS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture(params=[False, True], ids=["shown", "raw"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """A store with indexes, a stream, point-in-time recovery and time to live."""
+    """A store with indexes, a stream, point-in-time recovery and TTL."""
     (tmp_path / "s3" / "bucket").mkdir(parents=True)
     with Engine.open(tmp_path / "store.db", s3=tmp_path / "s3", raw_items=request.param, synchronous="OFF") as engine:
         some = {**index("Some", "x"), "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["num", "m"]}}
@@ -221,7 +221,7 @@ NO_ENTRIES: list[dict[str, Any]] = [{"h": None}, {"g": None}, {"x": s("")}]
 @pytest.mark.parametrize("changed", OTHER_ENTRIES + NO_ENTRIES)
 @pytest.mark.parametrize("write", ["put", "delete", "transact", "batch"])
 def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str, changed: dict[str, Any]) -> None:
-    """A flipped bit can leave a readable item whose index entries differ from the stored entries."""
+    """After a bit flips, the item may still be readable, but with other index entries than those that are stored."""
     engine.call("PutItem", {**TABLE, "Item": ITEM})
     body = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
     overwrite(engine, json.dumps(body).encode())
@@ -239,7 +239,7 @@ def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str,
 
 
 def test_writes_that_read_an_item_with_a_wrong_checksum_are_rejected(engine: Engine) -> None:
-    """Otherwise the result would be stored with a valid checksum."""
+    """Otherwise a damaged value would be stored again with a valid checksum."""
     for write in (
         update("SET num = num + :n", n=n(1)),
         ("PutItem", {**TABLE, "Item": KEY, **IF_NUM}),

@@ -1,4 +1,4 @@
-"""Deleted tables, indexes and backups are hidden immediately and emptied in batches between other requests."""
+"""Deleted tables, indexes and backups are hidden immediately; their rows are deleted in batches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def waste_of(engine: Engine) -> list[str]:
 
 @pytest.fixture
 def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of rows that each statement removed from deleted tables and indexes."""
+    """Record how many rows each statement removes from deleted tables and indexes."""
     counts: list[int] = []
     run = Writer._run
 
@@ -73,7 +73,7 @@ def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_deleted_table_is_emptied_while_others_write(
     engines: list[Engine], between: Any, largest: list[int], seed: int
 ) -> None:
-    """A table of the same name can be created immediately and keeps its own items."""
+    """A table with the same name can be created immediately and keeps its own items."""
     create(engines[0])
     engines[0].call("UpdateTable", ADD_VECTORS)
     engines[0].call("UpdateTimeToLive", EXPIRE)
@@ -112,7 +112,7 @@ def test_deleted_table_is_emptied_while_others_write(
 
 
 def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
-    """Every operation that removes SQLite tables, by their name prefix, on a store that has all of them."""
+    """Return each operation that removes SQLite tables, by the prefix of their names, on a store with all of them."""
     create(engine)
     engine.call("UpdateTable", ADD)
     engine.call("UpdateTable", ADD_VECTORS)
@@ -144,7 +144,7 @@ def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
 
 
 def test_every_removal_runs_in_batches(tmp_path: Path, between: Any, largest: list[int]) -> None:
-    """Nothing that was removed remains, and everything else is kept."""
+    """All rows of the removed tables are deleted, and all other rows are kept."""
     with Engine.open(tmp_path / "store.db") as engine:
         made = removals(engine)
         batches = between(lambda: None)
@@ -170,7 +170,7 @@ def test_every_removal_runs_in_batches(tmp_path: Path, between: Any, largest: li
 
 
 def test_failed_cleanup_is_retried_when_the_file_is_opened(tmp_path: Path, between: Any, caplog: Any) -> None:
-    """The table is deleted anyway. The next process that opens the file frees its space."""
+    """The table is deleted although the cleanup fails. The next process that opens the file frees the space."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine:
         create(engine)
@@ -197,7 +197,7 @@ def test_failed_cleanup_is_retried_when_the_file_is_opened(tmp_path: Path, betwe
 
 
 def test_requests_by_another_process_to_a_deleted_table_are_rejected(tmp_path: Path, between: Any) -> None:
-    """The other process has cached the SQLite names of the table."""
+    """The other process has cached the names of the table's SQLite tables."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)

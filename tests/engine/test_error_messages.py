@@ -287,7 +287,7 @@ OLD_ENUM = (
         (100, OLD_ENUM, "", ""),
     ],
 )
-def test_deeply_nested_requests_get_the_older_wording(
+def test_errors_of_deeply_nested_requests_have_the_older_wording(
     engine: Engine, levels: int, xor: str, returned: str, nested: str
 ) -> None:
     put = {**PUT, "Item": {**KEY, "d": deep(levels)}}
@@ -304,7 +304,7 @@ def test_deeply_nested_requests_get_the_older_wording(
 
 
 @pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63, 2**64, -(2**31) - 1])
-def test_integers_have_32_or_64_bits(engine: Engine, number: int) -> None:
+def test_integers_over_32_or_64_bits_are_rejected(engine: Engine, number: int) -> None:
     for operation, member in (("Scan", "Limit"), ("Query", "Limit"), ("Scan", "Segment"), ("ListTables", "Limit")):
         result = answer(engine, operation, {**TABLE, member: number})
         assert result == {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Integer"}
@@ -328,7 +328,7 @@ def action(kind: str, key: dict[str, Any], table: str = "orders", **more: Any) -
 
 
 @pytest.mark.parametrize("kind", ["Put", "Update", "Delete", "ConditionCheck"])
-def test_empty_key_is_an_error_of_the_request(engine: Engine, kind: str) -> None:
+def test_empty_key_in_a_transaction_is_an_error_of_the_request(engine: Engine, kind: str) -> None:
     error = {"error": "ValidationException", "message": EMPTY_KEY}
     assert transact(engine, action("Put", KEY), action(kind, {"pk": s(""), "sk": s("1")})) == error
     get = {"Get": {**TABLE, "Key": {"pk": s(""), "sk": s("1")}}}
@@ -395,8 +395,8 @@ def test_actions_are_checked_in_order_before_any_table(
 
 
 @pytest.mark.parametrize(("levels", "named"), [(32, False), (33, False), (60, False), (61, True), (100, True)])
-def test_too_deep_values_in_transactions_are_rejected(engine: Engine, levels: int, named: bool) -> None:
-    """Recorded in eu-west-2 in October 2026: at 32 levels no region names the placeholder."""
+def test_too_deeply_nested_values_in_transactions_are_rejected(engine: Engine, levels: int, named: bool) -> None:
+    """Recorded in eu-west-2 in October 2026. At 32 levels, no region names the placeholder in its message."""
     expected = f"ExpressionAttributeValues contains invalid value: {NESTING} for key :v" if named else NESTING
     for kind in ("Put", "Update", "Delete", "ConditionCheck"):
         values = {":v": deep(levels)}
@@ -440,7 +440,7 @@ def test_query_of_an_index_needs_all_partition_key_attributes(engine: Engine) ->
     )
 
 
-def test_query_of_a_single_item_cannot_be_restarted(engine: Engine) -> None:
+def test_query_that_returns_at_most_one_item_rejects_a_start_key(engine: Engine) -> None:
     text = "The query can return at most one row and cannot be restarted"
     params = {"TableName": "flat", "KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": {"pk": s("x")}}
     assert message(engine, "Query", params) == text
@@ -482,7 +482,7 @@ def test_duplicate_projected_attributes_are_rejected(engine: Engine) -> None:
     assert message(engine, "CreateTable", params) == f"{INVALID}Duplicate element in NonKeyAttributes: a"
 
 
-def test_sum_over_38_digits_is_an_overflow(engine: Engine) -> None:
+def test_sum_with_more_than_38_digits_is_rejected(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {**KEY, "x": n("1e50")}})
     params = {**UPDATE, "UpdateExpression": "SET x = x - :v", "ExpressionAttributeValues": {":v": n(1)}}
     assert message(engine, "UpdateItem", params) == OVERFLOW
@@ -502,7 +502,7 @@ OF_AN_UPDATE = "The update expression attempted to update a secondary index key 
     ("kind", "expected"),
     [("Put", f"{OF_AN_INDEX} {OF_A_KEY} IndexName: First, IndexKey: g"), ("Update", f"{OF_AN_UPDATE} {OF_A_KEY}")],
 )
-def test_empty_index_key_is_an_error_of_the_transaction_request(engine: Engine, kind: str, expected: str) -> None:
+def test_empty_index_key_in_a_transaction_is_an_error_of_the_request(engine: Engine, kind: str, expected: str) -> None:
     two = [{**each, "Projection": {"ProjectionType": "ALL"}} for each in BOTH]
     create(engine, "two", GlobalSecondaryIndexes=two, AttributeDefinitions=attributes(pk="S", sk="S", g="S"))
 

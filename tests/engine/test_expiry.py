@@ -1,4 +1,4 @@
-"""Time to live: which expired items are deleted, and when."""
+"""Time to live (TTL): which expired items are deleted, and when."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOW_S = 1_800_000_000
 
 
 def expire(engine: Engine, attribute: str | None = "ttl", name: str = "orders") -> None:
-    """Set the TTL attribute; None disables TTL on ``ttl``."""
+    """Set the TTL attribute; None disables TTL on the attribute ``ttl``."""
     settings = {"Enabled": attribute is not None, "AttributeName": attribute or "ttl"}
     engine.call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": settings})
 
@@ -68,7 +68,7 @@ def test_item_is_deleted_after_its_expiration_time(engine: Engine, clock: Clock)
     assert get(engine, "a", "1") is None
 
 
-def test_item_whose_expiration_was_extended_is_kept(engine: Engine) -> None:
+def test_item_whose_expiration_time_was_extended_is_kept(engine: Engine) -> None:
     create(engine)
     expire(engine)
     put(engine, "a", "1", ttl=n(NOW_S - 1))
@@ -76,7 +76,7 @@ def test_item_whose_expiration_was_extended_is_kept(engine: Engine) -> None:
     assert engine.sweep() == 0
 
 
-def test_expiration_follows_the_current_setting(engine: Engine) -> None:
+def test_expiration_uses_the_current_ttl_setting(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1", ttl=n(NOW_S - 1))
     put(engine, "a", "2", until=n(NOW_S - 1))
@@ -99,7 +99,7 @@ def test_ttl_attribute_can_have_any_name(engine: Engine, name: str) -> None:
     assert sorts(engine) == {"2"}
 
 
-def test_sweep_deletes_at_most_the_requested_number(engine: Engine) -> None:
+def test_sweep_deletes_at_most_the_requested_number_of_items(engine: Engine) -> None:
     create(engine)
     create(engine, "others")
     for name in ("orders", "others"):
@@ -115,7 +115,7 @@ def test_sweep_deletes_at_most_the_requested_number(engine: Engine) -> None:
 
 
 def test_concurrent_sweeps_delete_each_expired_item_once(tmp_path: Path, clock: Clock) -> None:
-    """Two engines sweep while items are written. Live items are kept."""
+    """Two engines sweep while items are written. Items that haven't expired are kept."""
     path = tmp_path / "store.db"
     with Engine.open(path, clock=clock) as engine, Engine.open(path, clock=clock) as other:
         create(engine)
@@ -142,8 +142,8 @@ def test_concurrent_sweeps_delete_each_expired_item_once(tmp_path: Path, clock: 
         assert engine.check() == []
 
 
-def test_ttl_setting_without_an_expiration_index_is_completed_on_open(tmp_path: Path, clock: Clock) -> None:
-    """Older versions stored the setting, but no index of expiration times."""
+def test_missing_index_of_expiration_times_is_created_on_open(tmp_path: Path, clock: Clock) -> None:
+    """Older versions stored the TTL setting, but had no index of expiration times."""
     path = tmp_path / "store.db"
     with Engine.open(path, clock=clock) as engine:
         create(engine)

@@ -1,4 +1,4 @@
-"""Exports to a bucket folder, and imports from it."""
+"""Exports to a folder that represents an S3 bucket, and imports from that folder."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def export(engine: Engine, **more: Any) -> dict[str, Any]:
 
 
 def lines_of(s3: Path, description: dict[str, Any]) -> list[bytes]:
-    """The lines of an export's data files, found through its manifests. Checks all checksums."""
+    """Return the lines of an export's data files, found through the manifests, after checking all checksums."""
     bucket = s3 / "bucket"
     place = bucket / description["ExportManifest"]
     summary = json.loads(place.read_bytes())
@@ -366,7 +366,7 @@ def test_csv_header_and_delimiter_can_be_configured(engine: Engine, s3: Path) ->
 
 
 def books(**more: Any) -> dict[str, Any]:
-    """Parameters of a table for the documentation's books, whose key is a number."""
+    """Return the parameters of a table for the books in AWS's documentation, whose key is a number."""
     key: dict[str, Any] = {
         "AttributeDefinitions": [{"AttributeName": "Id", "AttributeType": "N"}],
         "KeySchema": [{"AttributeName": "Id", "KeyType": "HASH"}],
@@ -382,7 +382,7 @@ def test_ion_example_of_the_documentation_is_imported(engine: Engine, s3: Path) 
 
 
 @pytest.mark.parametrize("bad", [b"garbage\n", b"{}\n", b'{"item": {}}\n', b'{"Item": []}\n', b"[]\n"])
-def test_line_without_an_item_stops_the_import_of_its_object(engine: Engine, s3: Path, bad: bytes) -> None:
+def test_invalid_line_stops_the_import_of_its_object(engine: Engine, s3: Path, bad: bytes) -> None:
     (s3 / "bucket" / "1").write_bytes(line("a") + b"\n" + bad + line("never"))
     (s3 / "bucket" / "2").write_bytes(line("b"))
     done = start_import(engine)
@@ -390,7 +390,7 @@ def test_line_without_an_item_stops_the_import_of_its_object(engine: Engine, s3:
     assert (done["ProcessedItemCount"], done["ImportedItemCount"], done["ErrorCount"]) == (3, 2, 1)
 
 
-def test_started_import_has_zero_counts(engine: Engine) -> None:
+def test_import_has_zero_counts_when_it_starts(engine: Engine) -> None:
     request = import_request()
     started = engine.call("ImportTable", request)["ImportTableDescription"]
     assert {"ProcessedSizeBytes", "EndTime", "FailureCode", "FailureMessage"}.isdisjoint(started)
@@ -447,7 +447,7 @@ def test_export_without_a_bucket_folder_fails(clock: Clock) -> None:
 
 
 def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data files hold a bounded number of items, and imports write a bounded number at a time."""
+    """Each data file holds at most a fixed number of items, and imports write a fixed number at a time."""
     monkeypatch.setattr("keyplan.store.transfer.table_exports.ITEMS_OF_FILE", 7)
     monkeypatch.setattr("keyplan.store.transfer.table_imports.TOGETHER", 4)
     fill(engine, 30)
@@ -463,7 +463,7 @@ def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypat
     ("start", "again"), [(b"pk,sk\n", b"a" * 4096), (b"pk,sk\n", b'"a\n",' * 600), (b'"a\n",', b'"a\n",' * 600)]
 )
 def test_csv_record_without_end_is_rejected(monkeypatch: pytest.MonkeyPatch, start: bytes, again: bytes) -> None:
-    """Otherwise a small compressed file could fill the memory."""
+    """Otherwise a small compressed file could exhaust the memory."""
     monkeypatch.setattr(formats, "LINE_BYTES_MAX", 200_000)
     file = Endless(start, again, bytes_max=1_000_000)
     *_, last = formats.read_records(io.BufferedReader(file), "CSV", formats.Csv({}))

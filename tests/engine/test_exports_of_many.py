@@ -1,6 +1,6 @@
-"""Export a table and import it again, through the manifests and through ImportTable.
+"""Export a table and import the export, by reading its manifests and with ImportTable.
 
-``KEYPLAN_EXPORTED`` sets the number of items; ``make nightly`` exports 100,000.
+``KEYPLAN_EXPORTED`` sets the number of items; ``make nightly`` exports 100,000 items.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INDEXES = {"GlobalSecondaryIndexes": [index("ByG", "g", "h")]}
 
 
 def item(chance: random.Random, number: int) -> dict[str, Any]:
-    """An item with attributes of all types."""
+    """Return an item with attributes of all types."""
     possible: dict[str, Any] = {
         "g": s(f"g{number % 50}"),
         "h": s(chance.choice(["", "é", "日本", "a\nb", '"quoted"', "'''"]) + str(number)),
@@ -60,14 +60,14 @@ def stored(engine: Engine, table: str = "orders", name: str | None = None) -> It
 
 
 def records(s3: Path, done: dict[str, Any], format_: Any) -> Iterator[dict[str, Any]]:
-    """The records of an export's files."""
+    """Yield the records of an export's files."""
     found: Iterator[Any] = read_records(io.BytesIO(b"\n".join(lines_of(s3, done))), format_, Csv({}))
     return found
 
 
 @pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])
 def test_imported_export_equals_the_original_table(tmp_path: Path, format_: str) -> None:
-    """A full export is imported with its index; an incremental export contains the later changes."""
+    """A full export is imported with an index; an incremental export contains the changes made after it."""
     s3, clock, chance = tmp_path / "s3", Clock(), random.Random(format_)
     (s3 / "bucket").mkdir(parents=True)
     with Engine.open(str(tmp_path / "store.db"), clock=clock, s3=s3, synchronous="OFF") as engine:

@@ -1,4 +1,4 @@
-"""Store files of older and newer formats are migrated or rejected."""
+"""Store files of older formats are migrated; files of newer formats are rejected."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_unsupported_format_is_rejected(path: str, version: int, hint: str) -> N
 
 
 def test_open_store_reports_a_migration_by_a_newer_version(path: str) -> None:
-    """A migration can rename the catalog and the item tables."""
+    """A migration can rename the catalog table and the item tables."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", g=s("g"), h=s("h"))
@@ -118,8 +118,8 @@ def test_open_store_reports_a_migration_by_a_newer_version(path: str) -> None:
             assert "restart" in str(caught.value.hint)
 
 
-def test_cost_of_a_table_does_not_grow_with_the_number_of_tables(path: str) -> None:
-    """After a schema change, each connection reads the whole schema again."""
+def test_cost_of_creating_a_table_does_not_grow_with_the_number_of_tables(path: str) -> None:
+    """After a schema change, each SQLite connection reads the whole schema again."""
 
     def objects() -> int:
         shell = sqlite3.connect(path)

@@ -1,4 +1,4 @@
-"""Global tables: version 2017.11.29 is rejected as by DynamoDB; auto scaling settings of replicas."""
+"""Global tables: version 2017.11.29 is rejected as DynamoDB does, and auto scaling settings of replicas."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_regional_table_rejects_settings_overrides(engine: Engine) -> None:
     )
 
 
-def test_list_global_tables_is_empty(engine: Engine) -> None:
+def test_list_global_tables_returns_an_empty_list(engine: Engine) -> None:
     assert engine.call("ListGlobalTables", {}) == {"GlobalTables": []}
 
 

@@ -1,4 +1,4 @@
-"""Exports that are rejected, with DynamoDB's messages, and the reported times of exports."""
+"""Exports that are rejected with DynamoDB's messages, and the reported times of exports."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_incremental_period_is_checked_before_point_in_time_recovery(engine: Eng
     assert error(TableArn=f"{ARN}x") == "TableNotFoundException"
 
 
-def test_export_without_a_token_gets_a_new_one(engine: Engine) -> None:
+def test_export_without_a_client_token_gets_a_new_token(engine: Engine) -> None:
     create(engine)
     keep_history(engine)
     first, second = export(engine), export(engine)

@@ -1,4 +1,4 @@
-"""Each member of each request with values of a wrong type or beyond its limits. Requests are validated before they have
+"""Values of a wrong type or beyond the limits, for each member of each request. Requests are validated before they have
 any effect.
 """
 
@@ -43,12 +43,12 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def valid() -> dict[str, dict[str, Any]]:
-    """A valid request for each operation, from the tour."""
+    """Return a valid request for each operation, as recorded by the tour."""
     return {operation: requests[0] for operation, requests in tour.travel().requests.items()}
 
 
 def places(shape: Shape, path: Path = ()) -> Iterator[tuple[Path, Shape]]:
-    """Every path of a request and its shape."""
+    """Yield the path and the shape of each member of a request."""
     yield path, shape
     match shape:
         case Structure():
@@ -63,7 +63,7 @@ def places(shape: Shape, path: Path = ()) -> Iterator[tuple[Path, Shape]]:
 
 
 def minimal(shape: Shape) -> Any:
-    """A minimal value of a shape."""
+    """Return a minimal value of a shape."""
     match shape:
         case Text():
             return shape.enum[0] if shape.enum else "orders"
@@ -84,7 +84,7 @@ def minimal(shape: Shape) -> Any:
 
 
 def replaced(base: Any, shape: Shape, path: Path, value: Any) -> Any:
-    """The request with another value at a path. Missing parents are created."""
+    """Return the request with another value at a path, after creating missing parents."""
     if not path:
         return value
     step, rest = path[0], path[1:]
@@ -104,7 +104,7 @@ def replaced(base: Any, shape: Shape, path: Path, value: Any) -> Any:
 
 
 def beyond(shape: Shape) -> Iterator[Any]:
-    """Values of the correct type beyond the limits of a shape."""
+    """Yield values of the correct type that exceed the limits of a shape."""
     match shape:
         case Text(enum=enum) if enum:
             yield "none of them"
@@ -150,7 +150,7 @@ def test_members_of_a_wrong_type_are_rejected(engine: Engine, valid: dict[str, d
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_members_beyond_their_limits_are_rejected(
+def test_members_that_exceed_their_limits_are_rejected(
     engine: Engine, valid: dict[str, dict[str, Any]], operation: str
 ) -> None:
     shape = OPERATIONS[operation].request
@@ -171,7 +171,7 @@ def test_members_beyond_their_limits_are_rejected(
     ],
 )
 def test_unpaired_surrogates_are_rejected(engine: Engine, operation: str, members: dict[str, Any]) -> None:
-    """They can't be sent over HTTP, only in process."""
+    """Strings with unpaired surrogates can't be sent over HTTP, but can be passed in process."""
     assert error(engine, operation, {"TableName": "orders", **members}) in {
         "SerializationException",
         "ValidationException",

@@ -1,4 +1,4 @@
-"""Rejected vector indexes, vectors and searches."""
+"""Invalid vector indexes, vectors and searches, which are rejected."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_malformed_ion_is_rejected(text: str) -> None:
 
 
 class Endless(io.RawIOBase):
-    """A file that repeats its content without end."""
+    """A file that repeats its content endlessly."""
 
     def __init__(self, start: bytes, again: bytes, bytes_max: int = 10_000_000) -> None:
         self.left, self.bytes_max = start, bytes_max

@@ -1,4 +1,4 @@
-"""Export and import jobs: what other engines see while one runs, and its state after its process ended."""
+"""Export and import jobs: what other engines see while a job runs, and the state of a job after its process ended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engine.test_exports import export, parameters, s3, start_import
 __all__ = ["s3"]
 
 
-def test_job_of_an_ended_process_has_failed(tmp_path: Path, s3: Path) -> None:
+def test_job_of_an_ended_process_is_reported_as_failed(tmp_path: Path, s3: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path, s3=s3) as engine:
         create(engine)
@@ -38,7 +38,7 @@ def test_job_of_an_ended_process_has_failed(tmp_path: Path, s3: Path) -> None:
 def test_imported_table_is_creating_until_the_import_completes(
     tmp_path: Path, s3: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other engines see CREATING too, so that no waiter reads a partial table."""
+    """Other engines also report CREATING, so that no waiter returns before the table is complete."""
     path = tmp_path / "store.db"
     items = "".join(json.dumps({"Item": {"pk": s("a"), "sk": s(str(sk))}}) + "\n" for sk in range(10))
     (s3 / "bucket" / "items.json").write_text(items)
@@ -77,7 +77,7 @@ def test_imported_table_is_creating_until_the_import_completes(
 
 
 def test_reused_process_id_is_recognized(tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A restarted container often gives its server the process id of the killed one."""
+    """A restarted container often gives its server the process id of the killed server."""
 
     class KilledError(BaseException):
         pass
@@ -101,7 +101,7 @@ def test_reused_process_id_is_recognized(tmp_path: Path, s3: Path, monkeypatch: 
 
 
 def test_closing_the_engine_finishes_its_jobs(tmp_path: Path, s3: Path) -> None:
-    """No thread remains."""
+    """No thread is still running afterwards."""
     before = set(threading.enumerate())
     with Engine.open(tmp_path / "store.db", s3=s3, background_jobs=True) as engine:
         create(engine)

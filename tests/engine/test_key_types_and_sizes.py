@@ -29,7 +29,7 @@ def test_parallel_scan_returns_each_item_once(engine: Engine, kind: str) -> None
 @pytest.mark.parametrize("operation", ["PutItem", "UpdateItem", "TransactWriteItems", "BatchWriteItem"])
 @pytest.mark.parametrize(("name", "size_max"), [("g", PARTITION_KEY_BYTES_MAX), ("h", SORT_KEY_BYTES_MAX)])
 @pytest.mark.parametrize("character", ["x", "\u00e4", "\U0001f600"])
-def test_index_keys_have_the_size_limits_of_table_keys(
+def test_index_keys_have_the_same_size_limits_as_table_keys(
     engine: Engine, operation: str, name: str, size_max: int, character: str
 ) -> None:
     create(engine)

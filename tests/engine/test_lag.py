@@ -1,4 +1,4 @@
-"""Simulated index lag: what an index returns, and when."""
+"""Simulated index lag: what an index returns, and when it shows a write."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_index_shows_a_write_after_the_lag(place: str, clock: Clock) -> None:
 
 
 def test_index_shows_the_second_of_two_close_writes_after_the_lag(place: str, clock: Clock) -> None:
-    """The second write shares the snapshot of the first."""
+    """The second write uses the same snapshot as the first."""
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         clock.now_s += 0.1
@@ -71,7 +71,7 @@ def test_index_shows_the_second_of_two_close_writes_after_the_lag(place: str, cl
         assert len(counts(engine)) == 2
 
 
-def test_strongly_consistent_reads_do_not_lag(place: str, clock: Clock) -> None:
+def test_strongly_consistent_reads_return_the_latest_items(place: str, clock: Clock) -> None:
     local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
     with opened(place, clock, **local) as engine:
         add(engine, "1", 1)
@@ -107,7 +107,7 @@ def test_index_lag_applies_to_transactions_and_batches(place: str, clock: Clock)
         assert len(counts(engine)) == 3
 
 
-def test_table_changes_bring_indexes_up_to_date(place: str, clock: Clock) -> None:
+def test_creating_a_table_or_index_ends_the_lag_of_earlier_writes(place: str, clock: Clock) -> None:
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         create(engine, "others")
@@ -130,7 +130,7 @@ def test_table_changes_bring_indexes_up_to_date(place: str, clock: Clock) -> Non
         assert counts(engine) == [("3", "1")]
 
 
-def test_lagging_index_is_readable_after_another_engine_changed_it(tmp_path: Path, clock: Clock) -> None:
+def test_lagging_index_is_readable_after_another_engine_recreated_it(tmp_path: Path, clock: Clock) -> None:
     place = str(tmp_path / "store.db")
     with opened(place, clock) as engine, Engine.open(place) as other:
         add(engine, "1", 1)

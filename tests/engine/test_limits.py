@@ -14,7 +14,7 @@ KIB = 1024
 
 
 def sized(pk: str, sk: str, size: int) -> dict[str, Any]:
-    """An item of ``size`` bytes."""
+    """Return an item of ``size`` bytes."""
     item = {"pk": s(pk), "sk": s(sk), "x": s("")}
     item["x"] = s("x" * (size - item_size(item)))
     return item
@@ -75,7 +75,7 @@ def test_page_ends_with_the_item_that_reaches_1_mib(engine: Engine, operation: s
     assert len(pages(engine, operation, params)) == 5
 
 
-def test_filtered_items_count_towards_the_page_size(engine: Engine) -> None:
+def test_items_that_the_filter_removes_count_toward_the_page_size(engine: Engine) -> None:
     create(engine)
     for number in range(6):
         write(engine, sized("a", str(number), 256 * KIB))
@@ -141,8 +141,8 @@ def test_each_operation_runs_few_sql_statements(engine: Engine) -> None:
     assert statements(engine, "BatchGetItem", {"RequestItems": {"orders": keys}}) == 10
 
 
-def test_index_entry_with_an_unchanged_key_takes_one_statement(engine: Engine) -> None:
-    """The size of the projected item changes."""
+def test_index_entry_with_an_unchanged_key_is_updated_by_one_statement(engine: Engine) -> None:
+    """The size of the projected item changes, but the key doesn't."""
     with_x = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}
     create(engine, GlobalSecondaryIndexes=[index("All", "g", "h"), {**index("WithX", "g", "h"), "Projection": with_x}])
     indexed = {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("h")}
@@ -167,7 +167,7 @@ def test_repeated_transaction_consumes_read_capacity(engine: Engine) -> None:
 
 @pytest.mark.parametrize("last", ["\ud7ff", "\ue000", "\U0010ffff", "a\U0010ffff", "\x7f", "\uffff"])
 def test_begins_with_matches_any_last_character(engine: Engine, last: str) -> None:
-    """The prefix's upper bound may not be a character: surrogates aren't characters, and U+10FFFF is the last one."""
+    """The character after the prefix's last one may not exist: after U+10FFFF, or in the surrogates."""
     create(engine)
     sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
     for sk in sorts:
@@ -200,7 +200,7 @@ def test_begins_with_matches_any_last_byte(engine: Engine, last: bytes) -> None:
 
 
 def test_empty_index_key_value_is_rejected(engine: Engine) -> None:
-    """Query names the index, PartiQL only the attribute."""
+    """The message of Query names the index; the message of PartiQL names only the attribute."""
     create(engine)
     begin = "One or more parameter values are not valid. "
     empty = "The AttributeValue for a key attribute cannot contain an empty string value. "

@@ -1,4 +1,4 @@
-"""Table requests with missing or empty members: DynamoDB's responses, recorded in October 2026."""
+"""Table requests with missing or empty members, compared with responses recorded from DynamoDB in October 2026."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_incomplete_table_requests_are_rejected(
     assert answer(engine, operation, params) == {"error": "ValidationException", "message": message}
 
 
-def test_tags_of_a_stream_are_not_found(engine: Engine) -> None:
+def test_listing_tags_of_a_stream_is_rejected_as_not_found(engine: Engine) -> None:
     create(engine)
     arn = f"{ARN}/stream/2026-10-08T00:00:00.000"
     assert answer(engine, "ListTagsOfResource", {"ResourceArn": arn})["error"] == "ResourceNotFoundException"
@@ -177,6 +177,6 @@ def test_tags_of_a_stream_are_not_found(engine: Engine) -> None:
         {"OnDemandThroughput": {}, "BillingMode": "PAY_PER_REQUEST"},
     ],
 )
-def test_empty_setting_next_to_another_is_ignored(engine: Engine, change: dict[str, Any]) -> None:
+def test_empty_setting_next_to_a_valid_setting_is_ignored(engine: Engine, change: dict[str, Any]) -> None:
     create(engine)
     assert "error" not in answer(engine, "UpdateTable", {"TableName": "orders", **change})

@@ -1,4 +1,4 @@
-"""Random operations leave the same items as in a plain dict, and each index contains exactly its items."""
+"""Random operations leave the same items as in a plain dictionary, and each index contains exactly its items."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ Items = dict[tuple[str, str], dict[str, Any]]
 
 
 def printed(items: Iterable[dict[str, Any]]) -> list[str]:
-    """Items as sorted JSON, independent of attribute order."""
+    """Return items as sorted JSON, independent of the order of attributes."""
     return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 
 def normal(item: dict[str, Any]) -> dict[str, Any]:
-    """An item as the store returns it, with normalized numbers."""
+    """Return an item as the store returns it, with normalized numbers."""
     return check_item(item)
 
 
 class Store(RuleBasedStateMachine):
-    """The store, compared with a dict after each operation."""
+    """A store whose contents are compared with a dictionary after each operation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class Store(RuleBasedStateMachine):
 
     @rule(several=st.lists(items, min_size=1, max_size=4, unique_by=lambda item: (item["pk"]["S"], item["sk"]["S"])))
     def transact(self, several: list[dict[str, Any]]) -> None:
-        """Create all items, or none if one of them exists."""
+        """Create all items, or no item if one of the items exists."""
         actions = [
             {"Put": {"TableName": "orders", "Item": item, "ConditionExpression": "attribute_not_exists(pk)"}}
             for item in several

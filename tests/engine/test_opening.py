@@ -1,4 +1,4 @@
-"""Opening a store, and its errors: each is a ``StoreError`` with a place and a hint."""
+"""Opening a store, and the errors: each error is a ``StoreError`` with a place and a hint."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_reopened_store_contains_its_items(path: str) -> None:
         assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "x": s("y")}
 
 
-def test_file_records_its_format(path: str) -> None:
+def test_store_file_contains_its_format_number(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", x=s("é"))
@@ -100,7 +100,7 @@ def fill(engine: Engine) -> None:
         put(engine, "b", f"{number}", g=s("g"), h=s("h" * 900), x=s("x" * 20_000))
 
 
-def test_full_disk_leaves_the_store_unchanged(path: str) -> None:
+def test_opening_a_store_on_a_full_disk_leaves_it_unchanged(path: str) -> None:
     storage = Storage.file(path)
     engine = Engine(Database(storage))
     create(engine)

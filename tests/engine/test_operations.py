@@ -1,4 +1,4 @@
-"""A tour of all operations: the response of each, and the errors of those that this store rejects."""
+"""A tour of all operations: each operation's response, and the errors of unsupported operations."""
 
 from __future__ import annotations
 

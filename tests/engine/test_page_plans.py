@@ -39,7 +39,7 @@ def table(storage: Storage) -> StoredTable:
 def test_page_is_read_in_index_order(
     storage: Storage, table: StoredTable, index: int | None, forward: bool, bounds: Bounds
 ) -> None:
-    """SQLite neither sorts nor scans rows outside the bounds."""
+    """SQLite doesn't sort, and scans only rows within the bounds."""
     after = bounds.after if bounds.after is None or index is not None else bounds.after[:2]
     page = replace(bounds, forward=forward, after=after)
     text, values = table.texts.page(index, page), page_values(page, 10)

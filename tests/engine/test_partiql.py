@@ -1,4 +1,4 @@
-"""PartiQL statements. Error messages are recorded from DynamoDB or from its list of messages (decision 0031)."""
+"""PartiQL statements. Error messages are recorded from DynamoDB or from its documented list (decision 0031)."""
 
 from __future__ import annotations
 
@@ -228,8 +228,8 @@ GETS: list[tuple[str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("statement", "parameters"), GETS)
-def test_get_statement_takes_one_sql_statement(engine: Engine, statement: str, parameters: list[Any]) -> None:
-    """The result equals that of the general path, which ReturnConsumedCapacity selects."""
+def test_select_by_primary_key_takes_one_sql_statement(engine: Engine, statement: str, parameters: list[Any]) -> None:
+    """The result equals that of the general code path, which ReturnConsumedCapacity selects."""
     before = engine.statements
     answered = run(engine, statement, *parameters)
     assert engine.statements - before == 1
@@ -253,7 +253,7 @@ def test_get_statement_takes_one_sql_statement(engine: Engine, statement: str, p
         ("SELECT * FROM nowhere WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
     ],
 )
-def test_statement_similar_to_a_get_returns_the_result_of_the_general_path(
+def test_select_with_more_than_the_key_returns_the_result_of_the_general_path(
     engine: Engine, statement: str, parameters: list[Any]
 ) -> None:
     more = {"ReturnConsumedCapacity": "TOTAL"}
@@ -282,7 +282,7 @@ REJECTED: list[tuple[str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("statement", "parameters"), PLANNED + REJECTED)
-def test_cached_plan_returns_the_same_result(
+def test_cached_plan_returns_the_same_result_as_a_new_plan(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
 ) -> None:
     def answers() -> list[Any]:
@@ -293,7 +293,7 @@ def test_cached_plan_returns_the_same_result(
     assert result == answers()
 
 
-def test_get_statement_notices_that_its_table_was_recreated(engine: Engine) -> None:
+def test_select_by_primary_key_detects_that_its_table_was_recreated(engine: Engine) -> None:
     statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
     assert run(engine, statement) == {"Items": [ITEM]}
     engine.call("DeleteTable", {"TableName": "orders"})
@@ -330,7 +330,7 @@ def test_select_returns_pages_and_checks_tokens(engine: Engine) -> None:
 
 
 def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
-    """The developer guide documents this limit for IN. More than 50 partitions are rejected."""
+    """The Developer Guide documents this limit for IN. IN with more than 50 partition keys is rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
     listed = [f"'p{number:02}'" for number in range(51)]
@@ -407,8 +407,8 @@ def test_select_reads_an_index_in_order(engine: Engine) -> None:
 def test_unprojected_attributes_are_fetched_or_rejected(
     engine: Engine, selection: str, answered: list[list[str]] | str
 ) -> None:
-    """A local index fetches them from the table to return them, a global index rejects them. A filter on them is rejected
-    if the key is given, else it matches nothing.
+    """To return them, a local index fetches them from the table; a global index rejects them. If the key is given, a
+    filter on an unprojected attribute is rejected; otherwise the filter matches no item.
     """
     projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kept"]}
     create(
@@ -487,7 +487,7 @@ def test_delete_returns_the_old_item(engine: Engine) -> None:
     assert run(engine, f"DELETE FROM orders {KEYED} AND number = 5") == {"Items": []}
 
 
-def test_scan_by_a_select_is_logged(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+def test_select_that_scans_the_table_is_logged(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "keyplan.statements")
     create(engine, "scanned-table")
     for statement in ("WHERE pk = 'a'", "WHERE sk = '1'", ""):

@@ -1,4 +1,4 @@
-"""PartiQL statements with responses recorded from DynamoDB in September 2026 (eu-west-2; decision 0011)."""
+"""PartiQL statements and the responses recorded from DynamoDB in September 2026 (eu-west-2; decision 0011)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_parameters_are_checked_first_and_rejected_in_literals(engine: Engine) -
     ("condition", "is_shown"),
     [("x = - - 1", True), ("x > -/* c */-1", False), ("x BETWEEN - 2 AND +5 AND x IN [- 1, 1]", True)],
 )
-def test_signs_can_be_separated_from_numbers(engine: Engine, condition: str, is_shown: bool) -> None:
+def test_signs_can_be_repeated_and_separated_from_numbers(engine: Engine, condition: str, is_shown: bool) -> None:
     put(engine, "a", "1", x=n(1))
     assert run(engine, f"SELECT x FROM orders {KEYED} AND {condition}") == {"Items": [{"x": n(1)}] * is_shown}
     assert run(engine, f"SELECT x[-0] FROM orders {KEYED}") == {"Items": [{}]}
@@ -142,7 +142,7 @@ def test_order_by_partition_key_alone_reverses_the_sort_keys(engine: Engine) -> 
     assert order("ORDER BY pk DESC, sk ASC") == ["b1", "b2", "a1", "a2"]
 
 
-def test_unprojected_attributes_are_listed_in_hash_table_order() -> None:
+def test_error_lists_unprojected_attributes_in_hash_table_order() -> None:
     with Engine.open(":memory:") as engine:
         parts = {"IndexName": "ByG", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}]}
         create(
@@ -170,7 +170,7 @@ UPDATE = "UPDATE orders SET x = 1 WHERE"
 NO_TABLE = ("ResourceNotFound", "Requested resource not found")
 
 
-def test_statements_that_do_not_fit_their_table_cancel_a_transaction(engine: Engine) -> None:
+def test_statements_that_do_not_match_the_table_schema_cancel_a_transaction(engine: Engine) -> None:
     wrong = ("ValidationError", MISMATCH)
     writes = (f"{UPDATE} pk = 'a'", f"{UPDATE} pk IN ['a'] AND sk = '1'", f"{UPDATE} pk = 'a' AND sk = 1")
     assert reasons(transact(engine, *writes, f"{UPDATE} pk = 'a' AND sk = '1'")) == [wrong] * 3 + [("None", None)]
@@ -213,7 +213,7 @@ def test_invalid_statement_is_reported_before_a_cancellation(
         ("DELETE x :v", n(1), "DELETE, operand type: NUMBER"),
     ],
 )
-def test_add_and_delete_reject_other_operand_types(
+def test_add_and_delete_reject_operands_of_unsupported_types(
     engine: Engine, expression: str, value: dict[str, Any], message: str
 ) -> None:
     update = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}, "UpdateExpression": expression}

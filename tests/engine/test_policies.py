@@ -1,4 +1,4 @@
-"""Resource-based policies of tables: normalized text, revisions and validation."""
+"""Resource-based policies of tables: normalization of the text, revisions and validation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_policy_is_stored_read_and_deleted(engine: Engine) -> None:
     assert answer(engine, "GetResourcePolicy", {"ResourceArn": ARN})["error"] == "PolicyNotFoundException"
 
 
-def test_policy_is_returned_in_normalized_form(engine: Engine) -> None:
+def test_policy_text_is_returned_in_normalized_form(engine: Engine) -> None:
     create(engine)
     statement = {
         "Resource": [ARN],
@@ -118,7 +118,7 @@ def test_invalid_policies_are_rejected(engine: Engine, text: str, message: str) 
 
 
 @pytest.mark.parametrize("principal", ["*", {"AWS": "*"}, {"AWS": ["111122223333", "*"]}])
-def test_policy_with_unbounded_access_is_rejected(engine: Engine, principal: Any) -> None:
+def test_policy_that_grants_unbounded_access_is_rejected(engine: Engine, principal: Any) -> None:
     create(engine)
     refused = answer(engine, "PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy(Principal=principal)})
     assert refused["message"] == (
@@ -130,7 +130,7 @@ def test_policy_with_unbounded_access_is_rejected(engine: Engine, principal: Any
 
 
 @pytest.mark.parametrize("action", ["dynamodb:PutResourcePolicy", "dynamodb:*", "*"])
-def test_policy_that_prevents_its_own_change_requires_confirmation(engine: Engine, action: str) -> None:
+def test_policy_that_prevents_changes_to_itself_requires_confirmation(engine: Engine, action: str) -> None:
     create(engine)
     request = {"ResourceArn": ARN, "Policy": policy(Effect="Deny", Principal="*", Action=action)}
     assert answer(engine, "PutResourcePolicy", request) == {
@@ -173,7 +173,7 @@ def test_resources_without_policies_are_rejected(engine: Engine, operation: str,
 
 
 def test_each_policy_change_increases_the_revision() -> None:
-    """Changes in the same millisecond have different revisions too."""
+    """Two changes in the same millisecond also have different revisions."""
     now_s = [1_800_000_000.0]
     with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
         create(engine)

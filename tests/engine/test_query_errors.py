@@ -59,7 +59,7 @@ _UNFIT = "Invalid KeyConditionExpression: KeyConditionExpressions "
         (":v > :v AND x > :v", f"{_ONE_KEY}No key attribute specified"),
     ],
 )
-def test_operators_without_a_key_are_rejected_before_the_table(
+def test_operators_without_a_key_are_rejected_before_a_missing_table(
     engine: Engine, table: str, condition: str, expected: str
 ) -> None:
     params = {"TableName": table, "KeyConditionExpression": condition, **(V if ":v" in condition else {})}
@@ -67,7 +67,7 @@ def test_operators_without_a_key_are_rejected_before_the_table(
 
 
 def test_unused_names_are_rejected_before_key_conditions(engine: Engine) -> None:
-    """DynamoDB nearly always does this (recorded)."""
+    """Recorded: DynamoDB nearly always reports unused names before invalid key conditions."""
     params = {**TABLE, "KeyConditionExpression": "#a = x", "ExpressionAttributeNames": {"#a": "pk", "#b": "b"}}
     expected = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}"
     assert message(engine, "Query", params) == expected
@@ -128,7 +128,7 @@ _SELECT = "Must specify the AttributesToGet or ProjectionExpression when choosin
     ],
 )
 def test_scan_errors_have_the_wording_of_their_region(more: dict[str, Any], current: str, older: str) -> None:
-    """Recorded in 33 regions in September 2026. Without a region, the wording is that of us-east-1."""
+    """Recorded in 33 regions in September 2026. If no region is set, the wording is that of us-east-1."""
     with Engine.open(":memory:") as engine, Regions.open(":memory:", ["us-east-1", "eu-west-2"]) as group:
         for store, expected in (
             (engine, older),
@@ -233,14 +233,14 @@ def test_first_of_several_errors_is_reported(
         ("UpdateItem", {"Key": {"pk": {}}}),
     ],
 )
-def test_unused_values_are_rejected_before_the_item(engine: Engine, operation: str, request_: dict[str, Any]) -> None:
+def test_unused_values_are_rejected_before_item_keys(engine: Engine, operation: str, request_: dict[str, Any]) -> None:
     expected = "ExpressionAttributeValues can only be specified when using expressions"
     assert (
         message(engine, operation, {**TABLE, **request_, **V}).removeprefix("1 validation error detected: ") == expected
     )
 
 
-def test_key_condition_operators_are_checked_after_the_table(engine: Engine) -> None:
+def test_key_condition_operators_are_checked_after_the_tables_existence(engine: Engine) -> None:
     null = {"ComparisonOperator": "NULL"}
     missing = answer(engine, "Query", {"TableName": "missing", "KeyConditions": {"x": null}})
     assert missing["error"] == "ResourceNotFoundException"
@@ -308,7 +308,7 @@ BETWEEN_X = {"KeyConditionExpression": "x BETWEEN :v AND :v", **V}
 def test_start_key_is_checked_before_and_after_the_key_condition(
     engine: Engine, request_: dict[str, Any], start: dict[str, Any], expected: str
 ) -> None:
-    """Its size and partition key are checked before a missing partition key condition, the rest after it."""
+    """The size and partition key are checked before a missing partition key condition, the rest after it."""
     assert message(engine, "Query", {**TABLE, **request_, "ExclusiveStartKey": start}) == expected
 
 

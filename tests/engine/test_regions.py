@@ -190,8 +190,8 @@ def test_replica_overrides_are_described(regions: Regions) -> None:
     assert message.endswith("Please retry the request without these replicas: [mars].")
 
 
-def test_disassociated_replica_becomes_a_table(regions: Regions, clock: Clock) -> None:
-    """WAIT_FOR_REPLICATION keeps earlier writes of other regions. The replica must be unprotected."""
+def test_disassociated_replica_becomes_an_independent_table(regions: Regions, clock: Clock) -> None:
+    """WAIT_FOR_REPLICATION keeps earlier writes of other regions. Deletion protection must be disabled."""
     east, west, south = regions.engines.values()
     leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
     alone = {"Disassociate": {**leave["Disassociate"], "RegionName": EAST}}
@@ -271,7 +271,7 @@ def test_strong_consistency_requires_three_regions(regions: Regions) -> None:
 
 
 def test_strongly_consistent_writes_do_not_replicate_other_tables(regions: Regions, clock: Clock) -> None:
-    """A write to a strongly consistent table is in all regions immediately; other tables keep their lag."""
+    """A write to a strongly consistent table is immediately in all regions; other tables keep their replication lag."""
     east, west = regions.engines[EAST], regions.engines[WEST]
     create(east, name="others")
     replicas(east, add(WEST), TableName="others")
@@ -376,7 +376,7 @@ def test_witness_replaces_the_third_replica(regions: Regions) -> None:
     assert items(west) == {"1": "1"}
 
 
-def test_stream_records_name_their_region() -> None:
+def test_stream_records_contain_the_name_of_their_region() -> None:
     stream = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
     for regions in ((EAST, WEST), (WEST,)):
         with Regions.open(":memory:", regions) as group:
@@ -392,7 +392,7 @@ def test_stream_records_name_their_region() -> None:
 
 
 def arns_in(answer: object) -> set[str]:
-    """All ARNs in a response."""
+    """Return all ARNs in a response."""
     result: set[str] = set()
     stack = [answer]
     while stack:
@@ -406,7 +406,7 @@ def arns_in(answer: object) -> set[str]:
     return result
 
 
-def test_arns_name_their_region(tmp_path: Path) -> None:
+def test_arns_contain_the_name_of_their_region(tmp_path: Path) -> None:
     bucket = tmp_path / "bucket"
     (bucket / "in").mkdir(parents=True)
     (bucket / "in" / "one").write_text('{"Item": {"pk": {"S": "a"}}}\n', encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A repeated query with other values, whose plan is cached, returns what a first query would return."""
+"""A query that uses a cached plan with other values returns the same result as a query without a cached plan."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def query(condition: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_repeated_query_uses_its_own_values(condition: str) -> None:
+def test_query_with_a_cached_plan_uses_its_own_values(condition: str) -> None:
     same = s("2")
     variants: list[dict[str, Any]] = [query(condition, values) for values in VALUES]
     more = ({"ScanIndexForward": False}, {"Select": "COUNT"}, {"FilterExpression": "attribute_exists(g)"},

@@ -1,5 +1,5 @@
-"""Unused expression attributes, ARNs as table names, and length limits, as ExtendDB recorded them from DynamoDB
-(August and September 2026).
+"""Unused expression attributes, ARNs as table names, and length limits, as recorded from DynamoDB by ExtendDB (August
+and September 2026).
 """
 
 from __future__ import annotations

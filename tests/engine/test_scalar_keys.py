@@ -1,4 +1,4 @@
-"""Keys of tables and indexes are scalars of their type: updates and paths that violate this are rejected."""
+"""Key attributes have a declared scalar type: updates and paths that violate the type are rejected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def engine() -> Iterator[Engine]:
     [("SET g = :n", "N"), ("SET x = :n, g = pk + :n", "N"), ("SET g = list_append(:l, h)", "L"), ("ADD g :n", "N")],
 )
 def test_update_with_a_wrong_index_key_type_is_rejected(engine: Engine, update: str, actual: str) -> None:
-    """Neither the item nor the condition is read to detect it."""
+    """The error is detected without reading the item or evaluating the condition."""
     known = {":n": n(1), ":l": {"L": []}}
     params = {
         **TABLE,
@@ -38,7 +38,7 @@ def test_update_with_a_wrong_index_key_type_is_rejected(engine: Engine, update: 
 
 
 def test_delete_from_a_missing_index_key_does_nothing(engine: Engine) -> None:
-    """If the key exists, its type is reported as a wrong operand, as in DynamoDB Local."""
+    """If the attribute exists, DELETE is rejected because of the operand type, as in DynamoDB Local."""
     values = {"ExpressionAttributeValues": {":set": {"SS": ["x"]}}}
     params = {**TABLE, "Key": KEY, "UpdateExpression": "DELETE g :set", **values}
     engine.call("PutItem", {**TABLE, "Item": KEY})
@@ -83,7 +83,7 @@ def test_paths_into_keys_are_rejected(
 
 
 def filled(template: Any, path: str) -> Any:
-    """The request with ``path`` in place of ``{path}``."""
+    """Return the request with ``{path}`` replaced by ``path``."""
     if isinstance(template, dict):
         return {name: filled(value, path) for name, value in template.items()}
     return template.replace("{path}", path) if isinstance(template, str) else template

@@ -1,4 +1,4 @@
-"""PartiQL UPDATE and DELETE of one item: the cached plan returns the same results as the general path."""
+"""PartiQL UPDATE and DELETE of one item: the cached plan returns the same results as the general code path."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def engine() -> Iterator[Engine]:
 
 
 def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
-    """The results of the three operations, each on the same item, and the table afterwards."""
+    """Return the results of the three operations, each on the same item, and the resulting table."""
     given = {"Statement": statement, **({"Parameters": parameters} if parameters else {})}
     answers: list[Any] = []
     for operation, request in (
@@ -107,7 +107,7 @@ def test_cached_statement_returns_the_result_of_the_general_path(
     assert result == run(engine, statement, parameters)
 
 
-def test_cached_statement_notices_a_recreated_table(engine: Engine) -> None:
+def test_cached_statement_detects_a_recreated_table(engine: Engine) -> None:
     statement = f"UPDATE orders SET x = 1 {KEYED}"
     put(engine, "a", "1")
     assert answer(engine, "ExecuteStatement", {"Statement": statement}) == {"Items": []}

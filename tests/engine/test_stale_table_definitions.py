@@ -1,4 +1,4 @@
-"""A request that an outdated table definition would reject is checked against the current definition."""
+"""A request that an outdated table definition would reject is checked again with the current definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store file: deleted, replaced, opened concurrently, forked, damaged and read-only."""
+"""The store file is deleted, replaced, opened concurrently, forked, damaged or read-only."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_write_to_a_deleted_or_replaced_file_is_not_acknowledged(path: str, tmp_
 
 
 def test_connection_to_a_replaced_file_is_rejected(path: str, tmp_path: Path) -> None:
-    """All connections of a store use the same file."""
+    """All connections of a store must use the same file."""
     storage = Storage.file(path)
     taken = storage.pool.take()
     Storage.file(str(tmp_path / "other.db")).close()
@@ -70,7 +70,7 @@ def test_connection_to_a_replaced_file_is_rejected(path: str, tmp_path: Path) ->
 
 
 def test_write_to_a_replaced_wal_is_not_acknowledged(path: str) -> None:
-    """Commits are only in the WAL until a checkpoint."""
+    """Until a checkpoint, commits are only in the WAL."""
     wal = Path(f"{path}-wal")
     with Engine.open(path) as engine:
         create(engine)
@@ -87,7 +87,7 @@ def test_write_to_a_replaced_wal_is_not_acknowledged(path: str) -> None:
 
 
 def test_recreated_wal_is_accepted(path: str) -> None:
-    """SQLite deletes the WAL with the last connection and creates it again with the next."""
+    """SQLite deletes the WAL when the last connection closes, and creates it again when the next one opens."""
     engine = Engine.open(path)
     create(engine)
     pool = engine._storage.pool
@@ -172,7 +172,7 @@ def test_child_forked_during_writes_can_write(path: str) -> None:
 
 
 def test_writes_of_a_forked_child_survive_closing_the_parent(path: str) -> None:
-    """The parent doesn't see the child's locks: its last connection must not delete the WAL."""
+    """The parent can't see the child's locks, so its last connection must not delete the WAL."""
     engine = Engine.open(path)
     create(engine)
     put(engine, "parent", "1")
@@ -197,7 +197,7 @@ def test_writes_of_a_forked_child_survive_closing_the_parent(path: str) -> None:
     assert check_file(path) == []
 
 
-def test_in_memory_store_forked_during_work_reports_it(path: str) -> None:
+def test_in_memory_store_forked_during_a_request_raises_an_error(path: str) -> None:
     storage = Storage.memory()
     connection = storage.pool.take()
 
@@ -216,7 +216,7 @@ def test_in_memory_store_forked_during_work_reports_it(path: str) -> None:
 
 @pytest.fixture(params=["plain", "indexed", "expiring", "streamed"])
 def damaged(request: pytest.FixtureRequest, path: str) -> str:
-    """A store with two damaged items and three intact ones."""
+    """A store with two damaged and three undamaged items."""
     with Engine.open(path) as engine:
         more: dict[str, Any] = {"GlobalSecondaryIndexes": [index("ByG", "g", "h")]}
         if request.param == "streamed":
@@ -305,7 +305,7 @@ def test_flipped_bits_in_items_and_stream_records_are_reported(path: str) -> Non
 
 @pytest.fixture
 def readable_folder() -> Iterator[Path]:
-    """A folder that other users can read, unlike pytest's."""
+    """A folder that other users can read, unlike pytest's temporary folders."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
@@ -346,7 +346,7 @@ def test_read_only_file_can_be_checked(tmp_path: Path, readable_folder: Path) ->
 
 @pytest.mark.parametrize("is_json", [True, False])
 def test_reads_of_stored_bytes_verify_their_checksums(path: str, is_json: bool) -> None:
-    """The server returns stored bytes unchanged."""
+    """The server returns the stored bytes without decoding them."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", x=s("value"), g=s("g"), h=s("1"))

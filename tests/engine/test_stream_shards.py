@@ -1,4 +1,4 @@
-"""Stream shards: splits, iterators and retention."""
+"""Stream shards: splits, iterators, and retention of records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ clock = streaming.clock
 # --- shards
 
 
-def test_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
+def test_closed_shard_is_followed_by_its_child_shard(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     put(engine, "a")
     clock.now_s += 4 * HOUR
@@ -50,7 +50,7 @@ def test_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_consumer_reads_each_change_once_in_order(tmp_path: Any, clock: Clock, seed: int) -> None:
-    """Shards split, the store and the consumer restart, and several engines write."""
+    """Meanwhile, shards split, the store and the consumer restart, and several engines write."""
     chance = random.Random(seed)
     path = tmp_path / "store.db"
 
@@ -90,7 +90,7 @@ def test_consumer_reads_each_change_once_in_order(tmp_path: Any, clock: Clock, s
         engine.close()
 
 
-def test_another_engine_writes_to_a_new_stream(tmp_path: Any) -> None:
+def test_writes_of_another_engine_are_recorded_in_a_new_stream(tmp_path: Any) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path) as element, Engine.open(path) as other:
         create(element)
@@ -106,7 +106,7 @@ def test_another_engine_writes_to_a_new_stream(tmp_path: Any) -> None:
 # --- iterators
 
 
-def test_each_iterator_type_starts_at_its_position(engine: Engine, clock: Clock) -> None:
+def test_iterator_of_each_type_starts_at_the_documented_position(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     latest = iterator(engine, arn, "LATEST")
     for pk in "abc":
@@ -197,7 +197,7 @@ def test_get_records_returns_at_most_1_mb(engine: Engine) -> None:
 
 @pytest.mark.parametrize("trims", [False, True])
 def test_records_are_kept_for_24_hours(engine: Engine, clock: Clock, trims: bool) -> None:
-    """Expired records are hidden before they are trimmed."""
+    """Expired records are hidden before they are deleted."""
     arn = streamed(engine)
     put(engine, "a")
     clock.now_s += HOUR

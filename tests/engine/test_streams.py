@@ -1,4 +1,4 @@
-"""DynamoDB Streams: recorded changes, and the life cycle of streams."""
+"""DynamoDB Streams: recorded changes, and enabling, disabling and deletion of streams."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ clock = streaming.clock
 # --- records
 
 
-def test_records_match_the_developer_guide(engine: Engine) -> None:
-    """Sizes and members of the three records in "Reading and processing a stream"."""
+def test_stream_records_match_the_developer_guide(engine: Engine) -> None:
+    """The sizes and members are those of the three records in "Reading and processing a stream"."""
     arn = streamed(engine, name="guide", **keyed(Id="N"))
     key = {"Id": n(101)}
     for message in ("New item!", "This item has changed"):
@@ -264,7 +264,7 @@ def test_streams_are_listed_in_pages(engine: Engine) -> None:
 # --- Kinesis
 
 
-def test_kinesis_destinations_fail(engine: Engine) -> None:
+def test_enabling_a_kinesis_destination_fails(engine: Engine) -> None:
     create(engine)
     table = {"TableName": "orders"}
     kinesis = "arn:aws:kinesis:eu-west-1:000000000000:stream/clicks"

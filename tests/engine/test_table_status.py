@@ -1,4 +1,4 @@
-"""Delayed states: what tables and indexes report and reject while they are created, changed and deleted."""
+"""Simulated delays: what tables and indexes report and reject while they are created, changed and deleted."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def settled(engine: Engine, clock: Clock) -> None:
     clock.now_s += 20
 
 
-def test_new_table_is_creating(engine: Engine, clock: Clock) -> None:
+def test_new_table_has_the_status_creating(engine: Engine, clock: Clock) -> None:
     made = create(engine)["TableDescription"]
     assert made["TableStatus"] == "CREATING"
     assert {each["IndexStatus"] for each in made["GlobalSecondaryIndexes"]} == {"CREATING"}
@@ -79,8 +79,8 @@ def test_new_table_is_creating(engine: Engine, clock: Clock) -> None:
     assert engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}) == {}
 
 
-def test_new_table_cannot_be_backed_up_yet(engine: Engine, clock: Clock) -> None:
-    """Recorded from DynamoDB: backups are enabled seconds after a table is ACTIVE."""
+def test_new_table_cannot_be_backed_up_for_some_seconds(engine: Engine, clock: Clock) -> None:
+    """Recorded from DynamoDB: backups are possible only seconds after the table is ACTIVE."""
     create(engine)
     on = TABLE | {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
     requests = (("CreateBackup", TABLE | {"BackupName": "early"}), ("UpdateContinuousBackups", on))
@@ -101,7 +101,7 @@ def test_new_table_cannot_be_backed_up_yet(engine: Engine, clock: Clock) -> None
         engine.call(operation, params)
 
 
-def test_active_table_takes_no_extra_statements(engine: Engine, clock: Clock) -> None:
+def test_write_to_an_active_table_runs_no_extra_sql_statements(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     put = TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}
     engine.call("PutItem", put)
@@ -115,7 +115,7 @@ def test_active_table_takes_no_extra_statements(engine: Engine, clock: Clock) ->
         assert engine.statements - before == plain.statements - start
 
 
-def test_new_index_is_allocated_then_backfilled(engine: Engine, clock: Clock) -> None:
+def test_new_index_is_first_creating_and_then_backfilling(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b"), "x": s("1")}})
     add = TABLE | {
@@ -186,7 +186,7 @@ def test_backfilling_index_can_be_deleted(engine: Engine, clock: Clock) -> None:
         ),
     ],
 )
-def test_table_is_updating_during_a_change(
+def test_table_has_the_status_updating_during_a_change(
     engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
@@ -327,7 +327,7 @@ def test_time_to_live_changes_after_the_delay(engine: Engine, clock: Clock) -> N
     assert "Settling" not in engine.database.known_tables()[0].definition
 
 
-def test_deleted_table_is_deleting(engine: Engine, clock: Clock) -> None:
+def test_deleted_table_has_the_status_deleting(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
     assert engine.call("DeleteTable", TABLE)["TableDescription"]["TableStatus"] == "DELETING"
@@ -346,7 +346,7 @@ def test_deleted_table_is_deleting(engine: Engine, clock: Clock) -> None:
     assert engine.call("Scan", TABLE)["Count"] == 0
 
 
-def test_states_are_shared_and_survive_a_restart(tmp_path: Path, clock: Clock) -> None:
+def test_statuses_are_shared_between_engines_and_kept_after_a_restart(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path, state_delay_s=10.0, clock=clock) as engine, Engine.open(path, clock=clock) as other:
         create(engine)
@@ -357,15 +357,15 @@ def test_states_are_shared_and_survive_a_restart(tmp_path: Path, clock: Clock) -
         assert engine.check() == []
 
 
-def test_states_change_immediately_without_a_delay() -> None:
+def test_statuses_change_immediately_if_no_delay_is_set() -> None:
     with Engine.open(":memory:") as engine:
         assert create(engine)["TableDescription"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteTable", TABLE)
         assert engine.call("ListTables", {})["TableNames"] == []
 
 
-def test_restored_table_is_creating(engine: Engine, clock: Clock) -> None:
-    """The responses during the restore are recorded from DynamoDB."""
+def test_restored_table_has_the_status_creating(engine: Engine, clock: Clock) -> None:
+    """The responses while the table is restored are recorded from DynamoDB."""
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
     arn = engine.call("CreateBackup", TABLE | {"BackupName": "first"})["BackupDetails"]["BackupArn"]

@@ -1,4 +1,4 @@
-"""Tables: definitions, descriptions, and the creation and deletion of indexes."""
+"""Tables: definitions, descriptions, and creation and deletion of indexes."""
 
 from __future__ import annotations
 

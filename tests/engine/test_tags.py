@@ -1,4 +1,4 @@
-"""Tags, and the operations that describe limits, endpoints and continuous backups."""
+"""Tags, and operations that describe limits, endpoints and continuous backups."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_tags_are_added_replaced_and_removed(engine: Engine) -> None:
     assert listed(engine) == tags(("owner", "blue team"), ("Größe", ""))
 
 
-def test_tagging_accepts_any_region_but_listing_is_denied(engine: Engine) -> None:
+def test_tags_can_be_added_but_not_listed_with_an_arn_of_another_region(engine: Engine) -> None:
     create(engine)
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
     engine.call("TagResource", {"ResourceArn": arn, "Tags": tags(("a", "b"))})
@@ -135,7 +135,7 @@ def test_invalid_tag_keys_cannot_be_removed(engine: Engine, keys: list[str], mes
     assert listed(engine) == tags(("before", "1"))
 
 
-def test_empty_tag_keys_are_rejected_and_tokens_ignored(engine: Engine) -> None:
+def test_empty_tag_keys_are_rejected_and_pagination_tokens_ignored(engine: Engine) -> None:
     create(engine)
     arn = arn_of(engine)
     assert answer(engine, "UntagResource", {"ResourceArn": arn, "TagKeys": []})["message"].startswith("Atleast one")

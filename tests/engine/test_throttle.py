@@ -1,4 +1,4 @@
-"""Simulated throttling: which requests are rejected, why, and when they are accepted again."""
+"""Simulated throttling: which requests are rejected, why, and when requests are accepted again."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_local_index_consumes_table_capacity(clock: Clock) -> None:
         assert reasons(refusal(engine, "PutItem", item("b")))[0][0] == "TableWriteProvisionedThroughputExceeded"
 
 
-def test_global_index_next_to_a_local_one_has_its_own_capacity(clock: Clock) -> None:
+def test_global_index_next_to_a_local_index_has_its_own_capacity(clock: Clock) -> None:
     local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
     with opened(clock, **{**provisioned(1000, 1000, 2), **local}) as engine:
         put(engine, "a", "1", g=s("g"), h=s("h"))
@@ -177,7 +177,7 @@ def test_partition_reads_are_limited(clock: Clock) -> None:
         assert reasons(error) == [("TableReadKeyRangeThroughputExceeded", ARN)]
 
 
-def test_on_demand_capacity_starts_at_4000_and_doubles_its_peak(clock: Clock) -> None:
+def test_on_demand_write_capacity_starts_at_4000_and_doubles_its_peak(clock: Clock) -> None:
     def write_all(engine: Engine) -> int:
         written = 0
         for number in range(400):

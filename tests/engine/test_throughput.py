@@ -60,7 +60,7 @@ def test_new_on_demand_table_is_described(engine: Engine) -> None:
     assert not table.keys() & {"OnDemandThroughput", "SSEDescription", "TableClassSummary", "RestoreSummary"}
 
 
-def test_warm_throughput_keeps_its_highest_value(engine: Engine) -> None:
+def test_warm_throughput_keeps_its_highest_past_value(engine: Engine) -> None:
     provisioned(engine)
     table = described(engine)
     assert table["WarmThroughput"] == {"ReadUnitsPerSecond": 1, "WriteUnitsPerSecond": 1, "Status": "ACTIVE"}
@@ -78,7 +78,7 @@ def test_warm_throughput_keeps_its_highest_value(engine: Engine) -> None:
     assert table["BillingModeSummary"]["BillingMode"] == "PROVISIONED"
 
 
-def test_times_of_throughput_changes_are_described(engine: Engine, clock: Clock) -> None:
+def test_times_of_throughput_changes_are_in_the_table_description(engine: Engine, clock: Clock) -> None:
     provisioned(engine)
     clock.now_s += 5
     update(engine, ProvisionedThroughput=units(5, 5))
@@ -95,7 +95,7 @@ def test_times_of_throughput_changes_are_described(engine: Engine, clock: Clock)
     assert described(engine)["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 0
 
 
-def test_warm_throughput_is_raised_per_member(engine: Engine) -> None:
+def test_warm_throughput_of_reads_and_writes_is_raised_separately(engine: Engine) -> None:
     create(engine)
     update(engine, WarmThroughput={"ReadUnitsPerSecond": 12_001})
     assert described(engine)["WarmThroughput"] == {**ON_DEMAND, "ReadUnitsPerSecond": 12_001}
@@ -105,7 +105,7 @@ def test_warm_throughput_is_raised_per_member(engine: Engine) -> None:
     assert described(engine)["GlobalSecondaryIndexes"][0]["WarmThroughput"]["WriteUnitsPerSecond"] == 4001
 
 
-def test_on_demand_maximum_is_merged_and_removed(engine: Engine) -> None:
+def test_on_demand_maximum_throughput_is_changed_per_member_and_removed(engine: Engine) -> None:
     create(engine, OnDemandThroughput={"MaxReadRequestUnits": 100})
     assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100}
     update(engine, OnDemandThroughput={"MaxWriteRequestUnits": 50})
@@ -180,7 +180,7 @@ def test_encryption_key_is_described_by_its_arn(engine: Engine, given: str | Non
     assert re.fullmatch(key, description["KMSMasterKeyArn"])
 
 
-def test_summaries_are_described_after_the_first_change(engine: Engine) -> None:
+def test_summaries_are_in_the_table_description_after_the_first_change(engine: Engine) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=attributes(pk="S", sk="S"))
     update(engine, TableClass="STANDARD")
     assert "TableClassSummary" not in described(engine)

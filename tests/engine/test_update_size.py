@@ -1,4 +1,4 @@
-"""The size limit of an UpdateItem request is separate from the limit of the item (decision 0011)."""
+"""The size limit of an UpdateItem request is separate from the size limit of the item (decision 0011)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vector indexes: definitions, entries and searches for the nearest items."""
+"""Vector indexes: definitions, entries, and searches for the nearest items."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_search_returns_projected_attributes(engine: Engine) -> None:
     assert search(engine, 0, 0, 0, ProjectionExpression="y")["SearchResults"][0]["Item"] == {}
 
 
-def test_filter_attribute_can_be_empty_but_partition_cannot(engine: Engine) -> None:
+def test_filter_attribute_can_be_empty_but_partition_attribute_cannot(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("tenants", **TENANTS)], GlobalSecondaryIndexes=None)
     put(engine, "1", 1, 2, 3, g=s("t"), h=s(""))
     both = "g = :g AND h = :h"
@@ -278,7 +278,7 @@ def test_vector_index_is_added_and_deleted(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_vector_index_bills_written_bytes(engine: Engine) -> None:
+def test_writes_to_a_vector_index_are_billed_by_bytes(engine: Engine) -> None:
     keys = {"ProjectionType": "KEYS_ONLY"}
     large = vectors("plain", Dimensions=1000, Projection=keys, SearchSchema=TENANTS["SearchSchema"][1:])
     create(engine, VectorIndexes=[large])
@@ -315,7 +315,7 @@ def test_restored_table_has_its_vector_index(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_search_bills_the_examined_bytes(shop: Engine) -> None:
+def test_search_is_billed_by_the_examined_bytes(shop: Engine) -> None:
     for number in range(50):
         put(shop, str(number), number, 0, 0)
     given = search(shop, 0, 0, 0, ReturnConsumedCapacity="TOTAL")
@@ -343,7 +343,7 @@ WIDE = 12345678901234567890123456789012345678
 
 
 @pytest.mark.parametrize(("billed", "units"), [(1024, 1), (1025, 2), (4096, 4)])
-def test_writes_bill_dimensions_and_reads_bill_numbers(engine: Engine, billed: int, units: int) -> None:
+def test_writes_are_billed_by_dimensions_and_reads_by_stored_numbers(engine: Engine, billed: int, units: int) -> None:
     create(engine, VectorIndexes=[vectors("plain"), vectors("again", Projection={"ProjectionType": "KEYS_ONLY"})])
     item = {"pk": s("a"), "sk": s("1"), "embedding": vector(WIDE, WIDE, WIDE)}
     item["pad"] = s("x" * (billed - len("pkask1embeddingpad") - 3 * 4))
@@ -378,7 +378,7 @@ def test_writes_bill_dimensions_and_reads_bill_numbers(engine: Engine, billed: i
         ({"TableName": ..., "IndexName": "ab"}, "ValidationException", "missing field `TableName` at line 1 column 54"),
     ],
 )
-def test_search_request_is_parsed_strictly(engine: Engine, changes: dict[str, Any], error: str, message: str) -> None:
+def test_invalid_search_members_are_rejected(engine: Engine, changes: dict[str, Any], error: str, message: str) -> None:
     params = {"TableName": "absent", "IndexName": "vix", "SearchVector": [n(1)], "TopK": 1, **changes}
     params = {name: value for name, value in params.items() if value is not ...}
     assert answer(engine, "SearchVectors", params) == {"error": error, "message": message}

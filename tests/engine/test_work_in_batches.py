@@ -1,4 +1,4 @@
-"""Operations on a whole table work in batches, between which other requests run. The tests run other work between the
+"""Operations on a whole table run in batches, and other requests run between them. The tests run other work between the
 batches, in the same order each time.
 """
 
@@ -123,7 +123,7 @@ def test_conflicting_requests_are_rejected_while_an_index_is_filled(
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StoreError("The disk failed")])
-def test_failed_index_creation_leaves_nothing(between: Any, error: BaseException | type[BaseException]) -> None:
+def test_failed_index_creation_leaves_no_rows(between: Any, error: BaseException | type[BaseException]) -> None:
     with Engine.open(":memory:") as engine:
         create(engine)
         for number in range(20):
@@ -151,7 +151,7 @@ EXPIRE = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enable
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_ttl_is_enabled_while_others_write(engines: list[Engine], between: Any, fails: bool) -> None:
-    """Items with ``times`` up to 500 have expired. After a failure, the next sweep completes the work."""
+    """Items whose ``times`` is at most 500 have expired. After a failure, the next sweep completes the work."""
     for engine in engines:
         engine.database.clock = engine._storage.clock = lambda: 500.0
     others = Writers(engines, 4)
@@ -189,7 +189,7 @@ def test_ttl_is_enabled_while_others_write(engines: list[Engine], between: Any, 
 @pytest.mark.parametrize(
     ("operation", "params"), [("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS), ("UpdateTimeToLive", EXPIRE)]
 )
-def test_filling_ends_despite_continuous_writes(between: Any, operation: str, params: Any) -> None:
+def test_filling_an_index_ends_despite_continuous_writes(between: Any, operation: str, params: Any) -> None:
     with Engine.open(":memory:") as engine:
         create(engine)
         numbers = iter(range(1000))

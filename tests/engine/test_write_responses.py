@@ -52,7 +52,7 @@ def test_group_commit_returns_a_result_per_write(engine: Engine) -> None:
 
 
 def test_large_batch_is_written_in_several_transactions(engine: Engine) -> None:
-    """Other clients write between them: 25 items of 390 KB are five transactions, each with BEGIN and COMMIT."""
+    """Other clients can write between the transactions: 25 items of 390 KB take five, each with BEGIN and COMMIT."""
     create(engine)
 
     def statements(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Calls all operations, to record for docs/operations.md which members responses have."""
+"""Calls all operations, to record which members their responses have, for docs/operations.md."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TABLE: dict[str, Any] = {
 
 
 class Traveller:
-    """Calls operations and records requests and responses."""
+    """Calls operations, and records their requests and responses."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -58,7 +58,7 @@ class Traveller:
         """The successful requests."""
 
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
-        """Return the response, or nothing after an error."""
+        """Return the response, or an empty one after an error."""
         try:
             answer = self.engine.call(operation, params)
         except DynamoDBError as error:

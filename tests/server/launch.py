@@ -1,6 +1,6 @@
-"""A server process for the tests: ``python -m tests.server.launch SETTINGS``, with the settings as JSON.
+"""A server process for tests: ``python -m tests.server.launch SETTINGS``, where SETTINGS is a JSON object.
 
-It prints its port once it accepts connections.
+The process prints its port when it accepts connections.
 """
 
 from __future__ import annotations

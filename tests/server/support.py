@@ -44,7 +44,7 @@ CREATE: dict[str, Any] = {
 def boto3_client(
     server: Server, service: str = "dynamodb", *, region: str = "eu-west-1", secret: str = "secret"
 ) -> Any:
-    """A client without retries."""
+    """Return a boto3 client that doesn't retry."""
     return boto3.client(
         service,
         endpoint_url=server.url,
@@ -61,40 +61,40 @@ def s(value: object) -> dict[str, str]:
 
 @dataclass
 class Answer:
-    """A response as received."""
+    """A response as the client received it."""
 
     status: int
     headers: dict[str, str]
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """The body's JSON."""
+        """The body, parsed as JSON."""
         packed = self.headers.get("content-encoding") == "gzip"
         result: dict[str, Any] = json.loads(gzip.decompress(self.body) if packed else self.body)
         return result
 
     @property
     def type(self) -> str:
-        """The full type of an error."""
+        """The error type with its namespace."""
         text: str = self.json()["__type"]
         return text
 
     @property
     def message(self) -> str | None:
-        """The message of an error."""
+        """The message of the error in the response."""
         body = self.json()
         text: str | None = body.get("message", body.get("Message"))
         return text
 
     def assert_sound(self) -> None:
-        """Assert the properties of every response."""
+        """Assert the properties that every response has."""
         assert int(self.headers["content-length"]) == len(self.body)
         assert int(self.headers["x-amz-crc32"]) == zlib.crc32(self.body)
         assert len(self.headers["x-amzn-requestid"]) == 52
 
 
 class Raw:
-    """A connection that sends bytes unchanged."""
+    """A connection that sends bytes unchanged and reads responses."""
 
     def __init__(self, port: int, timeout_s: float = 20.0) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout_s)
@@ -118,7 +118,7 @@ class Raw:
         return bool(data)
 
     def answer(self) -> Answer:
-        """Read the next response. Raises EOFError if the connection was closed."""
+        """Read and return the next response. Raises EOFError if the connection was closed."""
         while b"\r\n\r\n" not in self._buffer:
             if not self._more():
                 raise EOFError(self._buffer)
@@ -136,7 +136,7 @@ class Raw:
         return Answer(status, headers, body)
 
     def rest_until(self, last: bytes) -> bytes:
-        """Read up to ``last`` and possibly beyond it."""
+        """Read and return all bytes up to ``last``, and possibly more."""
         while last not in self._buffer:
             if not self._more():
                 raise EOFError(self._buffer)
@@ -144,14 +144,14 @@ class Raw:
         return rest
 
     def ended(self) -> bool:
-        """Whether the server has closed the connection with nothing left to read."""
+        """Return whether the server has closed the connection with nothing left to read."""
         while not self._buffer:
             if not self._more():
                 return True
         return False
 
     def ask(self, data: bytes) -> Answer:
-        """Send a request and read the response."""
+        """Send a request and return the response."""
         self.send(data)
         return self.answer()
 
@@ -164,7 +164,7 @@ def request(
     chunks: bool = False,
     **headers: str | None,
 ) -> bytes:
-    """The bytes of a request. A header of None is omitted; ``_`` in names stands for ``-``."""
+    """Return the bytes of a request. A header that is None is omitted; ``_`` in header names stands for ``-``."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     lines: dict[str, str | None] = {"host": "127.0.0.1", "content-type": JSON_TYPE, "authorization": AUTHORIZATION}
     if operation is not None:
@@ -182,7 +182,7 @@ def request(
 
 @dataclass
 class Server:
-    """A running server."""
+    """A running server process."""
 
     port: int
     process: Process
@@ -190,7 +190,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The endpoint."""
+        """The endpoint URL."""
         return f"http://127.0.0.1:{self.port}"
 
     def raw(self) -> Raw:
@@ -200,26 +200,26 @@ class Server:
         return raw
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run one operation that must succeed, on a new connection."""
+        """Call one operation, which must succeed, on a new connection."""
         with self.raw() as raw:
             answer = raw.ask(request(operation, params))
         assert answer.status == 200, answer
         return answer.json()
 
     def hang_up(self) -> None:
-        """Close all connections."""
+        """Close all connections to the server."""
         for raw in self._connections:
             raw.socket.close()
 
     def memory_mb(self) -> float:
-        """The resident memory in MB."""
+        """Return the resident memory in MB."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
         raise AssertionError
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Send a signal and wait. Returns the exit status and standard error."""
+        """Send a signal, wait for the process to exit, and return its exit status and standard error."""
         self.process.send_signal(number)
         _, errors = self.process.end()
         return self.process.returncode, errors
@@ -227,7 +227,7 @@ class Server:
 
 @contextmanager
 def serving(db: str, **settings: Any) -> Iterator[Server]:
-    """Run a server on a store. It must exit without errors."""
+    """Run a server on a store. The server must exit without errors."""
     with started([sys.executable, "-m", "tests.server.launch", json.dumps({"db": db, **settings})]) as server:
         yield server
         if server.process.poll() is None:
@@ -237,7 +237,7 @@ def serving(db: str, **settings: Any) -> Iterator[Server]:
 
 @contextmanager
 def started(command: list[str]) -> Iterator[Server]:
-    """Run a process that prints its port at the end of its first line."""
+    """Run a process whose first line ends with its port, and wait for that line."""
     with Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -1,4 +1,4 @@
-"""boto3 programs, as users write them: the client and the resource."""
+"""Programs that use boto3 as users do, with the client and the resource."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLI = [sys.executable, "-c", "from keyplan.cli.dynamodb import command; command(
 
 @pytest.fixture(scope="module")
 def signed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Two workers on one file, with an access key."""
+    """A server with two workers on one file and an access key."""
     with serving(str(tmp_path_factory.mktemp("boto3") / "store.db"), keys={ID: SECRET}, workers=2) as server:
         yield server
 
@@ -71,7 +71,7 @@ def table(signed_server: Server, request: pytest.FixtureRequest) -> Iterator[Any
     made.wait_until_not_exists()
 
 
-def test_items_keep_their_types(table: Any) -> None:
+def test_items_are_read_with_the_types_that_were_written(table: Any) -> None:
     item = {
         "pk": "a",
         "sk": 1,
@@ -125,7 +125,7 @@ def test_queries_batches_and_filters_return_the_written_items(table: Any, client
     assert got["UnprocessedKeys"] == {}
 
 
-def test_update_returns_new_values_and_conditions_fail(table: Any, client: Any) -> None:
+def test_update_returns_new_values_and_fails_if_its_condition_is_false(table: Any, client: Any) -> None:
     key = {"pk": "a", "sk": 1}
     for _ in range(3):
         answer = table.update_item(
@@ -165,7 +165,7 @@ def test_transactions_are_idempotent_and_report_reasons(table: Any, client: Any)
     assert [response.get("Item", {}).get("sk") for response in answer["Responses"]] == [{"N": "1"}, None]
 
 
-def test_wrong_secret_is_rejected(signed_server: Server) -> None:
+def test_request_signed_with_a_wrong_secret_is_rejected(signed_server: Server) -> None:
     stranger = boto3.client("dynamodb", **options(signed_server, "wrong"))
     with pytest.raises(ClientError) as caught:
         stranger.list_tables()
@@ -173,7 +173,7 @@ def test_wrong_secret_is_rejected(signed_server: Server) -> None:
 
 
 def test_sdk_waiters_wait_for_tables(tmp_path: Path) -> None:
-    """Tables stay CREATING and DELETING for a second."""
+    """In this test, tables remain CREATING and DELETING for a second."""
     with started([*CLI, "--state-delay", "1", "--port", "0", "--db", str(tmp_path / "store.db")]) as server:
         client = boto3.client("dynamodb", **options(server))
         made = client.create_table(

@@ -1,6 +1,6 @@
-"""A server killed under concurrent load keeps every acknowledged write, and its store is intact.
+"""A server killed under concurrent load keeps every acknowledged write, and its store is undamaged.
 
-Two rounds here; ``KEYPLAN_CRASHES=100`` runs 100.
+The test runs two rounds by default; ``KEYPLAN_CRASHES=100`` runs 100.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def item(pk: str, sk: str, value: int) -> dict[str, Any]:
 
 
 class Client(threading.Thread):
-    """A client that writes to its own partitions until the connection breaks, and records acknowledged writes."""
+    """A client that writes to its own partitions until the connection breaks, and records the acknowledged writes."""
 
     def __init__(self, server: Server, name: str, seed: int, before: State) -> None:
         super().__init__()

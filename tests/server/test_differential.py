@@ -45,7 +45,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Endpoint,
 
 
 def compare(stores: tuple[Endpoint, Endpoint], seed: int, requests: Iterable[tuple[str, Answer]]) -> int:
-    """Send the requests to both and return the number of compared responses."""
+    """Send the requests to both stores and return the number of compared responses."""
     ours, local = stores
     ours.clear()
     local.clear()
@@ -77,7 +77,7 @@ def delete_extra_items(stores: tuple[Endpoint, Endpoint], operation: str, params
 
 @needs_local
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.nightly) for part in range(1, PARTS))])
-def test_item_operations_agree(stores: tuple[Endpoint, Endpoint], part: int) -> None:
+def test_item_operations_return_the_same_responses(stores: tuple[Endpoint, Endpoint], part: int) -> None:
     compared = sum(
         compare(stores, seed, Sequence(seed).requests()) for seed in range(SEED + part, SEED + SEQUENCES, PARTS)
     )
@@ -86,7 +86,7 @@ def test_item_operations_agree(stores: tuple[Endpoint, Endpoint], part: int) -> 
 
 @pytest.mark.nightly
 @needs_local
-def test_legacy_parameters_agree(stores: tuple[Endpoint, Endpoint]) -> None:
+def test_operations_with_legacy_parameters_return_the_same_responses(stores: tuple[Endpoint, Endpoint]) -> None:
     compared = sum(
         compare(stores, seed, LegacySequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4)
     )
@@ -94,7 +94,7 @@ def test_legacy_parameters_agree(stores: tuple[Endpoint, Endpoint]) -> None:
 
 
 @needs_local
-def test_statements_agree(stores: tuple[Endpoint, Endpoint]) -> None:
+def test_partiql_statements_return_the_same_responses(stores: tuple[Endpoint, Endpoint]) -> None:
     seeds = range(SEED, SEED + SEQUENCES // 10)
     compared = sum(compare(stores, seed, StatementSequence(seed).requests()) for seed in seeds)
     assert compared > SEQUENCES
@@ -102,7 +102,7 @@ def test_statements_agree(stores: tuple[Endpoint, Endpoint]) -> None:
 
 @pytest.mark.nightly
 @needs_local
-def test_table_operations_agree(stores: tuple[Endpoint, Endpoint]) -> None:
+def test_table_operations_return_the_same_responses(stores: tuple[Endpoint, Endpoint]) -> None:
     compared = sum(compare(stores, seed, TableSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
     assert compared > SEQUENCES // 4 * 5
 

@@ -1,4 +1,4 @@
-"""Stream records of generated sequences of operations, compared with DynamoDB Local's."""
+"""Stream records that generated sequences of operations cause, compared with those of DynamoDB Local."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIEWS = ("KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 
 
 def records_of(store: Endpoint, arn: str) -> list[str]:
-    """Return the records of a stream, without what is specific to each store."""
+    """Return the records of a stream, without the parts that are specific to one store."""
     records = consume(store.ask, arn, Checkpoints(), limit=1000)
     shown = (
         printed(plain("GetRecords", {"name": record["eventName"], **_of_the_change(record["dynamodb"])}))
@@ -45,7 +45,7 @@ def streamed(requests: list[tuple[str, Answer]], view: str) -> list[tuple[str, A
 
 @pytest.mark.nightly
 @pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn't set")
-def test_stream_records_agree() -> None:
+def test_stream_records_equal_those_of_dynamodb_local() -> None:
     assert URL is not None
     compared = 0
     with serving(":memory:") as server:

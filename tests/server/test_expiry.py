@@ -1,4 +1,4 @@
-"""The server deletes expired items in one of its workers, and can be killed while it does."""
+"""One of the server's workers deletes expired items, and can be killed meanwhile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANY = 600
 
 
 def prepare(server: Server, count: int) -> None:
-    """Create a table with TTL, expired items and one live item."""
+    """Create a table with TTL, expired items, and one item that hasn't expired."""
     server.call("CreateTable", CREATE)
     settings = {"Enabled": True, "AttributeName": "ttl"}
     server.call("UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": settings})

@@ -1,4 +1,4 @@
-"""The server responds to any input within its limits, with DynamoDB's errors and never a 500, and keeps serving."""
+"""The server responds to any input with DynamoDB's errors, never with status 500, and keeps running."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VALUES |= st.dictionaries(TAGS, JSON, max_size=2)
 
 
 def of(shape: Shape) -> st.SearchStrategy[Any]:
-    """Mostly values that fit a shape, sometimes any value."""
+    """Generate mostly values that match a shape, and sometimes any value."""
     match shape:
         case Text():
             fitting: st.SearchStrategy[Any] = NAMES | EXPRESSIONS
@@ -83,7 +83,7 @@ REQUESTS = st.sampled_from([name for name in OPERATIONS if name != "CreateTable"
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[Server]:
-    """A server in memory that the requests may change."""
+    """A server in memory whose contents the requests may change."""
     with serving(":memory:") as server:
         yield server
 
@@ -94,7 +94,7 @@ def restore(raw: Raw) -> None:
 
 
 def contents(raw: Raw) -> list[Any]:
-    """All stored items by table."""
+    """Return all stored items by table."""
     names = raw.ask(request("ListTables")).json()["TableNames"]
     return [(name, raw.ask(request("Scan", {"TableName": name})).json()["Items"]) for name in names]
 

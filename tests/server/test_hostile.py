@@ -1,5 +1,5 @@
-"""Hostile requests are cheap: they are rejected before anything is built from them, and other requests are handled
-meanwhile.
+"""Hostile requests take few resources: they are rejected before objects are built from them, while other requests are
+handled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIZE = int(os.environ.get("KEYPLAN_HOSTILE_BYTES", "2_000_000"))
 
 
 def body_of(start: bytes, member: bytes, end: bytes, size: int = SIZE) -> bytes:
-    """A body of at most ``size`` bytes with as many members as fit."""
+    """Return a body of at most ``size`` bytes with as many members as fit."""
     count = (size - len(start) - len(end)) // (len(member) + 1)
     return start + b",".join([member] * count) + end
 
@@ -84,7 +84,7 @@ _TOO_MANY = 50_000
 
 
 def members(start: bytes, member: bytes, end: bytes = b"}}", count: int = _TOO_MANY) -> bytes:
-    """A body with ``count`` members, each built from its number in hexadecimal."""
+    """Return a body with ``count`` members, each with its number in hexadecimal."""
     return start + b",".join([member % b"%x" % number for number in range(count)]) + end
 
 
@@ -129,7 +129,7 @@ COUNTED: dict[str, tuple[str, bytes, str]] = {
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_number_of_members_is_checked_first(name: str) -> None:
-    """Members are only counted, whatever they contain."""
+    """Members are only counted, whatever their contents."""
     operation, body, most = COUNTED[name]
     calls: Counter[str] = Counter()
 
@@ -164,7 +164,7 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 class Other(threading.Thread):
-    """Another client that reads and writes continuously, and counts the responses."""
+    """Another client, which reads and writes continuously and counts the responses."""
 
     def __init__(self, server: Server) -> None:
         super().__init__()
@@ -212,7 +212,7 @@ def test_body_with_too_many_members_is_rejected(target: Server) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", pytest.param("deflate", marks=pytest.mark.nightly)])
-def test_unpacked_size_of_compressed_bodies_is_bounded(target: Server, encoding: str) -> None:
+def test_compressed_body_with_a_too_large_decompressed_size_is_rejected(target: Server, encoding: str) -> None:
     body = body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}", MEGABYTES // 2)
     pack = gzip.compress if encoding == "gzip" else zlib.compress
     with target.raw() as raw:
@@ -224,7 +224,7 @@ def test_unpacked_size_of_compressed_bodies_is_bounded(target: Server, encoding:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only glibc returns memory")
 def test_memory_is_released_after_large_bodies(tmp_path: Path) -> None:
-    """Three clients send 10 MB of large strings, three others a million numbers, three times each."""
+    """Three clients send 10 MB of large strings and three others send a million numbers, three times each."""
     items = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(number), "x": s("x" * 380_000)}}} for number in range(25)]
     large = request("BatchWriteItem", {"RequestItems": {TABLE: items}})
     many = request("PutItem", b'{"x":[' + b"1," * 990_000 + b"1]}")
@@ -250,7 +250,7 @@ def test_memory_is_released_after_large_bodies(tmp_path: Path) -> None:
 
 
 def test_large_valid_requests_succeed(target: Server) -> None:
-    """Few large values, and many small ones."""
+    """The requests have few large values, or many small values."""
     large = [{**KEY, "sk": s(f"large{number}"), "x": s("x" * 390_000)} for number in range(25)]
     many = {"x": {"L": [{"N": "1"}] * 40_000}, "y": {"M": {f"n{number}": s("é") for number in range(2000)}}}
     small = [{**KEY, "sk": s(f"small{number}"), **many} for number in range(8)]
@@ -279,8 +279,8 @@ def test_requests_of_one_connection_keep_their_order(target: Server) -> None:
         assert raw.answer().json() == {}
 
 
-def test_pipelined_requests_yield_to_other_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Responses to pipelined requests are in order."""
+def test_other_connections_are_served_between_pipelined_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Responses to pipelined requests are still in order."""
     now = 0.0
     asked: list[bytes] = []
 

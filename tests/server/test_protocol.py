@@ -1,4 +1,4 @@
-"""The protocol at the socket: HTTP, JSON 1.0, and DynamoDB's errors for invalid requests."""
+"""The protocol at the socket: HTTP, AWS JSON 1.0, and DynamoDB's errors for invalid requests."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_content_encoding_follows_accept_encoding(accepted: bytes, packing: byte
     assert answers.packing_of({b"accept-encoding": accepted}) == packing
 
 
-def test_other_methods_and_content_types_are_not_found(server: Server) -> None:
+def test_unsupported_methods_and_content_types_return_404(server: Server) -> None:
     with server.raw() as raw:
         health = raw.ask(request(None, b"", method="GET"))
         health.assert_sound()
@@ -162,8 +162,8 @@ def test_other_methods_and_content_types_are_not_found(server: Server) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/orders"])
-def test_response_to_head_has_no_body(server: Server, path: str) -> None:
-    """A body would be read as the start of the next response."""
+def test_response_to_a_head_request_has_no_body(server: Server, path: str) -> None:
+    """The client would read a body as the start of the next response."""
     sent = request(None, b"", method="HEAD").replace(b" / ", f" {path} ".encode(), 1)
     with server.raw() as raw:
         raw.send(sent + request("ListTables"))
@@ -262,7 +262,7 @@ def test_errors_have_dynamodbs_types_and_members(server: Server) -> None:
 LARGEST = 16 * 1024 * 1024
 
 
-def test_largest_body_is_16_mb(server: Server) -> None:
+def test_request_bodies_over_16_mb_are_rejected(server: Server) -> None:
     with server.raw() as raw:
         assert raw.ask(request("ListTables", b"{}" + b" " * (LARGEST - 2))).status == 200
     with server.raw() as raw:
@@ -276,7 +276,7 @@ def test_largest_body_is_16_mb(server: Server) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_client_can_read_the_rejection_of_a_large_body(server: Server, chunked: bool) -> None:
-    """It may read only after it has sent everything."""
+    """Some clients read the response only after they have sent the whole body."""
     with server.raw() as raw:
         if chunked:
             raw.send(request("ListTables", b"", content_length=None, transfer_encoding="chunked"))
@@ -289,7 +289,7 @@ def test_client_can_read_the_rejection_of_a_large_body(server: Server, chunked: 
         assert raw.ended()
 
 
-def test_endless_body_is_cut_off(server: Server) -> None:
+def test_connection_that_sends_an_endless_body_is_closed(server: Server) -> None:
     with server.raw() as raw:
         raw.send(request("ListTables", b"", content_length=None, transfer_encoding="chunked"))
         chunk = b"%x\r\n%s\r\n" % (1 << 20, b" " * (1 << 20))
@@ -304,7 +304,7 @@ def test_endless_body_is_cut_off(server: Server) -> None:
     assert server.memory_mb() < 400
 
 
-def test_largest_head_is_16_kb(server: Server) -> None:
+def test_request_headers_over_16_kb_are_rejected(server: Server) -> None:
     with server.raw() as raw:
         assert raw.ask(request("ListTables", x_more="y" * 15_000)).status == 200
         assert raw.ask(request("ListTables", x_more="y" * 17_000)).status == 400
@@ -342,7 +342,7 @@ def test_bodies_and_responses_can_be_compressed(server: Server, encoding: str) -
             assert (answer.status, answer.json()) == (500, {"__type": "com.amazon.coral.service#InternalFailure"})
 
 
-def test_invalid_http_is_rejected(server: Server) -> None:
+def test_invalid_http_requests_are_rejected(server: Server) -> None:
     for data in (
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GARBAGE\r\n\r\n",
@@ -360,7 +360,7 @@ def test_invalid_http_is_rejected(server: Server) -> None:
             assert raw.ended()
 
 
-def test_expect_continue_is_answered_before_the_body(server: Server) -> None:
+def test_expect_continue_gets_a_response_before_the_body(server: Server) -> None:
     body = b'{"TableName": "orders"}'
     complete = request("DescribeTable", body, expect="100-continue")
     with server.raw() as raw:
@@ -369,7 +369,7 @@ def test_expect_continue_is_answered_before_the_body(server: Server) -> None:
         assert raw.ask(body).json()["Table"]["TableName"] == TABLE
 
 
-def test_connection_closes_on_request(server: Server) -> None:
+def test_connection_is_closed_if_the_client_requests_it(server: Server) -> None:
     with server.raw() as raw:
         assert raw.ask(request("ListTables", connection="close")).status == 200
         assert raw.ended()
@@ -447,7 +447,7 @@ def test_response_has_exactly_the_expected_bytes(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("encoding", [b"gzip", b"deflate"])
 @pytest.mark.parametrize("size", [0, 1, 1023, 1024, 5000, 300_000])
-def test_unpacked_size_is_bounded(encoding: bytes, size: int) -> None:
+def test_decompressed_size_of_a_body_is_limited(encoding: bytes, size: int) -> None:
     body = random.Random(size).randbytes(size)
     sent = answers.packed(body, encoding)
     assert answers.unpacked(sent, encoding, size) == body
@@ -470,7 +470,7 @@ def test_first_of_two_accept_encoding_headers_is_used(server: Server) -> None:
         assert "content-encoding" not in raw.ask(both).headers
 
 
-def test_stream_record_names_the_region_of_the_signature(tmp_path: Path) -> None:
+def test_stream_record_contains_the_region_of_the_signature(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db")) as server:
         stream = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}
         arn = server.call("CreateTable", {**CREATE, **stream})["TableDescription"]["LatestStreamArn"]

@@ -1,4 +1,4 @@
-"""Several regions on one server, and a global table across them."""
+"""Several regions on one server, and a global table with replicas in these regions."""
 
 from __future__ import annotations
 

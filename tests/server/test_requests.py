@@ -1,4 +1,4 @@
-"""Requests without sockets: complete responses, computed in the event loop or in another thread."""
+"""Requests that are handled without sockets: complete responses, computed in the event loop or in another thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHANGING = re.compile(rb"date: .{29}|x-amzn-requestid: [0-9A-Z]{52}")
 
 
 def incoming(body: bytes = SCAN, method: bytes = b"POST", url: bytes = b"/", **headers: bytes | None) -> Incoming:
-    """A request with some headers replaced or removed."""
+    """Return a request with some headers replaced or removed."""
     usual: dict[str, bytes | None] = {
         "x-amz-target": b"DynamoDB_20120810.Scan",
         "content-type": b"application/x-amz-json-1.0",
@@ -57,7 +57,7 @@ def settings(**limits: int) -> Settings:
 
 
 def answer(handler: Service | Regional, request: Incoming) -> str:
-    """The only response, without its changing parts. Checks its checksum."""
+    """Return the only response, without the parts that vary, after checking its checksum."""
     replies: list[bytes] = []
     handler.handle(request, replies.append)
     (reply,) = replies
@@ -71,7 +71,7 @@ def answer(handler: Service | Regional, request: Incoming) -> str:
 
 
 class KeptWrites(Inline):
-    """Accepts writes and completes them when the test does."""
+    """Accepts writes, and keeps them until the test completes them."""
 
     def __init__(self) -> None:
         self.done: list[Written] = []
@@ -97,7 +97,7 @@ class KeptWork(AtOnce):
 def test_requests_over_the_buffer_limit_are_rejected(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, kind: str, origin: bytes | None
 ) -> None:
-    """A request that exactly fits is accepted."""
+    """A request that fits exactly is accepted."""
     body = PUT if kind == "written" else SCAN
     name = {"written": "PutItem", "changed": "UpdateTable", "large": "Scan"}[kind]
     if kind == "large":
@@ -131,7 +131,7 @@ def test_requests_over_the_buffer_limit_are_rejected(
     ],
 )
 @pytest.mark.parametrize("large", [False, True])
-def test_failures_are_reported_and_logged(
+def test_unexpected_errors_are_reported_and_logged(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, message: str,
     logged: list[tuple[str, bool]], large: bool,
 ) -> None:  # fmt: skip
@@ -159,7 +159,7 @@ def test_failures_are_reported_and_logged(
 def test_large_responses_are_compressed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, size: int, in_thread: bool
 ) -> None:
-    """Small ones are compressed in the event loop, large ones in a thread. ``size`` is the size of the response."""
+    """Small responses are compressed in the event loop, large ones in a thread. ``size`` is in bytes."""
     empty = len(b'{"Items":[{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"S":""}}],"Count":1,"ScannedCount":1}')
     item = {"pk": s("a"), "sk": s("1"), "x": s("x" * (size - empty))}
     engine.call("PutItem", {"TableName": TABLE, "Item": item})
@@ -179,7 +179,7 @@ def test_large_responses_are_compressed(
 
 
 class Counted(AtOnce):
-    """Runs work directly, and counts it."""
+    """Runs work immediately, and counts it."""
 
     count = 0
 
@@ -189,7 +189,7 @@ class Counted(AtOnce):
 
 
 def test_writes_run_directly_when_the_writer_thread_is_idle(engine: Engine) -> None:
-    """With one client, the thread is used only for work that takes long."""
+    """With only one client, the thread is used only for work that takes a long time."""
 
     async def run() -> list[list[str]]:
         alone = [False]

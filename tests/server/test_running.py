@@ -1,4 +1,4 @@
-"""Startup and shutdown, many and slow clients, and the command line."""
+"""Startup, shutdown, many and slow clients, and the command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("1")}}
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 3])
-def test_command_serves_until_a_signal_and_keeps_its_data(tmp_path: Path, number: int, workers: int) -> None:
+def test_serve_command_runs_until_a_signal_and_keeps_its_data(tmp_path: Path, number: int, workers: int) -> None:
     db = str(tmp_path / "store.db")
     with started([*CLI, "--db", db, "--port", "0", "--workers", str(workers)]) as server:
         server.call("CreateTable", CREATE)
@@ -59,7 +59,7 @@ serve(Settings(port=0, db={db!r}, workers=3), lambda port: print(port, flush=Tru
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
 def test_signal_during_startup_ends_all_workers(tmp_path: Path, number: int) -> None:
-    """A newly forked worker still has its parent's signal handlers."""
+    """A worker that was just forked still has its parent's signal handlers."""
     with started([sys.executable, "-c", SLOW_FORKS.format(db=str(tmp_path / "store.db"))]) as server:
         assert server.end(number) == (0, "")
 
@@ -184,7 +184,7 @@ def test_client_that_does_not_read_is_disconnected() -> None:
         assert server.call("GetItem", KEY)["Item"]["pk"] == s("a")
 
 
-def test_connections_and_bodies_over_the_limits_are_rejected() -> None:
+def test_connections_and_request_bodies_over_the_limits_are_rejected() -> None:
     with serving(":memory:", limits={"connections_max": 3, "buffered_bytes_max": 100_000}) as server:
         raw, two = server.raw(), server.raw()
         assert raw.ask(request("ListTables")).status == 200

@@ -1,6 +1,6 @@
-"""Other SDKs in a separate environment, since they pin older versions of boto3's dependencies.
+"""Other SDKs in a separate environment, because they require older versions of boto3's dependencies.
 
-``make sdks`` creates it; ``KEYPLAN_SDKS`` is its folder.
+``make sdks`` creates the environment; ``KEYPLAN_SDKS`` is its folder.
 """
 
 from __future__ import annotations

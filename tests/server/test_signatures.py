@@ -1,4 +1,4 @@
-"""Signature Version 4: botocore signs, the server verifies and rejects with DynamoDB's messages."""
+"""Signature Version 4: botocore signs, and the server verifies or rejects with DynamoDB's messages."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ BODY = b'{"TableName": "orders"}'
 
 
 def clock() -> datetime:
-    """The time that botocore signs at."""
+    """The time at which botocore signs."""
     return datetime.now(UTC)
 
 
 def signed(
     body: bytes = BODY, secret: str = SECRET, token: str | None = None, region: str = "eu-west-1"
 ) -> dict[str, str]:
-    """The headers of a signed request, with names in lower case."""
+    """Return the headers of a signed request, with names in lowercase."""
     headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
     made = AWSRequest("POST", "http://localhost:8000/", headers=headers, data=body)
     SigV4Auth(Credentials(ID, secret, token), "dynamodb", region).add_auth(made)
@@ -69,7 +69,7 @@ def test_queries_and_spaces_in_headers_are_canonicalized() -> None:
     Verifier({ID: SECRET}, clock).verify("POST", "/?b=2&a=x%20y&a=", headers, BODY)
 
 
-def test_changed_requests_are_rejected() -> None:
+def test_requests_changed_after_signing_are_rejected() -> None:
     verify(signed())
     wrong = ("InvalidSignatureException", MISMATCH)
     assert refusal(signed(), b"{}") == wrong
@@ -92,7 +92,7 @@ def test_unknown_or_missing_credentials_are_rejected() -> None:
 
 
 @pytest.mark.parametrize("minutes", [-14, 14])
-def test_clocks_may_differ_by_15_minutes(minutes: int) -> None:
+def test_clocks_of_client_and_server_may_differ_by_15_minutes(minutes: int) -> None:
     headers = signed()
     verify(headers, now=sent_at(headers) + timedelta(minutes=minutes))
 
@@ -122,7 +122,7 @@ def changed(old: str, new: str) -> dict[str, str]:
     return {**headers, "authorization": headers["authorization"].replace(old, new)}
 
 
-def test_malformed_headers_are_rejected() -> None:
+def test_malformed_authorization_headers_are_rejected() -> None:
     day = signed()["x-amz-date"][:8]
     incomplete = "IncompleteSignatureException"
     invalid = "InvalidSignatureException"
@@ -167,7 +167,7 @@ def test_malformed_headers_are_rejected() -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=30))
-def test_random_headers_are_rejected(authorization: str, date: str) -> None:
+def test_random_authorization_headers_are_rejected(authorization: str, date: str) -> None:
     refusal({"authorization": "AWS4-HMAC-SHA256 " + authorization, "x-amz-date": date})
     refusal({**signed(), "authorization": "AWS4-" + authorization})
 
@@ -183,14 +183,14 @@ def test_host_can_be_signed_without_its_port() -> None:
 
 
 class _BodySigner(SigV4QueryAuth):  # type: ignore[misc] # botocore has no types
-    """Signs the body, which botocore would move into the query."""
+    """A signer that signs the body, which botocore would move into the query string."""
 
     def payload(self, request: Any) -> str:
         return sha256(BODY).hexdigest()
 
 
 def query_signed(expires_s: int = 3600) -> tuple[str, dict[str, str]]:
-    """The URL and headers of a request signed in its query."""
+    """Return the URL and headers of a request that is signed in its query string."""
     headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
     made = AWSRequest("POST", "http://localhost:8000/", headers=headers)
     _BodySigner(Credentials(ID, SECRET), "dynamodb", "eu-west-1", expires_s).add_auth(made)
@@ -200,7 +200,7 @@ def query_signed(expires_s: int = 3600) -> tuple[str, dict[str, str]]:
     }
 
 
-def test_query_signature_is_accepted() -> None:
+def test_signature_in_the_query_string_is_accepted() -> None:
     url, headers = query_signed()
     verifier = Verifier({ID: SECRET}, clock)
 
@@ -224,8 +224,8 @@ def test_query_signature_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("expires_s", [1, 900, 604_800])
-def test_query_signature_expires_after_15_minutes(expires_s: int) -> None:
-    """Only S3 checks X-Amz-Expires; STS, IoT and others ignore it (aws-sdk-go issues 2167 and 2304)."""
+def test_signature_in_the_query_string_expires_after_15_minutes(expires_s: int) -> None:
+    """Only S3 checks X-Amz-Expires; STS, IoT and other services ignore it (aws-sdk-go issues 2167 and 2304)."""
     url, headers = query_signed(expires_s)
     assert f"X-Amz-Expires={expires_s}&" in url
     Verifier({ID: SECRET}, lambda: clock() + timedelta(minutes=14)).verify("POST", url, headers, BODY)
@@ -233,7 +233,7 @@ def test_query_signature_expires_after_15_minutes(expires_s: int) -> None:
         Verifier({ID: SECRET}, lambda: clock() + timedelta(minutes=16)).verify("POST", url, headers, BODY)
 
 
-def test_query_signature_selects_the_region() -> None:
+def test_signature_in_the_query_string_selects_the_region() -> None:
     url, headers = query_signed()
     regions: list[str] = []
 

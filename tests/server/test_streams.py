@@ -1,4 +1,4 @@
-"""Streams over HTTP: with boto3 and several workers, across shard splits and kills."""
+"""Streams over HTTP, with boto3 and several workers, across shard splits and killed servers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def clients(server: Server, secret: str = "secret") -> tuple[Any, Any]:
 
 
 def caller(server: Server) -> Callable[[str, dict[str, Any]], dict[str, Any]]:
-    """Return a function that calls both APIs over one connection."""
+    """Return a function that calls both APIs (DynamoDB and DynamoDB Streams) over one connection."""
     raw = server.raw()
 
     def call(operation: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def values_by_key(records: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def test_documentation_example_reads_all_changes(tmp_path: Path) -> None:
-    """It uses boto3 with an access key, on a server with two workers."""
+    """The example uses boto3 with an access key, on a server with two workers."""
     (program,) = [each for each in programs_of(PAGE) if any("dynamodbstreams" in step[1] for step in each.steps)]
     names: dict[str, Any] = {}
     for _, code, _ in program.steps:
@@ -83,7 +83,7 @@ def test_documentation_example_reads_all_changes(tmp_path: Path) -> None:
 
 
 class Client(threading.Thread):
-    """Increments the values of its own keys until the connection breaks."""
+    """A client that increments the values of its own keys until the connection breaks."""
 
     def __init__(self, server: Server, name: str, seed: int, values: dict[str, int]) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class Client(threading.Thread):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("workers", [1, 2])
-def test_killed_server_has_recorded_acknowledged_writes(tmp_path: Path, workers: int) -> None:
+def test_killed_server_has_recorded_all_acknowledged_writes_in_the_stream(tmp_path: Path, workers: int) -> None:
     db = str(tmp_path / "store.db")
     options = {"shard_records": 40, "sync": "normal"}
     checkpoints = Checkpoints()

@@ -1,4 +1,4 @@
-"""Simulated throttling and index lag, as an SDK sees them."""
+"""Simulated throttling and index lag, as seen by an SDK."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_sdk_reports_throttling(tmp_path: Path) -> None:
         assert "TableWriteKeyRangeThroughputExceeded" in reasons
 
 
-def test_index_lag_delays_queries(tmp_path: Path) -> None:
+def test_index_lag_delays_the_visibility_of_writes_in_queries(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db"), index_lag_ms=600_000) as server:
         server.call("CreateTable", CREATE)
         server.call("PutItem", {"TableName": TABLE, "Item": ITEM})

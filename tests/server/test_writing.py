@@ -36,7 +36,7 @@ ONLY_NEW = {"ConditionExpression": "attribute_not_exists(pk)"}
 
 
 @pytest.mark.parametrize("place", ["file", ":memory:"])
-def test_failed_write_does_not_undo_others(tmp_path: Path, place: str) -> None:
+def test_failed_write_does_not_undo_other_writes_in_the_group(tmp_path: Path, place: str) -> None:
     with Engine.open(tmp_path / "store.db" if place == "file" else place) as engine:
         engine.call("CreateTable", CREATE)
         writes = [{"Put": put("3")[1]}, {"Put": put("1", **ONLY_NEW)[1]}]
@@ -65,7 +65,7 @@ def test_failed_write_does_not_undo_others(tmp_path: Path, place: str) -> None:
         assert engine.check() == []
 
 
-def test_writes_share_one_commit(tmp_path: Path) -> None:
+def test_concurrent_writes_share_one_commit(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "store.db") as engine:
         engine.call("CreateTable", CREATE)
         engine.call(*put("0"))
@@ -78,7 +78,7 @@ def test_writes_share_one_commit(tmp_path: Path) -> None:
         assert engine.statements - before == 2 + 10 * alone
 
 
-def test_group_commit_notices_a_changed_table(tmp_path: Path) -> None:
+def test_group_commit_detects_a_changed_table_definition(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         engine.call("CreateTable", CREATE)
@@ -89,7 +89,7 @@ def test_group_commit_notices_a_changed_table(tmp_path: Path) -> None:
         assert engine.check() == []
 
 
-def test_failed_commit_writes_nothing(tmp_path: Path) -> None:
+def test_failed_commit_stores_no_write_of_the_group(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path, busy_timeout_s=0.05) as other:
         engine.call("CreateTable", CREATE)
@@ -111,7 +111,7 @@ def test_failed_commit_writes_nothing(tmp_path: Path) -> None:
         assert sorts(engine) == []
 
 
-def test_writer_thread_keeps_the_order(tmp_path: Path) -> None:
+def test_writer_thread_keeps_the_order_of_writes(tmp_path: Path) -> None:
     async def run(engine: Engine) -> list[Any]:
         loop = asyncio.get_running_loop()
         writing = WriterThread(engine, loop)
@@ -148,7 +148,7 @@ def incoming(name: str, params: Any) -> Incoming:
 
 
 def test_index_creation_does_not_block_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index is filled while a write and a read are handled."""
+    """A write and a read are handled while an index is filled."""
     others = threading.Event()
     monkeypatch.setattr(effort, "PIECE_ROWS", 2)
     monkeypatch.setattr(Storage, "let_others_in", lambda _: others.wait(PATIENCE_S))
@@ -188,7 +188,7 @@ KEYED = {"KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a"
 
 
 def test_conditional_writes_on_several_workers_are_serializable(tmp_path: Path) -> None:
-    """Clients increment by compare-and-set: each acknowledged step is one higher."""
+    """Clients increment a counter by compare-and-set: each acknowledged value is one higher."""
     steps: list[int] = []
     lock = threading.Lock()
     with serving(str(tmp_path / "store.db"), workers=2) as server:

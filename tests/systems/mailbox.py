@@ -1,4 +1,4 @@
-"""Mail sent by a site under test."""
+"""A mailbox that records the emails that a tested site sends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Letter(NamedTuple):
-    """One message."""
+    """One email."""
 
     to: str
     subject: str
@@ -16,23 +16,23 @@ class Letter(NamedTuple):
 
     @property
     def link(self) -> str:
-        """The path of its link."""
+        """The path of the link in the email."""
         match = re.search(r"http://testserver(/\S+)", self.text)
         assert match is not None
         return match[1]
 
     @property
     def token(self) -> str:
-        """The token in its link."""
+        """The token in the link."""
         return self.link.partition("token=")[2].partition("&")[0]
 
 
 @dataclass
 class Box:
-    """Records mail instead of sending it."""
+    """Records emails instead of sending them."""
 
     letters: list[Letter] = field(default_factory=list[Letter])
 
     def send(self, to: str, subject: str, text: str) -> None:
-        """Record a message."""
+        """Record an email."""
         self.letters.append(Letter(to, subject, text))

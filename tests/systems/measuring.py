@@ -25,20 +25,20 @@ READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
 
 
 def add_others(design: Design, count: int, made: Callable[[int], Sequence[Entity]]) -> None:
-    """Put foreign items into a store: ``made`` returns the items for a number."""
+    """Put items unrelated to the sample into a store: ``made`` returns the items for each number."""
     if count:
         each = len(made(0))
         design.batch(Put(item) for number in range(count // each) for item in made(number))
 
 
 def text_of(package: ModuleType) -> str:
-    """The README of a system."""
+    """The README of a system, as text."""
     assert package.__file__ is not None
     return (Path(package.__file__).parent / "README.md").read_text(encoding="utf-8")
 
 
 def rows_of(text: str, heading: str) -> list[list[str]]:
-    """The rows of a section's tables, as cells without code markup; the header row is first."""
+    """The rows of a section's tables, as lists of cells without code markup. The header row is first."""
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [
         [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
@@ -58,7 +58,7 @@ def measured(design: Design, call: Callable[[], object]) -> tuple[str, str]:
 
 
 def cost(recorder: Recorder) -> tuple[str, str]:
-    """The recorded costs as text."""
+    """The recorded requests and units, as text."""
     names: list[str] = []
     units: dict[str, float] = {}
     for operation, parameters, response in recorder.made:
@@ -75,8 +75,8 @@ def cost(recorder: Recorder) -> tuple[str, str]:
 def check_rows(
     design: Design, text: str, heading: str, calls: Mapping[str, Callable[[], object]], more: Mapping[str, Any] = {}
 ) -> None:
-    """Each row of the section's table has the cost of its pattern, and each pattern has a row: id, pattern, requests,
-    units, and other cells.
+    """Check that each row of the section's table has the cost of its pattern, and that each pattern has a row: id,
+    pattern, requests, units, and other cells.
     """
     shown = {row[0]: (row[1].partition("(")[0], row[2], row[3]) for row in rows_of(text, heading)[1:]}
     patterns = {pattern.id: name for name, pattern in design.compiled.patterns.items()}
@@ -102,7 +102,7 @@ def session_calls(design: Any) -> dict[str, Callable[[], object]]:
 
 
 def name_of(design: type[Design], identity: str) -> str:
-    """The name of the read with this id."""
+    """The name of the read pattern with this id."""
     return next(pattern.name for pattern in design.compiled.reads.values() if pattern.id == identity)
 
 

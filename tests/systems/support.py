@@ -39,7 +39,7 @@ def silent(done: int, total: int | None) -> None:
 
 @dataclass
 class Recorder:
-    """Forwards requests and records them with their responses. ``before`` may raise."""
+    """A transport that forwards requests and records them with their responses. ``before`` may raise an error."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Recorder:
 
     @property
     def units(self) -> float:
-        """Capacity units of all requests: read units of reads, write units of writes."""
+        """The capacity units of all requests: read units of reads, write units of writes."""
         number = 0.0
         for _, _, response in self.made:
             consumed = response.get("ConsumedCapacity") or []
@@ -88,7 +88,7 @@ def recorded(design: Design) -> Recorder:
 
 
 def stored(design: Design) -> list[dict[str, Any]]:
-    """Every stored item of the table; this read isn't recorded."""
+    """Every stored item of the table. This read isn't recorded."""
     transport = design.store.transport
     while isinstance(transport, Recorder):
         transport = transport.inner
@@ -118,7 +118,7 @@ def all_pages(ask: Callable[..., Page[Any]], *arguments: Any, limit: int = 50, *
 
 
 def open_on(design: type[D], store: str, folder: Path) -> D:
-    """The design on an empty store with this name; the test is skipped if it isn't available."""
+    """Open the design on an empty store with this name. The test is skipped if the store isn't available."""
     if store == "memory":
         return design.open(":memory:", secret="s")
     if store == "file":
@@ -134,8 +134,8 @@ _app = lru_cache(maxsize=1)(app)  # created once for the many reads of one desig
 
 
 def alike_in_every_way(design: Design, path: Path, name: str, given: dict[str, Any]) -> Any:
-    """Run one read in every interface, check that the results are equal, and return it as JSON data. ``path`` is the
-    store's file.
+    """Run one read in every interface, check that the results are equal, and return the result as JSON data. ``path``
+    is the store's file.
     """
     bound = getattr(design, name)
     answer = bound(**given)

@@ -1,4 +1,4 @@
-"""Strings of one repeated token: the work of every function that reads user text is linear."""
+"""Strings that repeat one token: every function that reads user text takes time linear in the length."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def rows_of(path: Path) -> list[object]:
 
 
 def functions(folder: Path) -> dict[str, Callable[[str], object]]:
-    """Functions that read user text: posts, excerpts, headings, search, imports, bibliographies, links, feeds."""
+    """Functions that read user text: posts, excerpts, headings, search, imports, bibliographies and links."""
     site = SiteFolder(folder)
     links, search = Links(site, {"a.md": "/posts/a"}, {}, lambda _: None), Search(None)
     return {
@@ -211,7 +211,7 @@ def lines_run(call: Callable[[str], object], text: str) -> int:
 
 
 @pytest.mark.parametrize("mark", (*FEW, *MORE) if os.environ.get("KEYPLAN_NIGHTLY") else FEW)
-def test_work_is_linear_in_the_length(mark: str, tmp_path: Path) -> None:
+def test_the_number_of_executed_lines_is_linear_in_the_length(mark: str, tmp_path: Path) -> None:
     size = 1_500
     grown: dict[str, float] = {}
     for name, call in functions(tmp_path).items():
@@ -224,8 +224,8 @@ def test_work_is_linear_in_the_length(mark: str, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("mark", FEW)
-def test_large_texts_are_read(mark: str, tmp_path: Path, record_property: Callable[..., None]) -> None:
-    """400,000 characters. The time is recorded, not checked."""
+def test_functions_accept_very_large_texts(mark: str, tmp_path: Path, record_property: Callable[..., None]) -> None:
+    """The texts have 400,000 characters. The time is recorded, but not checked."""
     text = (mark * 400_000)[:400_000]
     start = time.process_time()
     for name, call in functions(tmp_path).items():
@@ -244,11 +244,11 @@ def test_large_texts_are_read(mark: str, tmp_path: Path, record_property: Callab
         ("A note with <b>HTML</b>", "A note with HTML"),
     ],
 )
-def test_an_excerpt_has_no_markup(text: str, plain: str) -> None:
+def test_an_excerpt_contains_no_markup(text: str, plain: str) -> None:
     assert first_paragraph(text) == plain
 
 
-def test_search_words_contain_no_urls_and_no_html() -> None:
+def test_indexed_search_words_contain_no_urls_and_no_html() -> None:
     text = 'See [the *docs*](https://a.example/x "t") at https://b.example, <a href="c">here</a>: 1 < 2 `code`'
     assert words.plain_words(text).split() == ["See", "the", "docs", '"t"', "at", "here", ":", "1", "<", "2", "code"]
 

@@ -1,4 +1,4 @@
-"""Randomly damaged files: a loader reports what it can't read, and raises nothing."""
+"""Randomly damaged files: a loader reports what it can't read, and raises no error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PIECES = [
 
 
 def damaged(text: str, chance: random.Random) -> bytes:
-    """The text after random damage."""
+    """Return the text after random damage."""
     data = bytearray(text.encode())
     for _ in range(chance.randrange(1, 12)):
         at = chance.randrange(len(data) + 1)
@@ -47,7 +47,7 @@ def damaged(text: str, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("seed", range(5))
-def test_damaged_files_raise_no_error(name: str, seed: int, tmp_path: Path) -> None:
+def test_importing_randomly_damaged_files_raises_no_error(name: str, seed: int, tmp_path: Path) -> None:
     which, text = FILES[name]
     result = system(which)
     load: Callable[[Any, Path, Any], Any] = result.load

@@ -1,4 +1,4 @@
-"""The five designs: each supports its published access patterns without a scan, with the results of a brute-force
+"""The five designs: each supports its published access patterns without scans, and returns the results of a brute-force
 filter.
 """
 
@@ -42,14 +42,14 @@ def test_every_published_access_pattern_is_implemented(design: type[Design]) -> 
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_no_pattern_scans(design: type[Design]) -> None:
+def test_no_access_pattern_scans_the_table(design: type[Design]) -> None:
     assert not [pattern.name for pattern in design.compiled.reads.values() if isinstance(pattern.plan, ScanPlan)]
 
 
 @pytest.mark.parametrize(
     "design", [pytest.param(design, marks=() if design is Cms else pytest.mark.nightly) for design in DESIGNS]
 )
-def test_results_equal_a_brute_force_filter(design: type[Design]) -> None:
+def test_every_read_of_a_system_equals_a_brute_force_filter(design: type[Design]) -> None:
     stores = examples(4 if design is Shop else 10, 80)  # rare writes get more examples
     report = verify(design, stores=stores, seed=seed(20261121), strategies=STRATEGIES.get(design))
     assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")

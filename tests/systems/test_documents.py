@@ -1,4 +1,4 @@
-"""The tables in systems/README.md name existing patterns, pages and tests."""
+"""The tables in systems/README.md name patterns, pages and tests that exist."""
 
 from __future__ import annotations
 

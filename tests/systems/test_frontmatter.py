@@ -1,4 +1,4 @@
-"""Front matter in YAML and TOML, and its errors with their lines."""
+"""Front matter in YAML and TOML, and errors with line numbers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_toml_front_matter_is_parsed() -> None:
         ("---\n2013: x\n---\n", {"2013": "x"}, ""),
     ],
 )
-def test_front_matter_ends_at_its_delimiter(text: str, fields: dict[str, object], body: str) -> None:
+def test_front_matter_ends_at_its_closing_delimiter(text: str, fields: dict[str, object], body: str) -> None:
     matter = read_front_matter(text)
     assert (matter.fields, matter.body) == (fields, body)
 
@@ -54,7 +54,7 @@ def test_front_matter_ends_at_its_delimiter(text: str, fields: dict[str, object]
         "{}\nText",
     ],
 )
-def test_texts_without_front_matter(text: str) -> None:
+def test_texts_without_front_matter_are_read_unchanged(text: str) -> None:
     assert split_front_matter(text) is None
     assert read_front_matter(text) == ({}, text)
 
@@ -91,6 +91,6 @@ def test_byte_order_marks_and_encodings_are_recognized() -> None:
 
 
 @pytest.mark.parametrize("number", ["9223372036854775808", "59" + ":59" * 10_000])
-def test_integers_that_are_too_large_are_texts(number: str) -> None:
-    """Python raises ValueError when it formats an integer of more than 4,300 digits."""
+def test_integers_that_are_too_large_are_read_as_strings(number: str) -> None:
+    """Python raises ValueError when it converts an integer of more than 4,300 digits to a string."""
     assert read_front_matter(f"---\ntitle: {number}\n---\n").fields == {"title": number}

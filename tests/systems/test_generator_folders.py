@@ -1,4 +1,4 @@
-"""Folders of site generators: every text and paragraph is imported, or its omission is reported."""
+"""Folders of static site generators: every text and paragraph is imported, or its omission is reported."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 
 
 def imported(folder: Path) -> tuple[LoadReport, dict[str, str], Counter[str]]:
-    """The report of an import into the blog, the texts by title, and the number of posts by status."""
+    """The report of an import into the blog, the texts by title, and the number of posts for each status."""
     with Blog.open(":memory:") as blog:
         report = system("blog").load(blog, folder, silent)
         texts = {content.post_id: content.content for content in items_of(blog, PostContent)}
@@ -171,8 +171,8 @@ _TAGS = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 
 
 def lost_lines(folder: Path, texts: dict[str, str], report: LoadReport) -> list[tuple[str, str]]:
-    """Lines of the folder's texts without tags, links and HTML that are in no imported text, unless the report names
-    their file as not imported.
+    """Lines of the folder's texts, without tags, links and HTML, that aren't in any imported text, unless the report
+    lists their file as not imported.
     """
     kept = {line.partition(" {#")[0].strip() for text in texts.values() for line in text.split("\n")}
     kept |= {f"# {title.partition('/')[0]}" for title in texts}
@@ -195,7 +195,7 @@ def reported(report: LoadReport) -> set[tuple[str, str]]:
 
 
 def shown_tags(text: str) -> list[str]:
-    """Template tags on a post's page, outside of code."""
+    """The template tags on the page of a post, outside of code."""
     page = re.sub(r"<(pre|code)\b.*?</\1>", "", render_markdown(text), flags=re.DOTALL)
     return re.findall(r"\{\{[<%]?[^}]{0,40}|\{%[^}]{0,40}|\{:[^}]{0,40}", page)
 

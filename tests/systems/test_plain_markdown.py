@@ -1,4 +1,4 @@
-"""Markdown of site generators as plain Markdown: links, images and code are kept, other tags are placeholders."""
+"""Conversion of site generators' Markdown: links, images and code are kept, other tags are placeholders."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ CONVERTED = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_other_texts_are_unchanged(name: str) -> None:
+def test_texts_without_template_tags_are_unchanged(name: str) -> None:
     plain = plain_markdown(KEPT[name])
     assert (plain.text, plain.removed) == (KEPT[name], {})
 
 
 @pytest.mark.parametrize(("source", "expected"), CONVERTED.items())
-def test_tags_become_markdown_or_placeholders(source: str, expected: str) -> None:
+def test_template_tags_become_markdown_or_placeholders(source: str, expected: str) -> None:
     assert plain_markdown(source).text == expected
 
 
-def test_removed_tags_are_counted_by_kind_and_name() -> None:
+def test_removed_template_tags_are_counted_by_kind_and_name() -> None:
     plain = plain_markdown("{{< a >}}{{< a 1 >}}{% b %} {{ c.d }}\n\n*g*{: .h}{# i #} [[j]] `[[k]]` [[l]](m)")
     assert {kind: dict(names) for kind, names in plain.removed.items()} == {
         "template tags": {"a": 2, "b": 1},
@@ -55,7 +55,7 @@ def test_removed_tags_are_counted_by_kind_and_name() -> None:
     }
 
 
-def test_urls_are_returned_once_in_order() -> None:
+def test_urls_in_a_text_are_returned_once_in_order() -> None:
     seen: list[tuple[str, bool]] = []
 
     def address(given: str, is_picture: bool) -> str:

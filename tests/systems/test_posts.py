@@ -1,4 +1,4 @@
-"""Post files of a folder, and the meaning of their names and fields."""
+"""The post files in a folder, and the meaning of their names and front matter fields."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_jekylls_file_names_are_parsed(tmp_path: Path) -> None:
         ("2024-01-05.md", "2024-01-05"),
     ],
 )
-def test_the_slug_is_made_from_the_file_name(tmp_path: Path, name: str, slug: str) -> None:
+def test_the_slug_is_generated_from_the_file_name(tmp_path: Path, name: str, slug: str) -> None:
     assert read(tmp_path, name, "---\n---\n").slug == slug
 
 
@@ -61,7 +61,7 @@ def test_the_slug_is_made_from_the_file_name(tmp_path: Path, name: str, slug: st
         ("permalink: /", "post"),
     ],
 )
-def test_fields_set_the_slug(tmp_path: Path, fields: str, slug: str) -> None:
+def test_front_matter_fields_set_the_slug(tmp_path: Path, fields: str, slug: str) -> None:
     assert with_fields(tmp_path, fields).slug == slug
 
 
@@ -104,13 +104,13 @@ def test_dates_of_posts_are_read(tmp_path: Path, date: str, expected: datetime) 
     "date",
     ["soon", "2013-13-45", "2013-05-06 25:00", "20130506", "2013-05-06 02:12 Mars", "06.05.2013", "[1]", "{a: b}"],
 )
-def test_invalid_dates_are_errors(tmp_path: Path, date: str) -> None:
+def test_invalid_dates_are_reported(tmp_path: Path, date: str) -> None:
     with pytest.raises(FrontMatterError, match=r"date is .* isn't a date"):
         with_fields(tmp_path, f"title: A\ndate: {date}")
 
 
 def test_nested_lists_are_not_expanded(tmp_path: Path) -> None:
-    """40 lists, each containing the previous one twice, would expand to 2**40 strings."""
+    """If each of 40 lists contains the previous one twice, they would expand to 2**40 strings."""
     doubled = "\n".join(f"k{number}: &k{number} [*k{number - 1}, *k{number - 1}]" for number in range(1, 40))
     fields = f"k0: &k0 [x]\n{doubled}\ntags: *k39\nauthor: *k39\ntitle: *k39\nslug: *k39"
     post = with_fields(tmp_path, fields)
@@ -119,7 +119,7 @@ def test_nested_lists_are_not_expanded(tmp_path: Path) -> None:
         with_fields(tmp_path, f"{fields}\ndate: *k39")
 
 
-def test_fields_override_the_file_name(tmp_path: Path) -> None:
+def test_a_front_matter_date_overrides_the_date_in_the_file_name(tmp_path: Path) -> None:
     post = read(tmp_path, "2013-05-06-a.md", "---\ndate: 2014-01-01\n---\n")
     assert post.date == datetime(2014, 1, 1, tzinfo=UTC)
     hugo = read(tmp_path, "b.md", "+++\npublishDate = 2014-01-01T10:00:00+01:00\n+++\n")
@@ -143,7 +143,7 @@ def test_fields_override_the_file_name(tmp_path: Path) -> None:
         ("_drafts/a.md", "a: 1", True),
     ],
 )
-def test_fields_mark_drafts(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
+def test_front_matter_fields_mark_drafts(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
     assert read(tmp_path, name, f"---\n{fields}\n---\nText.\n").draft is draft
 
 
@@ -250,7 +250,7 @@ def test_special_files_are_not_opened(tmp_path: Path) -> None:
         read_post(tmp_path, tmp_path / "missing.md")
 
 
-def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
+def test_reading_a_missing_folder_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="does not exist"):
         find_posts(tmp_path / "missing")
     (tmp_path / "file").write_text("")
@@ -263,7 +263,7 @@ def test_a_truncated_character_is_reported(tmp_path: Path) -> None:
         with_fields(tmp_path, 'title: "\\ud800"')
 
 
-def test_ids_of_posts_are_stable() -> None:
+def test_ids_of_posts_are_the_same_for_each_import() -> None:
     moment = datetime(2016, 7, 30, 23, 54, 10, 259000, tzinfo=UTC)
     made = stable_id("a.md", moment)
     assert made.startswith("01ARZ3NDEK")  # the timestamp of the example in the ULID specification
@@ -281,7 +281,7 @@ def test_ids_of_posts_are_stable() -> None:
 # Texts without front matter
 
 
-def test_documentation_needs_no_front_matter(tmp_path: Path) -> None:
+def test_documentation_files_require_no_front_matter(tmp_path: Path) -> None:
     post = read(tmp_path, "usage.md", "\n# How to use it\n\nText.\n")
     assert (post.title, post.slug, post.body) == ("How to use it", "usage", "Text.\n")
     badges = read(tmp_path, "badges.md", "[badge]\n\n# `use` it {: #x }\n\nText.\n")
@@ -322,7 +322,7 @@ def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fields", ["tags: [a, '']", "tags: [a, [b]]", "tags: [a, null]", "authors: [a, {}]"])
-def test_unusable_entries_of_lists_are_reported(tmp_path: Path, fields: str) -> None:
+def test_empty_or_nested_entries_of_lists_are_reported(tmp_path: Path, fields: str) -> None:
     (said,) = with_fields(tmp_path, fields).said
     assert said[0] == f"lists of {fields.partition(':')[0]} with empty or nested entries, skipped"
     assert with_fields(tmp_path, "tags: a, ,b\nauthors:").said == ()

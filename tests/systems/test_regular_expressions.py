@@ -1,4 +1,4 @@
-"""Every regular expression applied to stored or posted text is listed with the reason why it is linear."""
+"""Every regular expression that is applied to user text is listed, with the reason why it is linear."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "spli
 
 
 def expressions(path: Path) -> Iterator[str]:
-    """The expressions of a module: arguments of ``re``'s functions and of pydantic's ``pattern=``."""
+    """The regular expressions in a module: arguments of ``re``'s functions and of pydantic's ``pattern=``."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue
@@ -125,11 +125,11 @@ TOKENIZERS = {
 """Patterns that match one token at a place, with possessive repeats or classes that exclude each other."""
 
 
-def test_every_expression_is_reviewed() -> None:
+def test_every_regular_expression_is_reviewed() -> None:
     in_code = {(path, pattern) for path, patterns in found().items() if path not in TOKENIZERS for pattern in patterns}
     reviewed = set[str]().union(*REVIEWED.values())
     assert {(path, pattern) for path, pattern in in_code if pattern not in reviewed} == set()
 
 
-def test_expressions_of_tokenizers_are_reviewed() -> None:
+def test_regular_expressions_of_tokenizers_are_reviewed() -> None:
     assert {path: len(found().get(path, ())) for path in TOKENIZERS} == TOKENIZERS

@@ -1,4 +1,4 @@
-"""Larger samples have more users and other entities, and every referenced user exists."""
+"""Larger samples have more users and more of the other entities, and every user that items refer to exists."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SMALL, LARGE = 1_000, 100_000
 AT = now()
 
 
-def test_larger_samples_have_more_users_and_other_entities() -> None:
+def test_larger_samples_have_more_users_and_more_of_the_other_entities() -> None:
     assert len(cms.authors(SMALL)) == len(cms.AUTHORS)
     assert len(set(cms.authors(LARGE))) > 10 * len(cms.AUTHORS)
     assert len({author.handle for author in papers.authors(LARGE)}) > 10 * len(papers.authors(SMALL))
     assert len({user.user_id for user in shop.users(LARGE, AT)}) > 10 * len(shop.users(SMALL, AT))
 
 
-def test_authors_of_articles_are_members(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authors_of_articles_in_the_sample_are_members(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cms, "STEADY", 0)
     monkeypatch.setattr(cms, "ARTICLES_AN_AUTHOR", 1)
     with Cms.open(":memory:") as design:
@@ -32,7 +32,7 @@ def test_authors_of_articles_are_members(monkeypatch: pytest.MonkeyPatch) -> Non
         assert all(design.member(writer) is not None for writer in writers)
 
 
-def test_writers_of_papers_are_authors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writers_of_papers_in_the_sample_are_authors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(papers, "STEADY", 0)
     monkeypatch.setattr(papers, "PAPERS_AN_AUTHOR", 1)
     with Papers.open(":memory:") as design:

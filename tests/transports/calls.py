@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A small design and its calls, one per kind of request, with their countable effects."""
+"""A small design with one call for each kind of request. The effects of each call can be counted."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """Notes in books."""
+    """A design with access patterns for notes in books."""
 
     table = Table("notes", indexes=[GSI1])
 
@@ -64,7 +64,7 @@ class Notes(Design):
 
     @write("N4", attempts=10)
     def append(self, book: str) -> Writes[Note]:
-        """Append the next note of a book, counted in its first one."""
+        """Append the next note of a book, and count the notes in the book's first note."""
         first = yield from self.note.read(book, 0)
         assert first is not None
         added = Note(book=book, number=first.views + 1, title="added")
@@ -74,18 +74,18 @@ class Notes(Design):
 
     @write("N5")
     def rename(self, book: str, number: int, title: str) -> Writes[str | None]:
-        """Return the previous title."""
+        """Change a note's title and return the previous title."""
         note = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
         return note.title if note is not None else None
 
 
 def directly(engine: Engine) -> Notes:
-    """Return the design on an engine, without HTTP."""
+    """Open the design on an engine, without HTTP."""
     return Notes(Store(InProcess(engine.call, lambda: None), "direct", "notes"))
 
 
 def fill(notes: Notes) -> None:
-    """Create the items for all calls."""
+    """Create the items that the calls need."""
     notes.put(Note(book="a", number=0, title="first"))
     for number in range(1, 4):
         notes.put(Note(book="b", number=number, title="old"))

@@ -1,4 +1,4 @@
-"""Test servers, and retries without pauses."""
+"""Fixtures for test servers, and for retries without pauses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def store(loop: Loop) -> Iterator[FaultyStore]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use the shortest random pause: zero."""
+    """Make every random pause zero, the shortest possible pause."""
     monkeypatch.setattr(retries, "random", _Never())
 
 
@@ -36,7 +36,7 @@ class _Never:
 
 @pytest.fixture(autouse=True)
 def no_aws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the credentials of the machine."""
+    """Hide the machine's AWS credentials."""
     for name in (
         "AWS_ACCESS_KEY_ID",
         "AWS_SECRET_ACCESS_KEY",

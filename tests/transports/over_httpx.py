@@ -1,4 +1,4 @@
-"""The client over httpx: what an adapter to another HTTP client needs."""
+"""The client over httpx: an example of the code that an adapter to another HTTP client needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.client.transports.urls import Location
 
 
 class OverHttpx:
-    """Exchanges over httpx's clients."""
+    """Sends requests with httpx's synchronous and asynchronous clients."""
 
     def __init__(self, location: Location) -> None:
         self.location = location

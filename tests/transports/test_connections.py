@@ -1,4 +1,4 @@
-"""Connections: reuse, bounds, parallel requests, cancellation, threads, forks and event loops."""
+"""Connections: reuse, limits, parallel requests, cancellation, threads, forks and event loops."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_calls_reuse_one_connection(notes: Notes, store: FaultyStore) -> None:
     assert store.connections == 1
 
 
-def test_requests_of_one_call_run_in_parallel_and_bounded(notes: Notes, store: FaultyStore) -> None:
-    """450 keys are five requests over four connections. The results are in order."""
+def test_requests_of_one_call_run_in_parallel_up_to_the_connection_limit(notes: Notes, store: FaultyStore) -> None:
+    """Reading 450 keys takes five requests over four connections. Results keep the keys' order."""
     store.delay_seconds = 0.2
     result = notes.get_many(Note, MANY)
     assert [note is not None for note in result] == [number == 1 for number in range(450)]
@@ -55,8 +55,8 @@ async def _get_many(notes: Notes) -> list[Note | None]:
     return await notes.aio.get_many(Note, MANY)
 
 
-def test_failure_of_a_parallel_request_is_raised_after_all_ended(notes: Notes, store: FaultyStore) -> None:
-    """No request continues after the error."""
+def test_failure_of_a_parallel_request_is_raised_after_all_requests_ended(notes: Notes, store: FaultyStore) -> None:
+    """No request is still running when the error is raised."""
     store.respond = lambda operation, body: reply(400, b'{"__type":"x#ValidationException","message":"no"}')
     calls: list[Callable[[], object]] = [lambda: notes.get_many(Note, MANY), lambda: asyncio.run(_get_many(notes))]
     for call in calls:
@@ -67,8 +67,8 @@ def test_failure_of_a_parallel_request_is_raised_after_all_ended(notes: Notes, s
         assert store.received["BatchGetItem"] == before
 
 
-def test_threads_share_a_store(notes: Notes, store: FaultyStore) -> None:
-    """Eight threads, at most four connections, and each gets its own result."""
+def test_threads_share_the_connections_of_a_store(notes: Notes, store: FaultyStore) -> None:
+    """Eight threads use at most four connections, and each thread gets its own results."""
     for number in range(40):
         notes.put(Note(book="b", number=number))
     with ThreadPoolExecutor(8) as pool:
@@ -78,7 +78,7 @@ def test_threads_share_a_store(notes: Notes, store: FaultyStore) -> None:
 
 
 def test_waiting_for_a_busy_connection_times_out(store: FaultyStore) -> None:
-    """If all are busy for longer than the call's timeout, the error says so."""
+    """If all connections are busy for longer than the call's timeout, the error reports this."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("connections=1&total_seconds=0.4")) as notes:
         store.delay_seconds = 1.0
@@ -105,7 +105,7 @@ def test_waiting_for_a_busy_connection_times_out(store: FaultyStore) -> None:
 
 
 def test_canceled_call_closes_its_connection(notes: Notes, store: FaultyStore) -> None:
-    """The next call gets its own response, on a new connection."""
+    """The next call uses a new connection and gets its own response."""
 
     async def run() -> None:
         await notes.note.aio("b", 1)
@@ -126,7 +126,7 @@ def test_canceled_call_closes_its_connection(notes: Notes, store: FaultyStore) -
 
 
 def test_asyncio_timeout_cancels_calls(notes: Notes, store: FaultyStore) -> None:
-    """asyncio.timeout works, also while waiting for a connection."""
+    """asyncio.timeout cancels a running call and a call that waits for a connection."""
 
     async def run() -> None:
         store.delay_seconds = 5
@@ -139,8 +139,8 @@ def test_asyncio_timeout_cancels_calls(notes: Notes, store: FaultyStore) -> None
     asyncio.run(run())
 
 
-def test_slow_responses_are_bounded(store: FaultyStore, loop: Loop) -> None:
-    """A byte from time to time doesn't extend the timeout."""
+def test_slow_response_does_not_extend_the_timeout(store: FaultyStore, loop: Loop) -> None:
+    """A server that sends one byte from time to time doesn't delay the timeout."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("answer_seconds=0.2&total_seconds=0.5")) as notes:
         store.respond = lambda operation, body: b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"
@@ -175,7 +175,7 @@ async def _one(notes: Notes) -> None:
 
 @pytest.mark.nightly
 def test_store_works_in_several_event_loops(notes: Notes, store: FaultyStore) -> None:
-    """Each has its own connections, and closes them at its end."""
+    """Each event loop has its own connections, which are closed when the loop ends."""
     for _ in range(3):
         asyncio.run(_one(notes))
     deadline = time.monotonic() + 10
@@ -201,8 +201,8 @@ def test_store_works_in_several_event_loops(notes: Notes, store: FaultyStore) ->
         thread.join()
 
 
-def test_closing_closes_all_connections(store: FaultyStore) -> None:
-    """This works within an event loop, too; calls of a closed design raise an error."""
+def test_closing_a_design_closes_all_connections(store: FaultyStore) -> None:
+    """This also works within an event loop. Calls of a closed design raise an error."""
     notes = Notes.open(store.url(), create=True)
     notes.note("b", 1)
 
@@ -224,7 +224,7 @@ def test_closing_closes_all_connections(store: FaultyStore) -> None:
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) -> None:
-    """Processes that share a connection would read each other's responses."""
+    """Processes that shared a connection would read each other's responses."""
     notes.note("b", 1)
     before = store.connections
     child = os.fork()
@@ -237,7 +237,7 @@ def test_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_forked_process_starts_new_threads(notes: Notes) -> None:
-    """Waiting for the parent's threads would never end."""
+    """The parent's threads don't exist in the forked process, so waiting for them would never end."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     assert len(notes.get_many(Note, MANY)) == 450
     assert len(list(notes.scan_index("b"))) == 250
@@ -249,7 +249,7 @@ def test_forked_process_starts_new_threads(notes: Notes) -> None:
 
 
 def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: FaultyStore) -> None:
-    """The iterator raises it, whichever thread is running."""
+    """The iterator raises the error, whichever thread closed the design."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     items = notes.scan_index("b")
     assert [next(items).number for _ in range(60)] == list(range(60))
@@ -265,7 +265,7 @@ def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: Faulty
             call()
 
 
-def test_connection_in_use_is_closed_after_its_response(notes: Notes, store: FaultyStore) -> None:
+def test_connection_in_use_is_closed_after_the_response_that_it_awaits(notes: Notes, store: FaultyStore) -> None:
     store.delay_seconds = 0.3
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(notes.note, "b", 1)
@@ -279,7 +279,7 @@ def test_connection_in_use_is_closed_after_its_response(notes: Notes, store: Fau
 
 
 def test_compressed_responses_are_read_and_checked(store: FaultyStore) -> None:
-    """Enabled by an option; the CRC is that of the compressed bytes. Corrupt and oversized ones are rejected."""
+    """An option enables compression. The CRC covers the compressed bytes. Corrupt and oversized bodies are rejected."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("gzip=true")) as notes:
         assert b"Accept-Encoding: gzip" in store.heads[-1]
@@ -305,7 +305,7 @@ def _packed(body: bytes) -> bytes:
 
 
 def test_idle_connection_closed_by_the_store_is_replaced(notes: Notes, store: FaultyStore, loop: Loop) -> None:
-    """The client detects this before it sends a request: no attempt is lost, and no outcome is unknown."""
+    """The client detects this before it sends a request, so no attempt and no outcome is lost."""
     port = int(store.address.rpartition(":")[2])
     records: list[CallRecord] = []
     notes.store.on_call = records.append
@@ -343,7 +343,7 @@ def test_retries_are_limited_by_a_quota(notes: Notes, store: FaultyStore) -> Non
 def test_long_idle_connections_are_not_reused(
     notes: Notes, store: FaultyStore, monkeypatch: pytest.MonkeyPatch, idle_seconds: float
 ) -> None:
-    """A network device may have dropped it silently, so that a request would time out."""
+    """A network device may have silently dropped such a connection, so that a request would time out."""
     shift = 0.0
     clock = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: clock() + shift)

@@ -1,4 +1,4 @@
-"""Expired credentials and a wrong clock with concurrent requests: corrected once, and all are retried."""
+"""Expired credentials or a wrong clock during concurrent requests are corrected once, and all requests are retried."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHUNKS = 4
 
 
 class Successors:
-    """Credentials with several successors, as if a program renews them in its environment."""
+    """Credentials that can be renewed several times, as if a program renews them in its environment variables."""
 
     due = False
 
@@ -52,8 +52,8 @@ def notes(store: FaultyStore, source: Successors) -> Iterator[Notes]:
 
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("fault", ["expired", "clock"])
-def test_concurrent_failures_are_all_retried(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
-    """Every chunk fails before any response; all are written."""
+def test_all_failed_requests_are_retried(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
+    """Every chunk fails before the first response arrives; all items are written."""
     numbers = count()
     store.delay_seconds = 0.1
     store.respond = lambda operation, body: (
@@ -68,8 +68,8 @@ def test_concurrent_failures_are_all_retried(notes: Notes, store: FaultyStore, f
     assert sum(note is not None for note in notes.get_many(Note, _keys())) == 25 * CHUNKS
 
 
-def test_permanently_expired_credentials_are_an_error(notes: Notes, store: FaultyStore, source: Successors) -> None:
-    """A call is retried once with new ones, then the store's error is raised."""
+def test_permanently_expired_credentials_raise_an_error(notes: Notes, store: FaultyStore, source: Successors) -> None:
+    """A call is retried once with new credentials; then the store's error is raised."""
     source.left = 5
     store.respond = lambda operation, body: misanswer(FAULTS["expired"], 200, b"{}")
     with pytest.raises(DynamoDBError, match="expired"):

@@ -1,4 +1,4 @@
-"""Credentials: sources, renewal, and errors."""
+"""Credentials: sources, renewal and errors."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def due(source: Source) -> bool:
     return source.due
 
 
-def test_environment_variables_take_precedence() -> None:
-    """A session token is optional, and botocore isn't used then."""
+def test_credentials_in_environment_variables_take_precedence() -> None:
+    """If the variables are set, botocore isn't used. The session token is optional."""
     assert find_credentials(AWS, KEYS).current() == Credentials("AKID", "secret")
     token = {**KEYS, "AWS_SESSION_TOKEN": "token"}
     assert find_credentials(LOCAL, token).current() == Credentials("AKID", "secret", "token")
@@ -45,14 +45,14 @@ def test_local_endpoints_need_no_credentials() -> None:
     assert not source.due
 
 
-def test_access_key_without_its_secret_is_an_error() -> None:
-    """No other source is searched."""
+def test_access_key_without_its_secret_raises_an_error() -> None:
+    """No other source of credentials is searched."""
     with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY isn't"):
         find_credentials(LOCAL, {"AWS_ACCESS_KEY_ID": "AKID"})
 
 
-def test_environment_is_read_again() -> None:
-    """A program can renew its environment; unchanged credentials don't count as new."""
+def test_environment_variables_are_read_again_for_expired_credentials() -> None:
+    """A program can renew credentials in its environment. Unchanged credentials don't count as renewed."""
     environment = dict(KEYS)
     source = FromEnvironment(environment)
     assert not source.due
@@ -63,7 +63,7 @@ def test_environment_is_read_again() -> None:
 
 
 def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says what to install."""
+    """The error names the package to install."""
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     with pytest.raises(StoreError, match=r"need botocore") as raised:
@@ -72,7 +72,7 @@ def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_profile_provides_credentials_and_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The credentials and region of a profile, by botocore. A named profile takes precedence over the environment."""
+    """botocore reads the profile. A profile named in the URL takes precedence over the environment."""
     config, shared = tmp_path / "config", tmp_path / "credentials"
     config.write_text("[profile prod]\nregion = eu-north-1\n")
     shared.write_text("[prod]\naws_access_key_id = PROD\naws_secret_access_key = secret\n")
@@ -90,8 +90,8 @@ def test_profile_provides_credentials_and_region(tmp_path: Path, monkeypatch: py
     assert source.current() == Credentials("NEW", "secret")
 
 
-def test_missing_credentials_and_regions_are_errors() -> None:
-    """No environment, profile or role; an unknown profile; no region."""
+def test_missing_credentials_or_region_raises_an_error() -> None:
+    """The cases: no environment variables, profile or role; an unknown profile; and no region."""
     with pytest.raises(StoreError, match="no credentials were found") as raised:
         find_credentials(AWS, {})
     assert raised.value.hint
@@ -102,7 +102,7 @@ def test_missing_credentials_and_regions_are_errors() -> None:
 
 
 def test_expiring_credentials_are_refreshed() -> None:
-    """botocore refreshes them before they expire, and not for every call."""
+    """botocore refreshes credentials before they expire, but not for every call."""
     made: list[int] = []
     lifetime = timedelta(hours=6)
 
@@ -124,7 +124,7 @@ def test_expiring_credentials_are_refreshed() -> None:
     assert len(made) == 2
 
 
-def test_failed_refresh_is_an_error() -> None:
+def test_failed_refresh_of_credentials_raises_an_error() -> None:
 
     def refresh() -> dict[str, Any]:
         raise RuntimeError("the SSO session has ended")
@@ -135,7 +135,7 @@ def test_failed_refresh_is_an_error() -> None:
 
 
 def test_aws_is_rejected_while_mock_aws_is_active() -> None:
-    """moto intercepts only botocore's requests: Keyplan's would reach AWS."""
+    """moto intercepts only botocore's requests, so Keyplan's requests would reach AWS."""
     with mock_aws(), pytest.raises(StoreError, match="mock_aws is active"):
         find_credentials(AWS)
     with mock_aws():

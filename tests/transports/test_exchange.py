@@ -1,4 +1,4 @@
-"""Another HTTP client returns the same results and handles the same faults."""
+"""The client with another HTTP client (httpx) returns the same results and handles the same faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.transports.over_httpx import OverHttpx
 
 
 def outcome(store: FaultyStore, call: Call, *, awaited: bool) -> Any:
-    """The call's result over httpx."""
+    """Return the result or error of a call over httpx."""
     location = parse_url(store.url("answer_seconds=1"), "notes")
     other = OverHttpx(location)
     backend = DynamoDB(location, exchange=other.exchange, async_exchange=other.async_exchange)
@@ -46,7 +46,7 @@ def outcome(store: FaultyStore, call: Call, *, awaited: bool) -> Any:
     ],
 )
 @pytest.mark.usefixtures("impatient")
-def test_every_call_works_over_httpx(
+def test_every_call_returns_the_same_result_over_httpx(
     loop: Loop, fault: str | None, awaited: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("AWS_ACCESS_KEY_ID", "A"), ("AWS_SECRET_ACCESS_KEY", "secret")):

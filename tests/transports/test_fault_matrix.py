@@ -27,7 +27,7 @@ CELL_SECONDS_MAX = 60.0
 
 
 class Rotating:
-    """Credentials that always have a successor."""
+    """Credentials that can always be renewed."""
 
     due = False
 
@@ -50,17 +50,17 @@ def workers() -> Iterator[ThreadPoolExecutor]:
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_every_call_with_every_fault_is_executed_once_or_unknown(
+def test_every_call_with_every_fault_is_executed_once_or_reported_as_unknown(
     fault: Fault, loop: Loop, workers: ThreadPoolExecutor
 ) -> None:
-    """If the outcome is reported as unknown, the call was executed at most once. Every call ends in time."""
+    """A call whose outcome is unknown was executed at most once. Every call ends in time."""
     cells = [(call, awaited) for call in CALLS for awaited in (False, True)]
     for cell in workers.map(lambda value: _cell(loop, value[0], fault, awaited=value[1]), cells):
         assert cell == [], cell
 
 
 def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
-    """The errors of one call with one fault."""
+    """Return the errors that one call with one fault causes."""
     name = f"{call.name}{', awaited' * awaited}, {fault.name}"
     with faulty_store(loop) as store:
         Notes.open(store.url(), create=True).close()
@@ -88,8 +88,8 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
 
 
 def _outcome(store: FaultyStore, call: Call, fault: Fault, *, awaited: bool) -> Any:
-    """The call's result or error. Only a missing response has a short timeout: on a busy machine the next may be
-    slow.
+    """Return the call's result or error. Only the missing response has a short timeout, because later responses may be
+    slow on a busy machine.
     """
     seconds = ANSWER_SECONDS if fault.name.startswith("stalled") else CELL_SECONDS_MAX
     location = parse_url(store.url(f"answer_seconds={seconds}&total_seconds={CELL_SECONDS_MAX}"), "notes")

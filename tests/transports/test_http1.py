@@ -1,4 +1,4 @@
-"""Parsing HTTP/1.1 responses from bytes, in any parts, valid or not."""
+"""Parsing HTTP/1.1 responses, valid or invalid, from bytes that arrive in any parts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def feed_all(reader: ReplyReader, part: bytes) -> None:
 
 
 def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
-    """The bytes in random parts."""
+    """Divide the bytes into random parts."""
     cuts = st.lists(st.integers(1, len(whole) - 1), unique=True, max_size=len(whole)).map(sorted)
     return cuts.map(lambda at: [whole[start:end] for start, end in zip([0, *at], [*at, len(whole)], strict=True)])
 
@@ -42,7 +42,7 @@ def test_response_can_arrive_in_any_parts(parts: list[bytes]) -> None:
 
 
 def test_informational_responses_are_skipped() -> None:
-    """Each header section may have the maximum size, however many came before."""
+    """Each header section can have the maximum size, however many responses came before."""
     assert (HEAD_BYTES_MAX, http1.CHUNK_LINE_BYTES_MAX, http1.BODY_BYTES_MAX) == (65_536, 4096, 67_108_864)
     early = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * (HEAD_BYTES_MAX - 100) + b"\r\n\r\n"
     reply = read(early * 2 + PLAIN[:20], PLAIN[20:])
@@ -53,7 +53,7 @@ def test_informational_responses_are_skipped() -> None:
 
 
 def test_status_and_headers_are_parsed() -> None:
-    """Names are lowercased, values stripped."""
+    """Header names are converted to lowercase; white space around values is removed."""
     reply = read(PLAIN)
     assert reply is not None
     assert (reply.status, reply.headers) == (200, {b"content-length": b"5", b"x-amz-crc32": b"7"})
@@ -67,15 +67,14 @@ def test_status_and_headers_are_parsed() -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n",
     ],
 )
-def test_closed_connections_and_those_with_excess_bytes_are_not_reused(head: bytes) -> None:
-    """The server closes the connection, or sends more than requested."""
+def test_connection_that_the_server_closes_or_sends_excess_bytes_on_is_not_reused(head: bytes) -> None:
     reply = read(head)
     assert reply is not None
     assert not reply.keep
 
 
 def test_connection_with_excess_bytes_is_not_reused() -> None:
-    """The body ends at its declared length."""
+    """The body ends at its declared length, and the excess bytes aren't part of it."""
     reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
     assert reply is not None
     assert (reply.body, reply.keep) == (b"hello", False)
@@ -104,8 +103,8 @@ def test_connection_with_excess_bytes_is_not_reused() -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n",
     ],
 )
-def test_invalid_responses_are_errors(garbage: bytes) -> None:
-    """Invalid responses, and those without a known end, are rejected at once."""
+def test_invalid_responses_raise_an_error(garbage: bytes) -> None:
+    """Invalid responses, and responses without a known end, are rejected immediately."""
     with pytest.raises(ProtocolViolation):
         read(garbage)
 
@@ -121,8 +120,7 @@ def test_random_bytes_raise_only_protocol_violations(data: bytes) -> None:
         pass
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Endless headers and chunks are rejected."""
+def test_endless_headers_and_chunks_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http1, "BODY_BYTES_MAX", 100_000)
     for start, part in ((b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"), (CHUNKED[:48], b"1\r\nx\r\n")):
         reader = ReplyReader()

@@ -1,4 +1,4 @@
-"""Proxies in the environment: TLS endpoints are reached through a tunnel, except those in NO_PROXY."""
+"""Proxies set in environment variables: TLS endpoints are reached through a tunnel, except hosts in NO_PROXY."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ URL = f"dynamodb+https://{FAR}:4430/notes"
 
 
 class FakeProxy:
-    """Tunnels every connection to one local port."""
+    """A proxy that tunnels every connection to one local port."""
 
     def __init__(
         self, port: int, answer: bytes = b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n", pause_s: float = 0
@@ -67,7 +67,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @pytest.fixture
 def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProxy]:
-    """A proxy to a store with TLS, set in the environment."""
+    """A proxy, set in the environment variables, to a store with TLS."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path, FAR)))
@@ -80,8 +80,8 @@ def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.Mo
     loop.run(made.stop())
 
 
-def test_calls_go_through_the_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
-    """Synchronous and asynchronous; the certificate is the endpoint's, and connections are kept."""
+def test_calls_are_sent_through_the_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
+    """Synchronous and asynchronous calls check the endpoint's certificate and reuse connections."""
     with Notes.open(URL, create=True) as notes:
         for number in range(3):
             notes.put(Note(book="b", number=number, marks=["x" * 15_000]))
@@ -108,7 +108,7 @@ def test_calls_go_through_the_proxy(proxy: FakeProxy, store: FaultyStore) -> Non
 def test_proxy_that_rejects_the_tunnel_is_reported(
     proxy: FakeProxy, loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error has the proxy's response, without the password."""
+    """The error contains the proxy's response, but not the password."""
     other = FakeProxy(0, b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
     loop.run(other.start())
     monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{other.port}")
@@ -153,7 +153,7 @@ def test_unreachable_proxy_is_reported(proxy: FakeProxy, monkeypatch: pytest.Mon
         ("dynamodb+https://store:8000/notes", "other", Proxy("proxy", 3128)),
     ],
 )
-def test_proxy_variables_are_interpreted_like_curl(
+def test_proxy_variables_are_interpreted_as_by_curl(
     url: str, no_proxy: str, expected: Proxy | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("HTTPS_PROXY", "http://proxy:3128"), ("NO_PROXY", no_proxy)):
@@ -163,7 +163,7 @@ def test_proxy_variables_are_interpreted_like_curl(
 
 @pytest.mark.parametrize("address", ["https://proxy:1", "socks5://proxy", "http://proxy:x", "http://"])
 def test_invalid_proxy_address_is_rejected(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error doesn't contain the address, which may contain a password."""
+    """The error doesn't contain the address, because the address may contain a password."""
     monkeypatch.setenv("HTTPS_PROXY", address)
     with pytest.raises(StoreError, match="HTTPS_PROXY isn't an http URL"):
         proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes"))

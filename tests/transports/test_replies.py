@@ -1,4 +1,4 @@
-"""Responses as errors, and whether they can be retried."""
+"""Error responses, and whether their requests can be retried."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def failure(status: int, body: bytes) -> Failure:
         ("SomethingNewException", DynamoDBError, {"More": 1}),
     ],
 )
-def test_errors_have_the_class_of_their_type(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
-    """Each has its own class, with the store's message and other members."""
+def test_each_error_type_is_raised_as_a_class(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
+    """The error has the store's message and other members."""
     result = failure(400, error_body(kind, "what is wrong", **fields))
     assert type(result.error) is cls
     assert (result.error.type, result.error.message, result.error.fields) == (kind, "what is wrong", fields)
@@ -81,13 +81,13 @@ def test_errors_have_the_class_of_their_type(kind: str, cls: type[DynamoDBError]
 def test_retryable_errors_are_classified(
     status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool
 ) -> None:
-    """Errors are throttled (also transactions), transient (with or without a possible write) or permanent."""
+    """An error is throttling (also of a transaction), transient (with or without a possible write) or permanent."""
     result = failure(status, error_body(kind, "no", **fields))
     assert (result.kind, result.lost) == (expected, lost)
 
 
 @pytest.mark.parametrize(("status", "expected"), [(502, Kind.TRANSIENT), (503, Kind.THROTTLED), (403, Kind.FINAL)])
-def test_proxy_pages_are_store_errors(status: int, expected: Kind) -> None:
+def test_responses_that_are_not_dynamodb_errors_raise_a_store_error(status: int, expected: Kind) -> None:
     for body in (b"<html>", b"", b"[1]", b'{"error": 1}'):
         result = failure(status, body)
         assert isinstance(result.error, StoreError)
@@ -104,7 +104,7 @@ JSON = st.recursive(SCALARS, lambda strategy: st.lists(strategy) | members(strat
 
 
 @given(st.sampled_from([200, 302, 400, 500]), JSON.map(orjson.dumps) | st.binary(max_size=20))
-def test_random_bodies_are_objects_or_failures(status: int, body: bytes) -> None:
+def test_random_response_bodies_are_parsed_or_rejected(status: int, body: bytes) -> None:
     read = ReplyReader().feed(reply(status, body))
     assert read is not None
     with suppress(Failure):
@@ -190,7 +190,7 @@ def test_invalid_attribute_values_are_rejected(answer: dict[str, Any]) -> None:
 def test_response_to_another_request_is_rejected(
     operation: str, parameters: dict[str, Any], good: list[dict[str, Any]], foreign: list[dict[str, Any]]
 ) -> None:
-    """A proxy may mix up connections, or return the same page forever."""
+    """A proxy may confuse connections, or return the same page again and again."""
     for answer in good:
         check_answer(operation, parameters, answer)
     for answer in foreign:

@@ -1,4 +1,4 @@
-"""Retries: number, pauses, quota; and which writes aren't repeated."""
+"""Retries: their number, pauses and quota, and which writes aren't repeated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def throttled() -> Failure:
 
 
 def test_pauses_grow_over_four_attempts() -> None:
-    """Full jitter: a random pause up to a limit that doubles."""
+    """Each pause has full jitter: it is random, up to a limit that doubles with each attempt."""
     for failure, base in ((lost(), 0.025), (throttled(), 1.0)):
         pauses: list[list[float]] = [[], [], []]
         for _ in range(300):
@@ -49,7 +49,7 @@ def test_pauses_grow_over_four_attempts() -> None:
 
 
 def test_permanent_failures_are_not_retried() -> None:
-    """The error is raised immediately, without using the quota."""
+    """The error is raised immediately, without reducing the quota."""
     assert (QUOTA, COST, COST_THROTTLED) == (500, 14, 5)
     quota = Quota()
     error = DynamoDBError("no", type="ValidationException")
@@ -60,7 +60,7 @@ def test_permanent_failures_are_not_retried() -> None:
 
 
 def test_retry_quota_limits_and_refunds_retries() -> None:
-    """Successful retries are refunded, and each successful call adds a little."""
+    """Successful retries are refunded, and each successful call adds a little to the quota."""
     quota = Quota()
     spent = [attempts(quota=quota) for _ in range(QUOTA // COST)]
     for element in spent:
@@ -77,7 +77,7 @@ def test_retry_quota_limits_and_refunds_retries() -> None:
     assert quota.left == QUOTA
 
 
-def test_no_retry_starts_after_the_deadline() -> None:
+def test_no_retry_starts_after_the_calls_deadline() -> None:
     element = attempts(seconds=0.0)
     with pytest.raises(StoreError):
         element.after(lost())
@@ -85,7 +85,7 @@ def test_no_retry_starts_after_the_deadline() -> None:
 
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
 def test_clock_and_credentials_are_corrected_once(kind: Kind) -> None:
-    """These retries have no pause, don't count for the quota, and happen only once."""
+    """These retries have no pause, don't reduce the quota, and happen only once."""
     quota = Quota()
     element = attempts(quota=quota)
     failure = Failure(DynamoDBError("no", type="ExpiredTokenException"), kind)
@@ -95,8 +95,8 @@ def test_clock_and_credentials_are_corrected_once(kind: Kind) -> None:
         element.after(failure)
 
 
-def test_failed_condition_after_a_lost_response_is_unknown() -> None:
-    """The first attempt may have caused it; without a lost response, it is a failed condition."""
+def test_outcome_of_a_failed_condition_after_a_lost_response_is_unknown() -> None:
+    """The first attempt may have made the condition false. If no response was lost, the error is a failed condition."""
     failed = Failure(ConditionalCheckFailedException())
     with pytest.raises(ConditionalCheckFailedException):
         attempts("PutItem").after(failed)
@@ -111,7 +111,7 @@ def test_failed_condition_after_a_lost_response_is_unknown() -> None:
 
 
 def test_outcome_is_unknown_if_all_responses_of_a_write_are_lost() -> None:
-    """If the request was a read, the error is raised."""
+    """If the request was a read, the network error is raised."""
     for operation, message in (("GetItem", "the connection broke"), ("BatchWriteItem", "is unknown")):
         element = attempts(operation)
         for _ in range(3):
@@ -140,7 +140,7 @@ class Counters(Design):
 
 
 def sent(design: type[Design], action: Any) -> Attempts:
-    """The attempts of an action's request."""
+    """Return the attempts of the request that the action sends."""
     compiler = WriteCompiler(design.compiled.entities, Target(design.table.name, design.table))
     compiled = compiler.compile(action)
     request = next(send(compiled.operations, "", returned=compiled.returned))
@@ -168,7 +168,7 @@ def sent(design: type[Design], action: Any) -> Attempts:
 def test_updates_that_set_values_are_repeated_after_a_lost_response(
     design: type[Design], action: Any, repeated: bool
 ) -> None:
-    """Updates that add or append are repeated only with a token."""
+    """Updates that add or append values are repeated only if they have a token."""
     first = sent(design, action)
     if repeated:
         assert first.after(lost()) >= 0
@@ -178,7 +178,7 @@ def test_updates_that_set_values_are_repeated_after_a_lost_response(
 
 
 def test_failed_token_condition_after_a_lost_response_is_raised() -> None:
-    """The item shows whether the first attempt was executed."""
+    """The token in the item shows whether the first attempt was executed."""
     element = sent(Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"))
     element.after(lost())
     with pytest.raises(ConditionalCheckFailedException):
@@ -198,7 +198,7 @@ def test_failed_token_condition_after_a_lost_response_is_raised() -> None:
         ("TransactWriteItems", {}, False),
     ],
 )
-def test_repeatable_operations_are_repeated_after_a_lost_response(
+def test_idempotent_operations_are_repeated_after_a_lost_response(
     operation: str, parameters: dict[str, Any], repeated: bool
 ) -> None:
     assert repeatable(operation, parameters) is repeated

@@ -1,4 +1,4 @@
-"""Signature Version 4: AWS's published vectors, and botocore's signer on random requests."""
+"""Signature Version 4, tested with AWS's published vectors and with botocore's signer on random requests."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
 
 
 def test_documented_signing_keys_are_derived() -> None:
-    """The two examples in AWS's documentation."""
+    """The two examples are from AWS's documentation."""
     key = signing_key(SECRET, "20120215", "us-east-1", "iam")
     assert key.hex() == "f4780e2d9f65fa895f9c67b32ce1baf0b0d8a43505a000a1a9e090d414db404d"
     key = signing_key(SECRET, "20150830", "us-east-1", "iam")
@@ -90,7 +90,7 @@ def test_documented_signing_keys_are_derived() -> None:
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_aws_test_vectors_are_signed(name: str) -> None:
-    """The requests of AWS's test suite that have the path / and no query, like DynamoDB's."""
+    """These are the requests of AWS's test suite with the path / and no query, like DynamoDB's requests."""
     method, headers, body, expected = VECTORS[name]
     values = canonical_headers(headers)
     canonical = canonical_request(method, values, sorted(values), sha256(body).hexdigest())
@@ -101,7 +101,7 @@ def test_aws_test_vectors_are_signed(name: str) -> None:
 def botocore_signature(
     headers: list[tuple[str, str]], body: bytes, credentials: Credentials, region: str, url: str, timestamp: datetime
 ) -> str:
-    """botocore's Authorization header."""
+    """Return botocore's Authorization header."""
     request = botocore.awsrequest.AWSRequest("POST", url, data=body)
     for name, value in headers:
         request.headers.add_header(name, value)
@@ -131,7 +131,7 @@ VALUES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40
     st.sampled_from(["localhost:8000", "dynamodb.eu-west-1.amazonaws.com", "[::1]:8000"]),
     TIMESTAMPS,
 )
-def test_signatures_equal_botocores(
+def test_signatures_equal_those_of_botocore(
     operation: str, body: bytes, credentials: Credentials, region: str, authority: str, second: int
 ) -> None:
     signer = Signer(authority, region, (("User-Agent", "keyplan"),))
@@ -156,8 +156,8 @@ def test_signatures_equal_botocores(
     st.dictionaries(NAMES, VALUES, max_size=6).map(lambda result: {name.lower(): result[name] for name in result}),
     st.binary(max_size=50),
 )
-def test_canonical_headers_equal_botocores(headers: dict[str, str], body: bytes) -> None:
-    """Names in any order, values with white space anywhere."""
+def test_canonical_headers_equal_those_of_botocore(headers: dict[str, str], body: bytes) -> None:
+    """Header names are in any order, and values have white space in any position."""
     pairs = [("Host", "h"), ("X-Amz-Date", DATE), *headers.items()]
     values = canonical_headers(pairs)
     names = sorted(values)
@@ -170,5 +170,5 @@ def test_canonical_headers_equal_botocores(headers: dict[str, str], body: bytes)
     assert ";".join(names) == auth.signed_headers(auth.headers_to_sign(request))
 
 
-def test_secrets_are_not_printed() -> None:
+def test_repr_of_credentials_does_not_contain_secrets() -> None:
     assert "hidden" not in f"{Credentials('AKID', 'hidden', 'hidden')!r}{Credentials('AKID', 'hidden', 'hidden')}"

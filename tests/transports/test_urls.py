@@ -33,15 +33,15 @@ from keyplan.errors import StoreError
         ("dynamodb+http://localhost:8000/cms?region=eu-north-1", "http://localhost:8000", "eu-north-1", "cms"),
     ],
 )
-def test_urls_are_parsed(url: str, endpoint: str, region: str, table: str) -> None:
-    """The table is the design's if the URL has none."""
+def test_store_urls_are_parsed(url: str, endpoint: str, region: str, table: str) -> None:
+    """If the URL has no table name, the design's name is used."""
     assert is_url(url)
     location = parse_url(url, "own", {})
     assert (location.endpoint, location.region, location.table) == (endpoint, region, table)
 
 
 def test_region_variables_are_used() -> None:
-    """The URL's region takes precedence."""
+    """A region in the URL takes precedence over the environment variables."""
     environment = {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"}
     assert parse_url("dynamodb:///cms", "own", environment).region == "eu-south-1"
     assert parse_url("dynamodb:///cms", "own", {"AWS_DEFAULT_REGION": "eu-south-2"}).region == "eu-south-2"
@@ -59,7 +59,7 @@ def test_endpoint_variable_redirects_requests() -> None:
         parse_url("dynamodb://eu-west-1/cms", "own", {"AWS_ENDPOINT_URL": "localhost:4566"})
 
 
-def test_url_options_are_settings() -> None:
+def test_query_parameters_of_a_url_become_settings() -> None:
     text = "dynamodb://eu-west-1/cms?attempts=8&total_seconds=2.5&gzip=true&profile=prod&connections=1"
     location = parse_url(text, "own", {})
     assert location.profile == "prod"
@@ -92,5 +92,5 @@ def test_invalid_urls_are_rejected_with_a_hint(url: str, message: str) -> None:
     assert raised.value.hint
 
 
-def test_file_names_are_not_urls() -> None:
+def test_file_names_are_not_recognized_as_urls() -> None:
     assert not any(is_url(text) for text in ("cms.db", ":memory:", "dynamodb", "dynamodb.db", "/tmp/x:y"))

@@ -1,4 +1,4 @@
-"""Compares responses of Keyplan and DynamoDB Local, and lists the known differences, which decision 0011 explains."""
+"""Compares responses of Keyplan and DynamoDB Local, and lists known differences, which decision 0011 explains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 
 
 class Endpoint:
-    """A store, over one connection."""
+    """A store that is called over one connection."""
 
     def __init__(self, url: str, name: str = "dev") -> None:
         parts = urlsplit(url)
@@ -28,7 +28,7 @@ class Endpoint:
         self._authorization = self._new_authorization()
 
     def _new_authorization(self) -> str:
-        """Return other credentials: DynamoDB Local (unless shared) stores the tables of each access key separately."""
+        """Return other credentials, since DynamoDB Local (unless shared) has separate tables per access key."""
         key = f"{self._name}{os.getpid()}n{next(self._number)}"
         credential = f"{key}/20260101/us-east-1/dynamodb/aws4_request"
         return f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders=host, Signature=00"
@@ -76,7 +76,7 @@ ENVELOPE = "1 validation error detected: "
 
 
 def plain(operation: str, answer: Answer) -> Answer:
-    """Return a response without what is specific to each store."""
+    """Return a response without the parts that are specific to one store."""
     made = cast("Answer", _numbers(answer))
     if "message" in made and not made["message"].startswith((f"{ENVELOPE}Value ", f"{ENVELOPE}Failed ")):
         # DynamoDB's prefix of some errors, which Local doesn't have (decision 0029).
@@ -114,7 +114,7 @@ def plain(operation: str, answer: Answer) -> Answer:
 
 
 def _numbers(value: Any) -> Any:
-    """Normalize all numbers: Local returns those in lists and maps as they were in the request."""
+    """Normalize all numbers: DynamoDB Local returns numbers in lists and maps as they were in the request."""
     if isinstance(value, list):
         return [_numbers(each) for each in value]
     if not isinstance(value, dict):
@@ -125,7 +125,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _total_units(consumed: Answer) -> Answer:
-    """Return capacity units without the distinction of reads and writes, which Local lacks."""
+    """Return capacity units without separate read and write units, which DynamoDB Local doesn't report."""
     units = {"CapacityUnits": consumed["CapacityUnits"]}
     return {"TableName": consumed["TableName"], **units, **({"Table": units} if "Table" in consumed else {})}
 
@@ -154,7 +154,7 @@ def _described(description: Answer) -> Answer:
 
 
 def _sorted_names(index: Answer) -> Answer:
-    """Sort the projected names of an index, as DynamoDB does and Local doesn't."""
+    """Sort the projected names of an index, as DynamoDB does and DynamoDB Local doesn't."""
     projection = index["Projection"]
     if "NonKeyAttributes" not in projection:
         return index
@@ -196,7 +196,7 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
 
 
 def only_removes(operation: str, params: Answer) -> bool:
-    """Return whether an update only removes. Local then creates a missing item, but DynamoDB doesn't."""
+    """Return whether an update only removes. DynamoDB Local then creates a missing item; DynamoDB doesn't."""
     updates = [params] if operation == "UpdateItem" else []
     if operation == "TransactWriteItems":
         given: Any = params.get("TransactItems")
@@ -241,7 +241,7 @@ def same_error(ours: Answer, theirs: Answer) -> bool:
 
 
 def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
-    """Return whether a transaction was canceled for the same reasons. Local may report only the first, or none."""
+    """Return whether two cancellations have the same reasons. DynamoDB Local may report only the first or none."""
     if theirs is None or len(theirs) < len(ours):
         return theirs is None or theirs[0] in ours
     # A key or item that doesn't match its table is the only reason (decision 0029); Local reports others too.
@@ -260,8 +260,8 @@ def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
 
 
 def same_table_error(operation: str, ours: Answer, theirs: Answer) -> bool:
-    """Return whether two stores reject a table operation for similar reasons: Local has other messages for most errors
-    in tables, and checks first whether the table exists.
+    """Return whether two stores reject a table operation for similar reasons. DynamoDB Local has other messages for
+    most errors of table operations, and checks first whether the table exists.
     """
     # Local's index may still be created or deleted, or its creation may have failed.
     if theirs.get("error") in {"LimitExceededException", "InternalFailure"}:
@@ -277,7 +277,7 @@ def same_table_error(operation: str, ours: Answer, theirs: Answer) -> bool:
 
 
 def same_meaning(ours: str, theirs: str) -> bool:
-    """Return whether two messages mean the same."""
+    """Return whether two messages have the same meaning."""
     # Operations with DynamoDB's current messages don't name the placeholder (decision 0029).
     named = re.fullmatch("ExpressionAttributeValues contains invalid value: (.*) for key :.*", theirs, re.DOTALL)
     if ours == theirs or (named is not None and ours == named[1]):
@@ -291,13 +291,13 @@ def is_earlier(ours: str, theirs: str) -> bool:
 
 
 def is_looser(operation: str, ours: Answer) -> bool:
-    """Return whether Local is known to accept what DynamoDB rejects with this error."""
+    """Return whether DynamoDB Local is known to accept a request that DynamoDB rejects with this error."""
     result = f"{ours['error']}: {ours['message']} {printed(ours.get('CancellationReasons'))}"
     return any(re.search(kind, operation) and re.search(text, result) for kind, text in ACCEPTED)
 
 
 def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:
-    """Return whether Local's capacity units are right: it counts missing items zero times or twice."""
+    """Return whether DynamoDB Local's capacity units are right: it counts missing items zero times or twice."""
     match operation:
         case "Scan" if "IndexName" in params:
             return False  # it counts items that it doesn't read, but not those that it fetches

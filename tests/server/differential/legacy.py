@@ -45,7 +45,7 @@ class LegacySequence(Sequence):
                 return value
 
     def values(self, operator: str) -> list[dict[str, Any]]:
-        """Values for an operator, and sometimes invalid ones."""
+        """Return values for an operator, sometimes invalid ones."""
         chance = self.chance
         if chance.errs(6):
             return [chance.value() for _ in range(chance.below(3))]

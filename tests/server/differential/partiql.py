@@ -13,7 +13,7 @@ TYPES = ("STRING", "NUMERIC", "BOOLEAN", "LIST", "TUPLE", "NULL", "MISSING")
 
 
 class StatementSequence(Sequence):
-    """SELECT, INSERT, UPDATE and DELETE, single and in batches."""
+    """SELECT, INSERT, UPDATE and DELETE statements, single and in batches."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -34,7 +34,7 @@ class StatementSequence(Sequence):
         return "?"
 
     def literal(self, value: Any) -> str:
-        """Return a parameter or, if possible, a literal."""
+        """Return a placeholder for a parameter or, if possible, a literal."""
         tag: str
         content: Any
         if self.chance.one_in(2):
@@ -53,7 +53,7 @@ class StatementSequence(Sequence):
                 return self.given(value)
 
     def stated(self, text: str) -> dict[str, Any]:
-        """Return a statement with the parameters since the previous one."""
+        """Return a statement with the parameters that were added since the previous statement."""
         parameters, self._parameters = self._parameters, []
         return {"Statement": text, **({"Parameters": parameters} if parameters else {})}
 
@@ -181,7 +181,7 @@ class StatementSequence(Sequence):
         return f"DELETE FROM {self.table} {self.keyed()} {self.chance.pick('', 'RETURNING ALL OLD *')}"
 
     def batch(self) -> Request:
-        """Reads of several items, or one write: Local rejects a whole batch if one of several reads is invalid."""
+        """Read several items or write one: DynamoDB Local rejects a whole batch if one of its reads is invalid."""
         if self.chance.one_in(2):
             keys = self.chance.random.sample(self.form.keys, 2)
             wheres = [" AND ".join(f'"{name}" = {{}}' for name in key) for key in keys]
@@ -195,7 +195,7 @@ class StatementSequence(Sequence):
         return "BatchExecuteStatement", {"Statements": statements}
 
     def transaction(self) -> Request:
-        """Reads of several items, or a write."""
+        """Read several items, or write one item."""
         _, params = self.batch()
         statements = params.get("Statements", [])
         for statement in statements:

@@ -19,7 +19,7 @@ Request = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Form:
-    """A table, its keys, and key conditions for the table and its indexes."""
+    """A form of table: the CreateTable request, item keys, and key conditions for the table and its indexes."""
 
     create: dict[str, Any]
     keys: tuple[dict[str, Any], ...]
@@ -128,7 +128,7 @@ FORMS = (TEXTS, TEXTS, NUMBERS, BINARIES, SEVERAL)
 
 
 class Sequence:
-    """Operations on one table."""
+    """A sequence of operations on one table."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -150,7 +150,7 @@ class Sequence:
             yield name, self.spoiled(params) if self.chance.errs(3) else params
 
     def spoiled(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Remove a member of a request, change its type, or add one."""
+        """Return the request with one member removed, changed in type, or added."""
         chance = self.chance
         name = chance.pick(*params)
         match chance.below(4):
@@ -175,7 +175,7 @@ class Sequence:
         return dict(self.chance.pick(*self.form.keys))
 
     def keys(self, count: int) -> list[dict[str, Any]]:
-        """Return keys of different items, or with an error."""
+        """Return keys of different items, or keys with an error."""
         chosen: list[dict[str, Any]] = self.chance.random.sample(self.form.keys, min(count, len(self.form.keys)))
         if self.chance.errs(6):
             chosen[0] = self.chance.pick(*self.form.wrong_keys)
@@ -263,8 +263,8 @@ class Sequence:
         return "GetItem", {**self.where, "Key": self.key(), **consistent, **self.projected(), **self.capacity()}
 
     def paged(self, index: str | None) -> dict[str, Any]:
-        """Return members for Query and Scan. Pages of an index have no limit, since Local's order of equal keys is
-        undefined.
+        """Return members for Query and Scan. Pages of an index have no limit, because DynamoDB Local's order of equal
+        keys is undefined.
         """
         chance = self.chance
         given = Placeholders()

@@ -17,13 +17,13 @@ Request = tuple[str, dict[str, Any]]
 
 
 class TableSequence:
-    """Operations on three tables."""
+    """A sequence of operations on three tables."""
 
     def __init__(self, seed: int) -> None:
         self.chance = Chance(seed)
 
     def requests(self) -> Iterator[Request]:
-        """The steps."""
+        """Yield the steps of the sequence."""
         for _ in range(STEPS):
             name, params = self.step()
             yield name, self.spoiled(params) if params and self.chance.one_in(8) else params
@@ -152,7 +152,7 @@ class TableSequence:
                 return other
 
     def spoiled(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Remove a member or change its type."""
+        """Return the request with one member removed or changed in type."""
         name = self.chance.pick(*params)
         if self.chance.one_in(2):
             return {member: value for member, value in params.items() if member != name}

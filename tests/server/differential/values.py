@@ -29,7 +29,7 @@ def b(value: bytes) -> dict[str, str]:
 
 @dataclass
 class Placeholders:
-    """The names and values that an expression uses."""
+    """The placeholders of names and values that an expression uses."""
 
     names: dict[str, str] = field(default_factory=dict[str, str])
     values: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -44,7 +44,7 @@ class Placeholders:
         return key
 
     def members(self) -> dict[str, Any]:
-        """Return the members of a request."""
+        """Return the members of a request that define the placeholders."""
         return {
             name: member
             for name, member in (("ExpressionAttributeNames", self.names), ("ExpressionAttributeValues", self.values))
@@ -53,7 +53,7 @@ class Placeholders:
 
 
 class Chance:
-    """Random choices that a seed determines."""
+    """Random choices, which the seed determines."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -62,7 +62,7 @@ class Chance:
         self.faults_left = 0
 
     def word(self, *options: str) -> str:
-        """Return one of the words."""
+        """Return one of the words, chosen at random."""
         return self.random.choice(options)
 
     def pick(self, *options: Any) -> Any:
@@ -75,8 +75,8 @@ class Chance:
         return self.random.randrange(number)
 
     def errs(self, number: int) -> bool:
-        """Return True about once in ``number`` times to make an error, at most one per request, since the order in
-        which errors are reported differs.
+        """Return True in about one of ``number`` calls, to make the request invalid. A request gets at most one error,
+        since the two stores report errors in different orders.
         """
         if self.faults_left and self.one_in(number):
             self.faults_left -= 1
@@ -121,7 +121,7 @@ class Chance:
         )
 
     def attributes(self) -> dict[str, Any]:
-        """Return attributes of an item besides its key. Index keys usually have the right type."""
+        """Return attributes of an item, without its key. Index key attributes usually have the right type."""
         possible: dict[str, Any] = {
             "g": s(self.pick("g", "gg")),
             "h": n(self.pick(-1, 0, 2, 10, "1.5", "1E+3")),
@@ -168,7 +168,7 @@ class Chance:
         return given.value(self.wrong_value() if self.errs(25) else self.value(1))
 
     def inner(self, given: Placeholders) -> str:
-        """Return a path within the map."""
+        """Return the rest of a path, within the map."""
         match self.below(6):
             case 0:
                 return f".{given.name('in')}"
@@ -180,7 +180,7 @@ class Chance:
                 return ".txt"
 
     def scalar(self, given: Placeholders) -> str:
-        """Return an operand that has an order."""
+        """Return an operand of a type that has an order."""
         if self.one_in(4):
             return f"size({self.path(given)})"
         if self.one_in(2):
@@ -190,7 +190,7 @@ class Chance:
         return given.value(self.pick(s(self.pick(*TEXTS)), n(self.pick(*NUMBERS)), b(b"ab")))
 
     def test(self, given: Placeholders) -> str:
-        """Return a condition without AND and OR."""
+        """Return a condition without AND or OR."""
         scalar = self.scalar
         match self.below(10):
             case 0 | 1 | 2:
@@ -301,7 +301,7 @@ class Chance:
         return ", ".join(given.name(name) if name in RESERVED else name for name in names)
 
     def placed(self, given: Placeholders) -> dict[str, Any]:
-        """Return the placeholders as members, sometimes with one too many."""
+        """Return the placeholders as request members, sometimes with one placeholder too many."""
         if self.errs(20):
             given.values[":unused"] = s("x")
         if self.errs(20):

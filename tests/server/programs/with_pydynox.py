@@ -1,4 +1,4 @@
-"""A program on pydynox, which uses the AWS SDK for Rust: ``python with_pydynox.py ENDPOINT``. Prints ``done`` if all
+"""A program that uses pydynox, on the AWS SDK for Rust: ``python with_pydynox.py ENDPOINT``. It prints ``done`` if all
 assertions pass.
 """
 # mypy: ignore-errors

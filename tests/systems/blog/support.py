@@ -1,4 +1,4 @@
-"""Shared by the tests of the blog: users and posts, consistency checks, and a recorder of units."""
+"""Helpers for tests of the blog: users and posts, consistency checks, and a recorder of capacity units."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from keyplan_systems.blog.scoring import Totals, totals_of
 
 
 def new_user(blog: Blog, username: str, **fields: Any) -> User:
-    """A registered user without a password."""
+    """Register and return a user without a password."""
     user = User(username=username, name=username.title(), **fields)
     return blog.register(user, Credential(user_id=user.user_id, email=f"{username}@example.com"))
 
@@ -35,13 +35,13 @@ def new_user(blog: Blog, username: str, **fields: Any) -> User:
 def new_post(
     blog: Blog, user: User, slug: str, tags: tuple[str, ...] = (), content: str = "Some *text*.", **fields: Any
 ) -> Post:
-    """A draft."""
+    """Create and return a draft."""
     title = slug.replace("-", " ").title()
     return blog.create_post(Post(user_id=user.user_id, slug=slug, title=title, tags=tags, **fields), content).post
 
 
 def published(blog: Blog, user: User, slug: str, tags: tuple[str, ...] = (), **fields: Any) -> Post:
-    """A published post."""
+    """Create, publish and return a post."""
     return blog.publish(new_post(blog, user, slug, tags, **fields).post_id)
 
 
@@ -55,12 +55,12 @@ def items_of(blog: Blog, *entities: type[Any]) -> list[Any]:
 
 
 def counted(blog: Blog, subject: str) -> Totals:
-    """The sum of a counter."""
+    """The sum of a sharded counter, by its subject."""
     return totals_of(value for value in items_of(blog, Counter) if value.subject == subject)
 
 
 def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
-    """Raise AssertionError unless counters and copies agree with the items that they are computed from."""
+    """Raise AssertionError unless counters and copies equal the values recomputed from their items."""
     world = scan(blog)
     check_invariants(world)
     result: dict[type[Any], list[Any]] = {}
@@ -109,7 +109,7 @@ def _check_counts(result: dict[type[Any], list[Any]], anonymous_views: int) -> N
 
 @dataclass
 class Recorder:
-    """Forwards requests with consumed capacity requested, and records them."""
+    """A transport that forwards requests with ReturnConsumedCapacity, and records them with their responses."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(
@@ -127,17 +127,17 @@ class Recorder:
 
     @property
     def operations(self) -> list[str]:
-        """The operations in order."""
+        """The operations of the recorded requests, in order."""
         return [operation for operation, _, _ in self.made]
 
     def units(self) -> float:
-        """The metered units of table and indexes since the last call; clears the record."""
+        """The metered units of table and indexes since the last call. Clears the recorded requests."""
         total = sum(capacity["CapacityUnits"] for capacity in self._capacities())
         self.made.clear()
         return float(total)
 
     def units_by_place(self) -> dict[str, float]:
-        """The units by table ("table") and index name since the last call; clears the record."""
+        """The units by table ("table") and index name since the last call. Clears the recorded requests."""
         places: Tally[str] = Tally()
         for capacity in self._capacities():
             places["table"] += capacity["Table"]["CapacityUnits"]

@@ -1,4 +1,4 @@
-"""The API's access patterns have an audience, and public results contain no secrets."""
+"""Every access pattern of the API has an audience, and public results contain no secrets."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ def test_the_policy_lists_only_access_patterns() -> None:
     assert set(WHO) <= set(Blog.compiled.patterns)
 
 
-def test_writes_require_a_role() -> None:
+def test_every_write_pattern_requires_a_role() -> None:
     assert {name for name in Blog.compiled.writes if WHO.get(name) == "anyone"} == set()
 
 
-def test_patterns_with_secrets_are_not_public() -> None:
+def test_patterns_that_return_secrets_are_not_public() -> None:
     for name, pattern in Blog.compiled.patterns.items():
         shown = f"{pattern.signature.result} {[parameter.annotation for parameter in pattern.signature.parameters]}"
         if "Session" in shown or "Credential" in shown or "Account" in shown:

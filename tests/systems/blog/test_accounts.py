@@ -23,7 +23,7 @@ PASSWORD = "seven quiet lamps"
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fast password hashes, except in the test of their parameters."""
+    """Make password hashing fast, except in the test of its parameters."""
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     passwords._nobodys_hash.cache_clear()
 
@@ -34,7 +34,7 @@ def uma(blog: Blog) -> User:
 
 
 def places(call: Callable[[], Any]) -> list[str]:
-    """The fields of a rejected call's errors."""
+    """The fields that the errors of a rejected call name."""
     with pytest.raises(Refused) as raised:
         call()
     return [fault.place for fault in raised.value.errors]
@@ -96,7 +96,7 @@ def test_invalid_registrations_are_reported_by_field(
     assert scan(blog).size == before
 
 
-def test_public_profiles_contain_no_email_and_no_hash(blog: Blog, uma: User) -> None:
+def test_public_profiles_contain_no_email_address_and_no_password_hash(blog: Blog, uma: User) -> None:
     assert {"email", "password_hash"}.isdisjoint(User.model_fields)
     for name, pattern in Blog.compiled.patterns.items():
         assert "Credential" not in str(pattern.signature.result), name
@@ -107,7 +107,7 @@ def test_public_profiles_contain_no_email_and_no_hash(blog: Blog, uma: User) -> 
     assert PASSWORD not in str(items)
 
 
-def test_a_wrong_login_and_a_wrong_password_have_the_same_error(blog: Blog, uma: User) -> None:
+def test_an_unknown_login_and_a_wrong_password_raise_the_same_error(blog: Blog, uma: User) -> None:
     result = []
     for login, password in [
         ("uma", "wrong password"),
@@ -126,7 +126,7 @@ def test_a_wrong_login_and_a_wrong_password_have_the_same_error(blog: Blog, uma:
     assert len(set(result)) == 1
 
 
-def test_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signing_in_with_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
     fits = passwords.password_fits
 
@@ -141,7 +141,7 @@ def test_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.M
     assert not passwords.password_fits("no hash at all", PASSWORD)
 
 
-def test_hashes_with_older_parameters_are_verified(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passwords_hashed_with_older_parameters_work(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
     old = blog.get(Credential, user_id=uma.user_id)
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher())
     assert old is not None
@@ -216,7 +216,7 @@ def test_changing_the_password_ends_sessions(blog: Blog, uma: User, sessions: Se
         change(blog, "nobody", "x", "another good one")
 
 
-def test_changing_the_email_releases_the_old_one(blog: Blog, uma: User, eve: User) -> None:
+def test_changing_the_email_address_releases_the_old_address(blog: Blog, uma: User, eve: User) -> None:
     change, check = accounts.change_email, accounts.check_email_change
     assert places(lambda: check(blog, uma.user_id, "wrong", "none")) == ["email", "password"]
     check(blog, uma.user_id, PASSWORD, "eve@example.com")  # the error doesn't name the owner

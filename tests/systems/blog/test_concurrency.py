@@ -1,4 +1,4 @@
-"""Concurrent writers on one file, in threads and processes: counters, tags, combinations and claims stay exact."""
+"""Concurrent writers on one file, in threads and processes: counters, tags, tag combinations and claims stay exact."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def shared(tmp_path: Path) -> Iterator[Blog]:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rankings without a rate limit, and fast hashes."""
+    """Refresh rankings without a rate limit, and make password hashing fast."""
     for name in ("RANKING_SECONDS", "TAG_SECONDS", "USER_SECONDS"):
         monkeypatch.setattr(counting, name, 0)
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results or errors of calls that start at the same time."""
+    """Start all calls at the same time, and return the result or error of each call."""
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
@@ -91,7 +91,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 def refused(outcomes: list[Any]) -> list[str]:
-    """The fields of the errors."""
+    """The fields that the errors name."""
     assert all(isinstance(outcome, Refused) for outcome in outcomes if isinstance(outcome, Exception)), outcomes
     return [fault.place for outcome in outcomes if isinstance(outcome, Refused) for fault in outcome.errors]
 
@@ -103,7 +103,7 @@ def register(blog: Blog, email: str, username: str) -> Callable[[], User]:
 # One call succeeds, the others are rejected
 
 
-def test_one_of_concurrent_creates_gets_the_slug(shared: Blog) -> None:
+def test_one_of_concurrently_created_posts_gets_the_slug(shared: Blog) -> None:
     user = new_user(shared, "ada")
     outcomes = at_once([lambda: new_post(shared, user, "one", ("a",))] * THREADS)
     assert refused(outcomes) == ["slug"] * (THREADS - 1)
@@ -111,7 +111,7 @@ def test_one_of_concurrent_creates_gets_the_slug(shared: Blog) -> None:
     check_books(shared)
 
 
-def test_one_of_concurrent_edits_gets_the_slug(shared: Blog) -> None:
+def test_one_of_concurrently_edited_posts_gets_the_slug(shared: Blog) -> None:
     user = new_user(shared, "ada")
     posts = [new_post(shared, user, f"post-{number}") for number in range(THREADS)]
     outcomes = at_once(

@@ -1,4 +1,4 @@
-"""Views, likes and ratings count once per user, and their sums are exact."""
+"""Views, likes and ratings are counted once per user, and their sums are exact."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.systems.blog.support import check_books, counted, items_of, new_user,
 
 @pytest.fixture
 def gone(monkeypatch: pytest.MonkeyPatch) -> list[timedelta]:
-    """The time that has passed for counting writes; tests increase it."""
+    """The time by which tests advance the clock of counting writes."""
     added = [timedelta()]
     monkeypatch.setattr(counting, "now", lambda: now() + added[0])
     return added
@@ -47,7 +47,7 @@ def test_anonymous_and_user_views_use_separate_counters(blog: Blog, ada: User, e
     assert len({part.shard for part in parts}) > 5
 
 
-def test_likes_and_ratings_are_changed_and_removed(blog: Blog, ada: User, eve: User) -> None:
+def test_likes_and_ratings_can_be_changed_and_removed(blog: Blog, ada: User, eve: User) -> None:
     post = published(blog, ada, "one").post_id
     assert not blog.unlike_post(post, eve.user_id)
     assert [blog.like_post(post, eve.user_id) for _ in range(2)] == [True, False]
@@ -67,7 +67,7 @@ def test_likes_and_ratings_are_changed_and_removed(blog: Blog, ada: User, eve: U
 
 
 @pytest.mark.parametrize("stars", [0, 6, -1])
-def test_a_rating_is_one_to_five_stars(blog: Blog, eve: User, stars: int) -> None:
+def test_a_rating_has_one_to_five_stars(blog: Blog, eve: User, stars: int) -> None:
     with pytest.raises(ArgumentError):
         blog.rate_post("p", eve.user_id, stars)
 
@@ -106,7 +106,7 @@ def test_rankings_are_refreshed_at_a_limited_rate(blog: Blog, ada: User, eve: Us
     assert blog.refresh_ranking("nowhere") == "missing"
 
 
-def test_removed_points_are_subtracted_everywhere(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
+def test_removed_points_reduce_every_counter(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
     post = published(blog, ada, "one", ("a",))
     blog.rate_post(post.post_id, eve.user_id, 5)
     blog.refresh_ranking(post.post_id)
@@ -135,7 +135,7 @@ def test_popular_posts_and_authors_are_sorted_by_points(
     assert [user.username for user in blog.users_by_rating("active")] == ["eve", "ada"]
 
 
-def test_trending_tags_decay(blog: Blog, ada: User, gone: list[timedelta]) -> None:
+def test_scores_of_trending_tags_decay_over_time(blog: Blog, ada: User, gone: list[timedelta]) -> None:
     old, new = published(blog, ada, "old", ("old",)), published(blog, ada, "new", ("new",))
     for number in range(100):
         blog.view_post(old.post_id, f"u{number}")
@@ -154,7 +154,7 @@ def test_trending_tags_decay(blog: Blog, ada: User, gone: list[timedelta]) -> No
     check_books(blog)
 
 
-def test_heat_weights_recent_points(gone: list[timedelta]) -> None:
+def test_heat_score_weights_recent_points_more(gone: list[timedelta]) -> None:
     moment = now()
     once = heated(0, 8, moment)
     assert heated(once, 8, moment) - once == pytest.approx(1000, abs=1)  # twice as much: one half-life

@@ -80,7 +80,7 @@ def test_a_hugo_bundle_a_draft_and_a_future_post_are_imported(blog: Blog, tmp_pa
     check_books(blog)
 
 
-def test_a_broken_post_does_not_stop_the_others(blog: Blog, tmp_path: Path) -> None:
+def test_an_invalid_post_does_not_stop_the_import_of_other_posts(blog: Blog, tmp_path: Path) -> None:
     files = {
         "a-broken.md": "---\ntitle: [\n---\nx\n",
         "b-date.md": "---\ndate: not a day\n---\nx\n",
@@ -137,7 +137,7 @@ def test_changes_in_the_blog_are_kept_if_the_file_is_unchanged(blog: Blog, tmp_p
     check_books(blog)
 
 
-def test_posts_with_the_same_slug_get_different_ones(blog: Blog, tmp_path: Path) -> None:
+def test_imported_posts_with_the_same_slug_get_different_slugs(blog: Blog, tmp_path: Path) -> None:
     files = {
         "a/same.md": "---\ndate: 2024-01-01\n---\nA.\n",
         "b/same.md": "---\ndate: 2024-02-02\n---\nB.\n",
@@ -171,7 +171,7 @@ def test_too_many_tags_are_reported(blog: Blog, tmp_path: Path) -> None:
         ("x" * 90, "x" * 40),
     ],
 )
-def test_authors_become_users(blog: Blog, tmp_path: Path, author: str, username: str) -> None:
+def test_imported_authors_become_users(blog: Blog, tmp_path: Path, author: str, username: str) -> None:
     loaded(blog, tmp_path, {"2024-01-01-one.md": f"---\nauthor: {author}\n---\nx\n"})
     assert [user.username for user in items_of(blog, User)] == [username]
     assert load(blog, tmp_path, silent).loaded == 1
@@ -187,14 +187,14 @@ def test_author_names_are_converted_to_usernames(blog: Blog, tmp_path: Path, aut
     assert len(items_of(blog, User)) == 1
 
 
-def test_an_author_with_an_account_keeps_it(blog: Blog, tmp_path: Path) -> None:
+def test_an_imported_author_with_an_account_keeps_the_account(blog: Blog, tmp_path: Path) -> None:
     ada = new_user(blog, "ada")
     loaded(blog, tmp_path, {"2024-01-01-one.md": "---\nauthor: Ada\n---\nx\n"})
     assert one(blog, "one").user_id == ada.user_id
     assert len(items_of(blog, User)) == 1
 
 
-def test_a_missing_folder_is_an_error(blog: Blog, tmp_path: Path) -> None:
+def test_importing_a_missing_folder_raises_an_error(blog: Blog, tmp_path: Path) -> None:
     with pytest.raises(RequestError):
         load(blog, tmp_path / "nowhere", silent)
 
@@ -213,7 +213,7 @@ def content(blog: Blog, slug: str) -> str:
         ("permalinks: {blog: '/:year/:slug/'}", "content/blog/hello.md", "/2024/hello"),
     ],
 )
-def test_permalinks_of_the_site_redirect_to_posts(
+def test_permalinks_of_the_imported_site_redirect_to_posts(
     blog: Blog, tmp_path: Path, settings: str, place: str, address: str
 ) -> None:
     text = f"---\ndate: 2024-03-05\n---\nSee [itself]({address}/).\n"
@@ -224,7 +224,7 @@ def test_permalinks_of_the_site_redirect_to_posts(
     assert led.post_id == one(blog, "hello").post_id
 
 
-def test_authors_are_named_as_in_the_list_of_the_site(blog: Blog, tmp_path: Path) -> None:
+def test_names_of_authors_are_read_from_the_authors_file_of_the_site(blog: Blog, tmp_path: Path) -> None:
     listed = "slorber:\n  name: Sébastien Lorber\n  url: https://example.com\nplain: Ann Plain\nnone:\n  url: x\n"
     text = "---\ndate: 2024-01-01\nauthors: [slorber, plain, none]\n---\nText.\n"
     assert loaded(blog, tmp_path, {"_config.yml": "", "data/authors.yml": listed, "blog/a.md": text}).errors == []
@@ -238,7 +238,7 @@ def test_links_to_heading_ids_with_underscores_work(blog: Blog, tmp_path: Path) 
     assert loaded(blog, tmp_path, files).errors == []
 
 
-def test_files_without_a_date_or_a_text_become_drafts_and_are_reported(blog: Blog, tmp_path: Path) -> None:
+def test_files_without_a_date_or_text_become_drafts_and_are_reported(blog: Blog, tmp_path: Path) -> None:
     files = {
         "_index.md": 'template = "latest.html"\n',
         "dated.md": "---\ndate: 2024-01-01\ntitle: Dated\n---\nText.\n",
@@ -251,7 +251,7 @@ def test_files_without_a_date_or_a_text_become_drafts_and_are_reported(blog: Blo
     assert {fault.place for fault in report.errors} == {"_index.md", "empty.md"}
 
 
-def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
+def test_front_matter_defaults_of_jekyll_are_reported_as_unsupported(blog: Blog, tmp_path: Path) -> None:
     settings = (
         "title: T\ndefaults:\n- scope: {path: ''}\n  values: {layout: post, author: Ada}\n- values: {category: c}\n"
     )
@@ -264,7 +264,7 @@ HEAD = "---\ndate: 2024-01-01\n---\n"
 
 
 def said(report: LoadReport) -> dict[str, str]:
-    """The kinds of errors in a report, each with its count."""
+    """The errors in a report: the count by kind."""
     return {
         fault.message.partition(":")[0]: fault.message.rpartition(" (")[2].removesuffix(")") for fault in report.errors
     }
@@ -292,7 +292,7 @@ def test_links_to_missing_headings_are_reported_together(blog: Blog, tmp_path: P
     )
 
 
-def test_only_removed_html_is_reported(blog: Blog, tmp_path: Path) -> None:
+def test_html_is_reported_only_if_it_is_removed(blog: Blog, tmp_path: Path) -> None:
     shown = (
         '<img src="/a.png" alt="a > b" width=3>\n\n<!-- <p align="left"> -->\n\n<td colspan="2">x</td>\n\n'
         '`<p align="left">`\n\n    <center>\n\n```html\n<p style="x">\n```\n\n<https://example.com>, 1 < 2 > 0\n\n'
@@ -309,7 +309,7 @@ def test_only_removed_html_is_reported(blog: Blog, tmp_path: Path) -> None:
     )
 
 
-def test_unlisted_texts_are_drafts(blog: Blog, tmp_path: Path) -> None:
+def test_hidden_or_expired_texts_are_imported_as_drafts(blog: Blog, tmp_path: Path) -> None:
     hidden = ("password: x", "unlisted: true", "headless: true", "build:\n  render: never", "expiryDate: 2024-02-01")
     texts = {f"{number}.md": f"---\ndate: 2024-01-01\n{field}\n---\nText.\n" for number, field in enumerate(hidden)}
     texts["later.md"] = "---\ndate: 2124-01-01\n---\nText.\n"
@@ -320,19 +320,19 @@ def test_unlisted_texts_are_drafts(blog: Blog, tmp_path: Path) -> None:
     assert report.counts["drafts, because their date is in the future"] == 1
 
 
-def test_translations_are_separate_posts_and_reported(blog: Blog, tmp_path: Path) -> None:
+def test_translations_are_imported_as_separate_posts_and_reported(blog: Blog, tmp_path: Path) -> None:
     names = ("a.md", "a.de.md", "b/index.md", "b/index.pt-br.md", "next.js.md", "v1.md", "v1.10.md")
     report = loaded(blog, tmp_path, dict.fromkeys(names, f"{HEAD}Text.\n"))
     assert [fault.place for fault in report.errors] == ["a.de.md", "b/index.pt-br.md"]
     assert {"a", "a-de", "b", "b-pt-br"} <= {post.slug for post in blog.latest_posts()}
 
 
-def test_patterns_of_urls_are_reported(blog: Blog, tmp_path: Path) -> None:
+def test_url_patterns_in_permalinks_are_reported(blog: Blog, tmp_path: Path) -> None:
     text = "---\ntitle: B\ndate: 2024-01-01\npermalink: '/x/{{ title | slug }}/'\n---\nText.\n"
     assert said(loaded(blog, tmp_path, {"b.md": text})) == {"URL patterns, not evaluated": "/x/{{ title | slug }}/"}
 
 
-def test_tags_and_excerpts_that_change_are_reported(blog: Blog, tmp_path: Path) -> None:
+def test_tags_and_excerpts_that_the_import_changes_are_reported(blog: Blog, tmp_path: Path) -> None:
     text = f"---\ntitle: B\ndate: 2024-01-01\ntags: ['#', b]\nsummary: {'x' * 301}\n---\nText.\n"
     assert said(loaded(blog, tmp_path, {"b.md": text})) == {
         "tags without letters or digits, skipped": "#",
@@ -340,7 +340,7 @@ def test_tags_and_excerpts_that_change_are_reported(blog: Blog, tmp_path: Path) 
     }
 
 
-def test_co_authors_are_imported_updated_and_limited(blog: Blog, tmp_path: Path) -> None:
+def test_co_authors_are_imported_and_updated_up_to_a_maximum_number(blog: Blog, tmp_path: Path) -> None:
     def names(*authors: str) -> list[str]:
         (tmp_path / "a.md").write_text(
             f"---\ntitle: A\ndate: 2024-01-01\nauthors: [{', '.join(authors)}]\n---\nText.\n"

@@ -1,4 +1,4 @@
-"""Writes of authors: their results and errors."""
+"""Authors' writes: results and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def edited(blog: Blog, post: Post, version: int, **changes: Any) -> PostWithCont
     return blog.edit_post(post.post_id, version, **{**given, **changes})
 
 
-def test_a_new_post_is_a_draft_with_its_text(blog: Blog, ada: User) -> None:
+def test_a_new_post_is_a_draft_and_has_its_text(blog: Blog, ada: User) -> None:
     long = "word " * 100
     made = blog.create_post(Post(user_id=ada.user_id, slug="One", title="One", views=7, rating=9, likes=3), long)
     assert (made.post.slug, made.post.status, made.post.views, made.post.rating) == ("one", "unpublished", 0, 0)
@@ -35,7 +35,7 @@ def test_a_new_post_is_a_draft_with_its_text(blog: Blog, ada: User) -> None:
     check_books(blog)
 
 
-def test_a_duplicate_slug_is_an_error(blog: Blog, ada: User) -> None:
+def test_a_duplicate_slug_raises_an_error(blog: Blog, ada: User) -> None:
     first = new_post(blog, ada, "one")
     with pytest.raises(Refused) as raised:
         new_post(blog, ada, "One")
@@ -74,7 +74,7 @@ def test_a_suspended_author_cannot_create_or_publish(blog: Blog, ada: User) -> N
     assert blog.publish(draft.post_id).status == "published"
 
 
-def test_the_largest_text_fits(blog: Blog, ada: User) -> None:
+def test_the_largest_allowed_text_fits_in_an_item(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "s" * 200, content="x" * CONTENT_BYTES_MAX)
     whole = blog.whole_post(post.post_id)
     assert whole is not None
@@ -115,7 +115,7 @@ def test_unpublishing_removes_a_post_from_every_list(blog: Blog, ada: User) -> N
     check_books(blog)
 
 
-def test_an_archived_post_is_not_published_or_edited(blog: Blog, ada: User) -> None:
+def test_an_archived_post_cannot_be_published_or_edited(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a",))
     assert blog.archive(post.post_id).status == "archived"
     check_books(blog)
@@ -169,7 +169,7 @@ def test_ranking_and_publishing_do_not_make_an_edit_stale(blog: Blog, ada: User)
     check_books(blog, anonymous_views=1)
 
 
-def test_an_old_slug_redirects_and_can_be_reused(blog: Blog, ada: User) -> None:
+def test_an_old_slug_redirects_and_the_same_post_can_reuse_it(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one")
     edited(blog, post, 1, slug="two")
     result = blog.post_by_slug("one")

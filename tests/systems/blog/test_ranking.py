@@ -1,4 +1,4 @@
-"""The background refresh of rankings: limited rate, memory and order; and the front page."""
+"""The background refresh of rankings: limited rate and memory, and order; and the front page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRITING = {"PutItem", "UpdateItem", "BatchWriteItem", "TransactWriteItems"}
 
 
 class Clock:
-    """The clock of the process and of the writes, advanced by tests."""
+    """A clock of the process and of the writes, which tests advance."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds = 0.0
@@ -79,7 +79,7 @@ def test_a_popular_post_is_refreshed_every_ten_seconds(blog: Blog, ada: User, cl
     assert views(blog, post) == [6]
 
 
-def test_posts_refreshed_by_another_process_wait_again(blog: Blog, ada: User, clock: Clock) -> None:
+def test_a_post_just_refreshed_by_another_process_is_refreshed_later(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one")
     first, second = Gatherer(blog, clock=clock), Gatherer(blog, clock=clock)
     viewed(blog, first, post)
@@ -103,7 +103,7 @@ def test_the_most_viewed_posts_are_refreshed_first(blog: Blog, ada: User, clock:
     assert views(blog, *posts) == [1, 2, 3, 4]
 
 
-def test_each_write_is_followed_by_a_pause(blog: Blog, ada: User, clock: Clock) -> None:
+def test_each_background_write_is_followed_by_a_pause(blog: Blog, ada: User, clock: Clock) -> None:
     requests = recorded(blog)
     begun: list[int] = []
     gatherer = Gatherer(blog, clock=clock, rest=lambda: begun.append(len(requests.operations)))
@@ -119,7 +119,7 @@ def test_each_write_is_followed_by_a_pause(blog: Blog, ada: User, clock: Clock) 
 
 
 class Busy(threading.Event):
-    """A process that is busy, and later idle or never idle; records the number of requests before each wait."""
+    """A process that is busy, and idle later or never. It records the number of requests before each wait."""
 
     def __init__(self, requests: Recorder, *, ends: bool) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ def test_background_writes_wait_for_requests_up_to_a_limit(
     assert requests.operations[0] == "UpdateItem"
 
 
-def test_page_requests_precede_ranking_requests(blog: Blog, ada: User) -> None:
+def test_requests_of_pages_run_before_requests_of_rankings(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     blog.count_view(post.post_id)
     requests = recorded(blog)
@@ -171,7 +171,7 @@ def test_page_requests_precede_ranking_requests(blog: Blog, ada: User) -> None:
     assert len(busy.sent) == waited
 
 
-def test_unchanged_copies_are_written_less_often(blog: Blog, ada: User, clock: Clock) -> None:
+def test_unchanged_copies_of_the_front_page_are_written_less_often(blog: Blog, ada: User, clock: Clock) -> None:
     published(blog, ada, "one")
     gatherer = Gatherer(blog, clock=clock)
     gatherer.gather()

@@ -1,4 +1,4 @@
-"""The blog's README lists the design's patterns, items and indexes, and states the right numbers."""
+"""The blog's README lists the design's patterns, items and indexes, and contains the correct numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def section(heading: str) -> str:
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of a section's tables, as cells."""
+    """The rows of the tables in a section, as lists of cells."""
     return [
         [cell.strip() for cell in line.strip("|").split(" | ")]
         for line in section(heading).splitlines()
@@ -48,7 +48,7 @@ def test_patterns_are_listed_with_their_parameters() -> None:
     }
 
 
-def test_items_have_the_keys_of_the_table() -> None:
+def test_keys_in_the_readme_equal_those_of_the_design() -> None:
     listed = {row[0]: (row[1], row[2]) for row in rows("Keys")}
     for entity in Blog.compiled.entities.values():
         templates = [re.sub(r"\{(\w+)[^}]*\}", r"<\1>", str(template)) for _, template in entity.primary.attributes]
@@ -85,6 +85,6 @@ def test_numbers_in_the_calculation_match_the_design() -> None:
     assert f"A post can have up to {COMBO_TAGS_MAX} tags: {len(tag_combos(tuple('abcde')))} combinations" in README
 
 
-def test_the_sign_in_of_the_sample_is_documented() -> None:
+def test_the_readme_contains_the_sign_in_of_the_sample() -> None:
     assert DEMO_PASSWORD in README
     assert all(f"`{username}@example.com`" in README for username, _, _ in DEMO_USERS)

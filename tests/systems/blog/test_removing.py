@@ -29,7 +29,7 @@ def filled(blog: Blog, author: User, reader: User) -> Post:
 
 
 def left(blog: Blog, *ids: str) -> set[str]:
-    """The kinds of items that contain one of these ids, except expiring counter shards."""
+    """The kinds of items that contain one of the ids, except counter shards that expire."""
     rows = [row for row in scan(blog).rows if any(id_ in str(row.item) for id_ in ids)]
     return {
         type(row.instance).__name__
@@ -38,7 +38,7 @@ def left(blog: Blog, *ids: str) -> set[str]:
     }
 
 
-def test_a_deleted_post_leaves_nothing(blog: Blog, ada: User) -> None:
+def test_a_deleted_post_leaves_no_items(blog: Blog, ada: User) -> None:
     reader = new_user(blog, "reader")
     post = filled(blog, ada, reader)
     other = published(blog, ada, "other", ("b",))

@@ -70,7 +70,7 @@ def test_adding_the_sample_again_adds_only_missing_items(blog: Blog) -> None:
     check_sample(blog, 100)
 
 
-def test_a_sample_in_parts_equals_a_complete_one(blog: Blog) -> None:
+def test_a_sample_added_in_parts_equals_a_complete_sample(blog: Blog) -> None:
     with Blog.open(":memory:") as other:
         sample(other, 60, silent)
         for count in (10, 45, 60):
@@ -92,7 +92,7 @@ def test_edited_sample_posts_are_kept(blog: Blog) -> None:
     assert result.title == "Mine"
 
 
-def test_a_slug_in_use_is_kept_by_its_post(blog: Blog) -> None:
+def test_adding_the_sample_keeps_a_slug_that_another_post_uses(blog: Blog) -> None:
     mine = new_post(blog, new_user(blog, "ada"), whole_post(0).post.slug)
     sample(blog, 5, silent)
     check_books(
@@ -105,12 +105,12 @@ def test_a_slug_in_use_is_kept_by_its_post(blog: Blog) -> None:
 
 
 class CutError(Exception):
-    """Simulates the end of a process."""
+    """An error that simulates the end of the process."""
 
 
 @dataclass
 class Cutting:
-    """Forwards a limited number of requests, then raises."""
+    """A transport that forwards a limited number of requests and then raises an error."""
 
     inner: Recorder
     limit: int
@@ -149,7 +149,7 @@ def test_the_demo_users_can_sign_in(blog: Blog) -> None:
     assert author.published > 0
 
 
-def test_progress_ends_at_the_total(blog: Blog) -> None:
+def test_reported_progress_ends_at_the_total(blog: Blog) -> None:
     result: list[tuple[int, int | None]] = []
     sample(blog, 40, lambda done, total: result.append((done, total)))
     assert result[0] == (0, 52)
@@ -157,7 +157,7 @@ def test_progress_ends_at_the_total(blog: Blog) -> None:
     assert [done for done, _ in result] == sorted(done for done, _ in result)
 
 
-def test_a_closed_store_is_an_error() -> None:
+def test_adding_the_sample_to_a_closed_store_raises_an_error() -> None:
     blog = Blog.open(":memory:")
     blog.close()
     with pytest.raises(StoreError):

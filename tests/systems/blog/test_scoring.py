@@ -1,4 +1,4 @@
-"""The numbers that rankings sort by."""
+"""The scores by which rankings are sorted."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Counts:
     stars: int = 0
 
 
-def test_the_example_of_the_design_guide_has_its_score() -> None:
+def test_the_example_in_the_design_guide_has_the_documented_score() -> None:
     at = datetime.fromtimestamp(1759086095.241, UTC)
     assert rating_key(1_000_000, at) == 10000001759086095241
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 7 * 10**9))
-def test_rating_has_priority_over_time(number: int, other: int, seconds: int) -> None:
+def test_posts_are_sorted_by_rating_and_then_by_time(number: int, other: int, seconds: int) -> None:
     early = datetime.fromtimestamp(seconds, UTC)
     late = early + timedelta(days=1)
     assert (rating_key(number, late) < rating_key(other, early)) == (number < other)
@@ -51,7 +51,7 @@ def test_each_action_has_the_expected_points(counts: Counts, points: int) -> Non
 
 
 @given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 10**8)), min_size=1, max_size=20))
-def test_heat_does_not_depend_on_the_order_of_points(gained: list[tuple[int, int]]) -> None:
+def test_heat_score_does_not_depend_on_the_order_of_points(gained: list[tuple[int, int]]) -> None:
     def total(order: list[tuple[int, int]]) -> int:
         rating = 0
         for points, seconds in order:

@@ -41,19 +41,19 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blog]:
 
 @pytest.fixture(autouse=True)
 def same_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All samples have the same timestamp."""
+    """Give all samples the same timestamp."""
     monkeypatch.setattr("keyplan_systems.blog.sample.now", lambda: NEWEST)
 
 
 def filled(blog: Blog) -> Blog:
-    """The store with the sample and additional items."""
+    """A store with the sample and additional items."""
     sample(blog, SAMPLED, silent)
     completed(blog)
     return blog
 
 
 def answers(blog: Blog) -> dict[str, Any]:
-    """The result of every read, with its further pages."""
+    """The result of every read, including its further pages."""
     result: dict[str, Any] = {}
     for name, given in arguments().items():
         answer = blog.call(name, given)
@@ -121,7 +121,7 @@ def test_one_of_two_concurrent_writes_succeeds(store: Blog, monkeypatch: pytest.
     check_books(store)
 
 
-def test_a_suspension_ends_sessions(store: Blog) -> None:
+def test_a_suspension_ends_the_sessions_of_the_user(store: Blog) -> None:
     user = new_user(store, "ada")
     sessions = accounts.sessions_of(store, Signer(b"a secret of the tests"))
     token = sessions.open(user)

@@ -54,7 +54,7 @@ def spent(requests: Recorder) -> tuple[dict[str, int], dict[str, float]]:
 # Costs of a view, a like, a rating
 
 
-def test_an_anonymous_view_is_one_unit(blog: Blog, post: Post, requests: Recorder) -> None:
+def test_an_anonymous_view_costs_one_unit(blog: Blog, post: Post, requests: Recorder) -> None:
     blog.count_view(post.post_id)
     assert spent(requests) == ({"UpdateItem": 1}, {"table": 1})
 
@@ -78,7 +78,7 @@ def test_counting_once_is_a_transaction_of_two_items(
 
 
 def hot_keys(requests: Recorder) -> set[str]:
-    """The partition keys of write requests."""
+    """The partition keys that write requests contain."""
     result: set[str] = set()
     for operation, parameters, _ in requests.made:
         if operation == "UpdateItem":
@@ -89,7 +89,7 @@ def hot_keys(requests: Recorder) -> set[str]:
     return result
 
 
-def test_views_of_a_viral_post_write_no_shared_key(blog: Blog, post: Post, requests: Recorder) -> None:
+def test_views_of_a_popular_post_write_only_sharded_keys(blog: Blog, post: Post, requests: Recorder) -> None:
     for number in range(400):
         blog.count_view(post.post_id)
         blog.view_post(post.post_id, f"reader-{number}")
@@ -154,7 +154,7 @@ def test_tags_and_authors_are_refreshed_with_four_queries(blog: Blog, post: Post
     assert spent(requests) == (operations, {"table": 6, **USERS, "USERS_BY_STATUS_RATING": 2})
 
 
-def test_the_front_page_is_one_request(blog: Blog, ada: User, requests: Recorder) -> None:
+def test_the_front_page_takes_one_request(blog: Blog, ada: User, requests: Recorder) -> None:
     for number in range(12):
         published(blog, ada, f"post-{number}", ("a", "b", "c"))
     blog.refresh_front_page(force=True)
@@ -209,7 +209,7 @@ def test_a_registration_costs_the_expected_units(blog: Blog, requests: Recorder)
     assert spent(requests) == ({"TransactWriteItems": 1}, {"table": 2 * 4, **USERS})
 
 
-def test_a_message_is_one_unit(blog: Blog, requests: Recorder) -> None:
+def test_sending_a_message_costs_one_unit(blog: Blog, requests: Recorder) -> None:
     blog.send_message(ContactMessage(name="n", email="a@example.com", text="x" * 500))
     assert spent(requests) == ({"PutItem": 1}, {"table": 1})
 
@@ -219,7 +219,7 @@ def test_a_message_is_one_unit(blog: Blog, requests: Recorder) -> None:
 
 @pytest.fixture
 def large(blog: Blog, ada: User, requests: Recorder) -> Blog:
-    """Twenty posts with long texts, each viewed by a user."""
+    """Twenty posts with long texts, each of which a user has viewed."""
     for number in range(20):
         made = new_post(blog, ada, f"post-{number}", ("a", "b"), content="word " * 20_000)
         blog.publish(made.post_id)
@@ -259,7 +259,7 @@ def test_lists_do_not_read_post_texts(large: Blog, requests: Recorder, name: str
     assert sum(units.values()) <= most
 
 
-def test_a_post_with_text_is_one_query_of_two_items(large: Blog, requests: Recorder) -> None:
+def test_a_post_with_its_text_is_read_by_one_query_of_two_items(large: Blog, requests: Recorder) -> None:
     post = next(iter(large.latest_posts()))
     requests.made.clear()
     whole = large.whole_post(post.post_id)

@@ -1,4 +1,4 @@
-"""Slugs, tags and excerpts."""
+"""Normalization and validation of slugs, tags and excerpts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from keyplan_systems.words import (
         ("word " * 50, "-".join(["word"] * 20)),
     ],
 )
-def test_titles_become_slugs(title: str, slug: str) -> None:
+def test_slugs_are_generated_from_titles(title: str, slug: str) -> None:
     assert slug_from(title) == slug
 
 
@@ -91,7 +91,7 @@ def test_tags_are_normalized(text: str, tag: str) -> None:
 
 
 @given(st.text(max_size=80))
-def test_random_strings_become_valid_tags_or_none(text: str) -> None:
+def test_random_strings_are_normalized_to_a_valid_tag_or_none(text: str) -> None:
     tag = tag_from(text)
     assert tag_from(tag) == tag
     assert not set(tag) & set(", \n\0")

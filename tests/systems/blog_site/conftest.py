@@ -1,4 +1,4 @@
-"""An in-memory blog with three users, its site and API, and visitors."""
+"""Fixtures: an in-memory blog with three users, its site and API, and visitors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRET = b"a secret of the tests, and nobody else's"
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Argon2 with minimal parameters, for speed."""
+    """Use Argon2 with minimal parameters, so that hashing is fast."""
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     passwords._nobodys_hash.cache_clear()
 
@@ -38,7 +38,7 @@ def blog() -> Iterator[Blog]:
 
 
 class Clock:
-    """A clock that tests advance."""
+    """A clock that tests can advance."""
 
     def __init__(self) -> None:
         self.seconds = 1_800_000_000.0
@@ -60,7 +60,7 @@ def site(blog: Blog, clock: Clock) -> Site:
 
 @pytest.fixture
 def box(site: Site) -> Box:
-    """The messages that the site sends."""
+    """The emails that the site sends."""
     made = Box()
     site.mailing.mail = made
     return made
@@ -73,14 +73,14 @@ def served(site: Site) -> Starlette:
 
 @pytest.fixture
 def beside(site: Site, served: Starlette) -> Beside:
-    """The site with its API."""
+    """The site and the API on one server."""
     policy = BlogPolicy(site)
     return Beside(app(site.blog, hosts=("testserver",), policy=policy), served)
 
 
 @pytest.fixture
 def visit(served: Starlette) -> Callable[[], Visit]:
-    """A new visitor for each call."""
+    """A function that returns a new visitor."""
     return lambda: Visit(served)
 
 

@@ -20,7 +20,7 @@ _TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 
 
 class Visit:
-    """A browser. Redirects are followed only on request."""
+    """A browser that follows redirects only on request."""
 
     def __init__(self, app: Any, host: str = "http://testserver") -> None:
         self.client = TestClient(app, base_url=host, follow_redirects=False)
@@ -29,13 +29,13 @@ class Visit:
         return cast("Response", self.client.get(path, **more))
 
     def token(self, page: str) -> str:
-        """The form token of a page."""
+        """The form token on a page."""
         match = _TOKEN.search(self.client.get(page).text)
         assert match is not None, f"no form on {page}"
         return match.group(1)
 
     def send(self, path: str, page: str | None = None, **fields: str) -> Response:
-        """Send a form of a page."""
+        """Send the form on a page."""
         return cast("Response", self.client.post(path, data={"csrf": self.token(page or path), **fields}))
 
     def sign_in(self, login: str, password: str = PASSWORD) -> Visit:
@@ -45,12 +45,12 @@ class Visit:
 
 
 def text_of(response: Response) -> str:
-    """The text of a page, without its tags."""
+    """The text of a page, without HTML tags."""
     return " ".join(re.sub(r"<[^>]+>", " ", response.text).split())
 
 
 def make_user(blog: Blog, username: str, role: str = "author") -> User:
-    """A registered user with the password PASSWORD."""
+    """Register and return a user with the password PASSWORD."""
     user = accounts.register(
         blog,
         email=f"{username}@example.com",
@@ -67,7 +67,7 @@ def make_user(blog: Blog, username: str, role: str = "author") -> User:
 def make_post(
     blog: Blog, user: User, title: str, content: str = "A text.", tags: tuple[str, ...] = (), *, publish: bool = True
 ) -> Post:
-    """A post, published or not."""
+    """Create and return a post, published or not."""
     begun = Post(user_id=user.user_id, slug=slug_from(title), title=title, excerpt=excerpt_from(content), tags=tags)
     made = blog.create_post(begun, content).post
     return blog.publish(made.post_id) if publish else made

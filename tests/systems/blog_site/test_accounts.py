@@ -1,4 +1,4 @@
-"""Joining, signing in and out, and accounts: passwords, addresses, sessions, tokens, external identities."""
+"""Joining, signing in and out, and accounts: passwords, email addresses, sessions, tokens and external identities."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NEW = {"name": "Bea", "username": "bea", "email": "bea@example.com", "writes": "
 
 
 def follow(visit: Visit, box: Box, **fields: str) -> Response:
-    """Join with the link in the last message."""
+    """Join by the link in the last email."""
     letter = box.letters[-1]
     fields = {"username": "bea", "password": PASSWORD, **fields}
     return visit.send("/sign-up/finish", letter.link, token=letter.token, **fields)
 
 
-def test_joining_by_mail_signs_in(blog: Blog, anybody: Visit, box: Box) -> None:
+def test_joining_by_the_emailed_link_signs_in(blog: Blog, anybody: Visit, box: Box) -> None:
     assert "A mail with a link was sent to bea@example.com" in text_of(anybody.send("/sign-up", **NEW))
     assert [letter.to for letter in box.letters] == ["bea@example.com"]
     assert blog.user_by_username("bea") is None  # nothing is stored before that
@@ -83,7 +83,7 @@ def test_an_expired_or_forged_join_link_is_rejected(
         ("password", "aaaaaaaaaaaa", "too easy to guess"),
     ],
 )
-def test_errors_of_the_last_step_are_reported(
+def test_errors_of_the_last_registration_step_are_reported(
     blog: Blog, ada: User, anybody: Visit, box: Box, field: str, value: str, told: str
 ) -> None:
     anybody.send("/sign-up", **NEW)
@@ -108,7 +108,7 @@ def test_errors_of_the_last_step_are_reported(
         ("name", "a\u0007b", "control character"),
     ],
 )
-def test_errors_are_shown_at_their_field_and_input_is_kept(
+def test_errors_are_shown_next_to_their_field_and_input_is_kept(
     ada: User, anybody: Visit, box: Box, field: str, value: str, told: str
 ) -> None:
     fields = {**NEW, field: value}
@@ -142,7 +142,7 @@ def test_one_of_two_concurrent_registrations_succeeds(visit: Callable[[], Visit]
 
 
 @pytest.mark.parametrize("login", ["ada", "ADA", "ada@example.com", " Ada@Example.com "])
-def test_sign_in_by_username_or_address(ada: User, anybody: Visit, login: str) -> None:
+def test_a_user_signs_in_by_username_or_email_address(ada: User, anybody: Visit, login: str) -> None:
     answer = anybody.send("/sign-in", login=login, password=PASSWORD, next="/desk")
     assert answer.headers["location"] == "/desk"
     assert "Ada Example" in anybody.get("/").text
@@ -166,7 +166,7 @@ def test_a_private_page_redirects_to_sign_in_and_back(ada: User, anybody: Visit)
     assert back.headers["location"] == "/desk?status=published"
 
 
-def test_a_new_password_signs_other_devices_out(
+def test_changing_the_password_signs_other_devices_out(
     visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit
 ) -> None:
     other = visit().sign_in("ada")
@@ -180,7 +180,7 @@ def test_a_new_password_signs_other_devices_out(
     assert visit().sign_in("ada", "another good password").get("/account").status_code == 200
 
 
-def test_changing_the_address_needs_the_password(author: Visit, box: Box) -> None:
+def test_changing_the_email_address_requires_the_password(author: Visit, box: Box) -> None:
     def change(email: str, password: str) -> str:
         return text_of(author.send("/account/email", "/account", email=email, password=password))
 
@@ -189,7 +189,7 @@ def test_changing_the_address_needs_the_password(author: Visit, box: Box) -> Non
     assert box.letters == []
 
 
-def test_the_profile_is_updated_and_escaped(author: Visit, anybody: Visit) -> None:
+def test_the_profile_is_updated_and_its_text_is_escaped(author: Visit, anybody: Visit) -> None:
     author.send("/account", name="<b>Ada</b>", bio="Writes.\r\n<script>alert(1)</script>")
     page = anybody.get("/authors/ada").text
     assert "&lt;b&gt;Ada&lt;/b&gt;" in page
@@ -197,7 +197,7 @@ def test_the_profile_is_updated_and_escaped(author: Visit, anybody: Visit) -> No
     assert author.send("/account", name="Ada", bio="x" * 501).status_code == 422
 
 
-def test_sessions_are_listed_and_ended(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
+def test_sessions_are_listed_and_can_be_ended(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
     other = visit().sign_in("ada")
     page = author.get("/account").text
     ids = [session.session_id for session in blog.sessions(ada.user_id)]
@@ -213,7 +213,7 @@ def test_sessions_of_other_users_cannot_be_ended(blog: Blog, ada: User, author: 
     assert len(blog.sessions(ada.user_id)) == 1
 
 
-def test_a_token_is_shown_once_and_works_for_the_api(author: Visit, beside: Beside) -> None:
+def test_an_api_token_is_shown_once_and_authenticates_api_calls(author: Visit, beside: Beside) -> None:
     anybody = Visit(beside)
     page = author.send("/account/tokens", "/account", label="my script")
     token = page.text.split('class="token">')[1].split("<")[0]
@@ -236,7 +236,7 @@ def test_neither_passwords_nor_secrets_are_stored(blog: Blog, ada: User, author:
 
 
 def come_back(visitor: Visit, start: str, **answer: str) -> str:
-    """Go to the offline provider and return; the URL of the next page."""
+    """Go to the offline identity provider and return. Returns the URL of the next page."""
     there = visitor.get(start).headers["location"]
     state = parse_qs(urlsplit(there).query)["state"][0]
     assert "Demo identity" in visitor.get(there).text
@@ -303,7 +303,7 @@ def test_the_only_sign_in_method_cannot_be_unlinked(
     assert blog.user_by_provider("offline", "8") is None
 
 
-def test_a_callback_is_valid_in_its_browser_for_a_limited_time(
+def test_a_sign_in_callback_is_valid_only_in_its_browser_for_a_limited_time(
     visit: Callable[[], Visit], clock: Clock, anybody: Visit
 ) -> None:
     callback = come_back(anybody, "/sign-in/with/offline", code="42")

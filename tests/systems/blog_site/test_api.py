@@ -1,4 +1,4 @@
-"""The API next to the site: permissions, the identity of writers, and robustness."""
+"""The API next to the site: permissions, the user whose id a write contains, and robustness."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.systems.blog_site.support import Visit, make_post
 
 
 class Api:
-    """A client of the API, with a token or anonymous."""
+    """A client of the API that has a token or is anonymous."""
 
     def __init__(self, site: Site, served: Beside, user: User | None) -> None:
         self.visit = Visit(served)
@@ -57,7 +57,7 @@ def as_mona(site: Site, beside: Beside, mona: User) -> Api:
     return Api(site, beside, mona)
 
 
-def test_parameters_that_the_policy_fills_exist() -> None:
+def test_parameters_that_the_access_policy_fills_exist() -> None:
     for name in BlogPolicy.patterns:
         filled = BlogPolicy.filled(None, name)  # type: ignore[arg-type]
         assert set(filled) <= {parameter.name for parameter in Blog.compiled.patterns[name].signature.parameters}
@@ -74,7 +74,7 @@ def test_the_site_and_the_api_share_a_server(nobody: Api, post: Post) -> None:
     assert nobody.visit.get("/api/nothing").json()["error"]["code"] == "UnknownPattern"
 
 
-def test_credential_and_session_patterns_are_404(as_mona: Api) -> None:
+def test_credential_and_session_patterns_return_404(as_mona: Api) -> None:
     client = as_mona.visit.client
     paths, page = as_mona.visit.get("/openapi.json").json()["paths"], as_mona.visit.get("/docs").text
     names = [name for name in Blog.compiled.patterns if name not in WHO]
@@ -205,7 +205,7 @@ def test_responses_are_not_cached(nobody: Api, as_ada: Api, draft: Post) -> None
         assert visit.get(path, **asked).headers["cache-control"] == "no-store"
 
 
-def test_a_call_uses_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_api_call_uses_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[str] = []
 
     async def counted(job: Any, *given: Any) -> Any:
@@ -242,7 +242,7 @@ def test_posts_of_other_authors_cannot_be_changed(
     assert as_mona.write("unpublish", post_id=other.post_id)[0] == 200
 
 
-def test_a_cookie_needs_the_sessions_token_for_writes(beside: Beside, rita: User, post: Post) -> None:
+def test_a_write_with_a_session_cookie_requires_the_sessions_form_token(beside: Beside, rita: User, post: Post) -> None:
     visit = Visit(beside).sign_in("rita")
     body = {"post_id": post.post_id}
     assert visit.client.post("/api/like_post", json=body).status_code == 403
@@ -258,17 +258,17 @@ def test_an_invalid_token_is_rejected(nobody: Api, claim: str) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "AccessDenied")
 
 
-def test_a_token_ends_with_its_session(as_ada: Api, blog: Blog, ada: User) -> None:
+def test_a_token_is_invalid_after_its_session_ends(as_ada: Api, blog: Blog, ada: User) -> None:
     assert as_ada.read("who_saw_post", post_id="x")[0] == 404
     blog.end_sessions(ada.user_id)
     assert as_ada.read("latest_posts")[0] == 403
 
 
-def test_examples_contain_no_stored_values(nobody: Api, ada: User) -> None:
+def test_examples_in_the_api_pages_contain_no_stored_values(nobody: Api, ada: User) -> None:
     assert nobody.visit.get("/examples.json").json() == {}
 
 
-def test_responses_contain_no_address_and_no_hash(as_ada: Api, nobody: Api, post: Post, ada: User) -> None:
+def test_responses_contain_no_email_address_or_password_hash(as_ada: Api, nobody: Api, post: Post, ada: User) -> None:
     for name, given in (
         ("user_by_username", {"username": "ada"}),
         ("user", {"user_id": ada.user_id}),
@@ -294,7 +294,7 @@ def test_api_writes_share_the_rate_limits_of_forms(site: Site, as_ada: Api, as_r
     assert as_ada.read("latest_posts")[0] == 200
 
 
-def test_previews_are_limited_by_rendering_work(site: Site, blog: Blog, ada: User, author: Visit) -> None:
+def test_previews_are_rate_limited_by_their_rendering_time(site: Site, blog: Blog, ada: User, author: Visit) -> None:
     site.limiters["preview"] = RateLimiter(Limit(attempts=4, seconds=600), site.settings.clock)
     drafts = [make_post(blog, ada, f"T{number}", f"{number} ![" * 2_000, publish=False) for number in range(3)]
     statuses = [author.get(f"/write/{draft.post_id}").status_code for draft in drafts]

@@ -21,7 +21,7 @@ from tests.systems.mailbox import Box
 
 @pytest.fixture
 def visit_with(site: Site) -> Callable[[str], Visit]:
-    """A visitor of a site with this value of ``authors``."""
+    """A function that returns a visitor of a site with the given value of ``authors``."""
 
     def visit(authors: str) -> Visit:
         site.settings = replace(site.settings, file=BlogFile.model_validate({"authors": authors}))
@@ -38,7 +38,7 @@ def visit_with(site: Site) -> Callable[[str], Visit]:
         ("invited", "/?done=joined", None),
     ],
 )
-def test_the_setting_decides_how_readers_become_authors(
+def test_readers_become_authors_as_the_setting_allows(
     blog: Blog, box: Box, visit_with: Callable[[str], Visit], authors: str, joined: str, asked: str | None
 ) -> None:
     visitor = visit_with(authors)
@@ -56,7 +56,7 @@ def test_the_setting_decides_how_readers_become_authors(
     assert len(requests) == (2 if authors == "reviewed" else 0)
 
 
-def test_a_moderator_makes_authors_and_readers(blog: Blog, moderator: Visit, reader: Visit, rita: User) -> None:
+def test_a_moderator_gives_and_removes_the_author_role(blog: Blog, moderator: Visit, reader: Visit, rita: User) -> None:
     reader.send("/account/author", "/account")
     assert "@rita requests to become an author" in text_of(moderator.get(f"/inbox?month={now():%Y-%m}"))
     answer = moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", role="author")
@@ -69,7 +69,7 @@ def test_a_moderator_makes_authors_and_readers(blog: Blog, moderator: Visit, rea
 
 @pytest.fixture
 def imported(blog: Blog, tmp_path_factory: pytest.TempPathFactory) -> User:
-    """The author of an imported post."""
+    """Import a post and return its author."""
     folder = tmp_path_factory.mktemp("posts")
     (folder / "2024-01-02-old.md").write_text("---\ntitle: Old times\nauthor: Olga Old\n---\n\nA text.\n")
     load(blog, folder, lambda _done, _total: None)
@@ -95,7 +95,7 @@ def test_moderators_edit_posts_of_an_unclaimed_imported_author(
     assert edited.title == "New times"
 
 
-def test_an_imported_author_is_assigned_by_mail(
+def test_an_imported_author_is_assigned_to_a_user_by_email(
     blog: Blog, moderator: Visit, visit: Callable[[], Visit], box: Box, imported: User, ada: User
 ) -> None:
     path = f"/moderation/users/{imported.user_id}"

@@ -13,7 +13,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
-def test_the_feed_has_the_latest_posts(blog: Blog, ada: User, post: Post, draft: Post, anybody: Visit) -> None:
+def test_the_feed_contains_the_latest_posts(blog: Blog, ada: User, post: Post, draft: Post, anybody: Visit) -> None:
     make_post(blog, ada, "Marks & <signs>", "One\u0001 two.", ("c&a",))
     blog.refresh_front_page(force=True)
     answer = anybody.get("/feed.atom")
@@ -82,7 +82,7 @@ def test_feeds_of_authors_and_tags_contain_complete_texts(blog: Blog, ada: User,
     assert b"<entry>" not in anybody.get("/tags/b/feed.atom").content
 
 
-def test_unchanged_feeds_are_304(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
+def test_unchanged_feeds_and_pages_return_304(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
     for path in ("/feed.atom", "/authors/ada/feed.atom", "/latest", f"/posts/{post.slug}"):
         anybody.get(path)
         answer = anybody.get(path)

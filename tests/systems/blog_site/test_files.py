@@ -1,4 +1,4 @@
-"""Uploaded images, served files, redirected addresses, and the export of personal data."""
+"""Uploaded images, served files, redirects from imported addresses, and the export of personal data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sent(visit: Visit, data: bytes, **headers: str) -> Response:
 
 
 @pytest.mark.parametrize(("kind", "ending"), [("JPEG", "jpg"), ("PNG", "png"), ("GIF", "png"), ("WEBP", "png")])
-def test_an_image_is_reencoded_and_served(author: Visit, anybody: Visit, kind: str, ending: str) -> None:
+def test_an_uploaded_image_is_reencoded_and_served(author: Visit, anybody: Visit, kind: str, ending: str) -> None:
     data = image(kind) + b"<script>alert(1)</script>"
     result = sent(author, data).json()
     assert result["url"].endswith(f".{ending}")
@@ -45,7 +45,7 @@ def test_an_image_is_reencoded_and_served(author: Visit, anybody: Visit, kind: s
         assert file.size == (40, 30)
 
 
-def test_a_file_that_is_no_image_is_rejected(author: Visit, reader: Visit, blog: Blog) -> None:
+def test_a_file_that_is_not_an_image_is_rejected(author: Visit, reader: Visit, blog: Blog) -> None:
     for data in (b"", b"<svg/>", image("PNG")[:50], image("BMP"), b"GIF89a" + b"\xff" * 40):
         assert sent(author, data).status_code == 422
     assert sent(author, image("PNG"), **{"x-csrf-token": "x"}).status_code == 403
@@ -63,8 +63,8 @@ def test_an_image_with_too_many_pixels_is_rejected() -> None:
 
 
 def test_images_are_decoded_outside_the_sites_process() -> None:
-    """Nine images of 25 megapixels took 1.9 GB of the site's process. Each takes 100 MB in the process that decodes
-    it.
+    """Nine images of 25 megapixels took 1.9 GB in the site's process. In the decoder's process, each image takes 100
+    MB.
     """
     data = image("PNG", (5_000, 5_000))
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts at the current size
@@ -84,11 +84,11 @@ def test_a_large_image_is_scaled_down() -> None:
 
 
 @pytest.mark.parametrize("name", ["x.png", "../secret", f"{'0' * 32}.png", f"{'0' * 32}.exe", "%00"])
-def test_only_files_are_served(anybody: Visit, name: str) -> None:
+def test_names_of_files_that_were_not_uploaded_return_404(anybody: Visit, name: str) -> None:
     assert anybody.get(f"/files/{name}").status_code == 404
 
 
-def test_files_are_stored_in_a_folder(tmp_path: Path) -> None:
+def test_uploaded_files_are_stored_in_a_folder(tmp_path: Path) -> None:
     files = FolderFiles(tmp_path / "files")
     name = name_of(b"x", "pdf")
     assert files.get(name) is None
@@ -124,7 +124,7 @@ class Bucket:
         self.kept.pop(Key, None)
 
 
-def test_files_are_stored_in_a_bucket() -> None:
+def test_uploaded_files_are_stored_in_an_s3_bucket() -> None:
     bucket = Bucket()
     files = S3Files(bucket, "b", "blog/")
     name = name_of(b"x", "png")

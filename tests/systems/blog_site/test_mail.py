@@ -1,4 +1,4 @@
-"""Mail for password resets and address confirmation: links work once and reveal nothing."""
+"""Emails for password resets and address confirmation: their links work once and reveal nothing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_an_outdated_reset_link_is_rejected(blog: Blog, ada: User, anybody: Visi
     assert accounts.sign_in(blog, "ada", NEW_PASSWORD).user_id == ada.user_id
 
 
-def test_reset_does_not_reveal_registered_addresses(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:
+def test_password_reset_does_not_reveal_registered_addresses(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:
     blog.set_status(make_user(blog, "sus").user_id, "suspended")
     answers = {forget(anybody, email) for email in ("ada@example.com", "nobody@example.com", "sus@example.com")}
     assert answers == {"/sign-in?done=sent"}
@@ -91,13 +91,13 @@ def test_expired_forged_and_unrelated_links_are_rejected(
     assert anybody.send("/password/reset", "/sign-in", token=token, new=NEW_PASSWORD).status_code == 410
 
 
-def test_mail_is_rate_limited_by_address_and_client(ada: User, anybody: Visit, box: Box) -> None:
+def test_emails_are_rate_limited_by_recipient_and_client(ada: User, anybody: Visit, box: Box) -> None:
     statuses = [anybody.send("/password/forgotten", email="ada@example.com").status_code for _ in range(6)]
     assert statuses == [303] * 5 + [429]
     assert len(box.letters) == 5
 
 
-def test_a_new_address_is_set_by_its_link(blog: Blog, ada: User, rita: User, author: Visit, box: Box) -> None:
+def test_the_emailed_link_sets_the_email_address(blog: Blog, ada: User, rita: User, author: Visit, box: Box) -> None:
     def ask(email: str) -> str:
         return author.send("/account/email", "/account", email=email, password=PASSWORD).headers["location"]
 
@@ -117,7 +117,7 @@ def test_a_new_address_is_set_by_its_link(blog: Blog, ada: User, rita: User, aut
     assert author.send("/email/verify", link.link, **fields).status_code == 410
 
 
-def test_mail_is_logged_if_no_server_is_set(caplog: pytest.LogCaptureFixture) -> None:
+def test_emails_are_logged_if_no_mail_server_is_set(caplog: pytest.LogCaptureFixture) -> None:
     mail = mail_of(None, None)
     assert isinstance(mail, LoggedMail)
     mail.send("a@example.com", "Subject", "Text with a link")
@@ -160,7 +160,7 @@ def serve_once(listener: socket.socket, said: list[str]) -> None:
                 return
 
 
-def test_mail_is_sent_to_the_server_and_passwords_require_tls(caplog: pytest.LogCaptureFixture) -> None:
+def test_emails_are_sent_to_the_server_and_its_password_requires_tls(caplog: pytest.LogCaptureFixture) -> None:
     said: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve_once, args=(listener, said))

@@ -29,7 +29,7 @@ def test_a_user_is_suspended_and_reactivated(
 
 
 @pytest.mark.parametrize("status", ["", "deleted", "moderator", "ACTIVE"])
-def test_other_statuses_are_rejected(moderator: Visit, rita: User, blog: Blog, status: str) -> None:
+def test_unsupported_user_statuses_are_rejected(moderator: Visit, rita: User, blog: Blog, status: str) -> None:
     answer = moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", status=status)
     assert answer.status_code == 400
     assert blog.user(rita.user_id) == rita
@@ -62,7 +62,7 @@ def test_a_suspended_authors_posts_and_page_are_hidden(
     assert "Keys and doors" in anybody.get("/").text
 
 
-def test_comments_are_added_answered_hidden_and_deleted(
+def test_comments_are_added_replied_to_hidden_and_deleted(
     reader: Visit, author: Visit, moderator: Visit, anybody: Visit, blog: Blog, post: Post
 ) -> None:
     page = "/posts/keys-and-doors"
@@ -89,7 +89,7 @@ def test_comments_are_added_answered_hidden_and_deleted(
     assert anybody.send(f"{page}/comments", "/sign-in", text="x").status_code == 403
 
 
-def test_a_message_is_received_handled_and_removed(moderator: Visit, anybody: Visit, blog: Blog, clock: Clock) -> None:
+def test_contact_messages_are_received_and_removed(moderator: Visit, anybody: Visit, blog: Blog, clock: Clock) -> None:
     assert anybody.send("/contact", **MESSAGE).headers["location"] == "/contact?done=message"
     assert "has been sent" in text_of(anybody.get("/contact?done=message"))
     (month,) = {contact_message.month for contact_message in _messages(blog)}
@@ -142,5 +142,5 @@ def test_an_invalid_month_falls_back_to_the_current_one(moderator: Visit, month:
         {"month": "2026-11", "at": "2026-11-01T00:00:00+00:00", "message": ""},
     ],
 )
-def test_an_unknown_message_is_404(moderator: Visit, fields: dict[str, str]) -> None:
+def test_an_unknown_message_returns_404(moderator: Visit, fields: dict[str, str]) -> None:
     assert moderator.send("/inbox", **fields, action="delete").status_code == 404

@@ -1,4 +1,4 @@
-"""Sign in with OpenID Connect, with an identity provider on this machine."""
+"""Sign-in with OpenID Connect, with an identity provider on the local machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CLIENT, CLIENT_SECRET = "blog", "p:ss word"
 
 
 class IdentityProvider:
-    """An OpenID Connect provider: discovery, keys and tokens. Its users always consent."""
+    """An OpenID Connect provider with discovery, keys and tokens. Its users always consent."""
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -46,7 +46,7 @@ class IdentityProvider:
 
         class Handler(BaseHTTPRequestHandler):
             def log_message(self, *_arguments: object) -> None:
-                """Log nothing."""
+                """Suppress the server's log."""
 
             def do_GET(self) -> None:
                 self.answer(provider.get(self.path))
@@ -67,7 +67,7 @@ class IdentityProvider:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def get(self, path: str) -> tuple[int, dict[str, Any]]:
-        """The discovery document or the keys."""
+        """Return the discovery document or the keys."""
         if path == "/keys":
             key = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
             return 200, {"keys": [{**key, "kid": "k1", "use": "sig", "alg": "RS256"}]}
@@ -79,7 +79,7 @@ class IdentityProvider:
         }
 
     def authorize(self, url: str) -> str:
-        """Consent, as a browser does at the authorization URL: the callback URL with a code."""
+        """Give consent at the authorization URL, as a browser does, and return the callback URL with a code."""
         query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         assert (query["client_id"], query["response_type"], query["code_challenge_method"]) == (CLIENT, "code", "S256")
         assert {"openid", "email"} <= set(query["scope"].split())
@@ -87,7 +87,7 @@ class IdentityProvider:
         return f"{query['redirect_uri']}?code=c0de&state={query['state']}"
 
     def token(self, authorization: str, body: str) -> tuple[int, dict[str, Any]]:
-        """The ID token for a code, its PKCE verifier and the client's secret."""
+        """Return the ID token for a code, its PKCE verifier and the client's secret."""
         form = {name: values[0] for name, values in parse_qs(body).items()}
         query = self.codes.pop(form["code"], None)
         credentials = base64.b64decode(authorization.removeprefix("Basic ")).decode()
@@ -110,7 +110,7 @@ def idp() -> Iterator[IdentityProvider]:
 
 @pytest.fixture
 def visit_idp(site: Site, idp: IdentityProvider) -> Callable[[], Visit]:
-    """Visitors of a site with the provider."""
+    """A function that returns a visitor of a site with the identity provider."""
     settings = {"name": "idp", "title": "Idp", "issuer": idp.issuer, "client_id": CLIENT}
     provider = OpenIdProvider(ProviderSettings.model_validate({**settings, "client_secret": CLIENT_SECRET}), SECRET)
     site.settings = replace(site.settings, providers=(provider,))
@@ -153,7 +153,7 @@ def test_a_user_joins_and_signs_in_again(
     ],
     ids=lambda claims: next(iter(claims)),
 )
-def test_a_token_for_another_sign_in_is_rejected(
+def test_an_id_token_for_another_sign_in_is_rejected(
     idp: IdentityProvider, visit_idp: Callable[[], Visit], claims: dict[str, Any]
 ) -> None:
     idp.claims |= claims
@@ -161,7 +161,7 @@ def test_a_token_for_another_sign_in_is_rejected(
 
 
 @pytest.mark.parametrize("algorithm", ["HS256", "none", "another key"])
-def test_a_token_with_a_forged_signature_is_rejected(
+def test_an_id_token_with_a_forged_signature_is_rejected(
     idp: IdentityProvider, visit_idp: Callable[[], Visit], algorithm: str
 ) -> None:
     idp.signed_with = {
@@ -172,14 +172,14 @@ def test_a_token_with_a_forged_signature_is_rejected(
     assert come_back(visit_idp(), idp).status_code == 400
 
 
-def test_an_unverified_address_is_not_used(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
+def test_an_unverified_email_address_is_not_used(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
     idp.claims["email_verified"] = False
     page = come_back(visit_idp(), idp)
     assert "One more step" in page.text
     assert "bea@example.com" not in page.text
 
 
-def test_a_callback_of_another_browser_is_rejected(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
+def test_a_sign_in_callback_to_another_browser_fails(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
     mine, theirs = visit_idp(), visit_idp()
     back = urlsplit(idp.authorize(theirs.get("/sign-in/with/idp").headers["location"]))
     mine.get("/sign-in/with/idp")

@@ -1,4 +1,4 @@
-"""Units of the site: Markdown sanitizing, signatures, rate limits and forms."""
+"""Functions of the site: Markdown sanitizing, signatures, rate limits and forms."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_markdown_becomes_safe_html(text: str, html: str) -> None:
     assert render_markdown(text).strip() == html
 
 
-def test_links_and_images_send_no_referrer() -> None:
+def test_rendered_links_and_images_send_no_referrer() -> None:
     html = render_markdown("[a](https://e.example) ![b](https://e.example/p.png) ![c](http://e.example/p.png)")
     assert 'rel="nofollow ugc noopener noreferrer"' in html
     assert 'loading="lazy" referrerpolicy="no-referrer"' in html or 'referrerpolicy="no-referrer"' in html
@@ -75,7 +75,7 @@ def test_definition_lists_are_rendered() -> None:
     assert '<dt id="term">Term</dt>\n<dd>What it <em>means</em>.</dd>' in render_markdown("Term\n: What it *means*.\n")
 
 
-def test_urls_and_footnotes_are_links() -> None:
+def test_urls_and_footnotes_are_rendered_as_links() -> None:
     html = render_markdown("See https://e.example/a_b, e.example, a@e.example.[^1]\n\n[^1]: A *note*.")
     assert '<a href="https://e.example/a_b" rel=' in html
     assert html.count("<a ") == 3
@@ -86,7 +86,7 @@ def test_urls_and_footnotes_are_links() -> None:
 @pytest.mark.parametrize(
     "address", ["https://e.example/a", "HTTP://e.example", "mailto:a@e.example", "MAILTO:a@e.example"]
 )
-def test_bare_urls_are_links_anywhere(address: str) -> None:
+def test_bare_urls_are_rendered_as_links_in_any_position(address: str) -> None:
     for text in (address, f"See {address}, please.", f"- one\n- *{address}*"):
         assert f'<a href="{address}" rel=' in render_markdown(text)
 
@@ -100,7 +100,7 @@ def test_highlighting_languages_are_loaded_in_advance() -> None:
     assert highlighting._lexer.cache_info().misses == made
 
 
-def test_languages_are_loaded_before_the_first_response(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_highlighting_languages_are_loaded_before_the_first_page(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr(application, "prepare", lambda: done.append("prepared"))
     with TestClient(application.site_application(site)) as client:
@@ -147,7 +147,7 @@ def test_rendered_pages_are_limited_in_length(text: str) -> None:
     assert len(render_markdown(text)) < 20 * len(text) + 1_500_000
 
 
-def test_a_thousand_reference_links_are_kept() -> None:
+def test_a_text_with_a_thousand_reference_links_is_rendered() -> None:
     html = render_markdown("[a]: https://e.example/\n\n" + "[a] " * 1_000)
     assert html.count('href="https://e.example/"') == 1_000
 
@@ -204,7 +204,7 @@ def test_a_rate_limit_refills_over_time() -> None:
     assert [limiter.wait_seconds("b") for _ in range(2)] == [0, 0]  # a rejected request consumes nothing
 
 
-def test_expensive_requests_count_more() -> None:
+def test_expensive_requests_use_more_of_the_rate_limit() -> None:
     limiter = RateLimiter(Limit(attempts=10, seconds=100), lambda: 0.0)
     assert limiter.wait_seconds("a", cost=7.5) == 0
     assert limiter.wait_seconds("a", cost=7.5) == 50
@@ -220,7 +220,7 @@ def test_the_memory_of_a_rate_limit_is_limited() -> None:
     assert limiter.wait_seconds("99") > 0
 
 
-def test_a_concurrency_limit_queues_some_and_rejects_the_rest() -> None:
+def test_a_concurrency_limit_queues_some_requests_and_rejects_the_rest() -> None:
     gate = Gate(1, 1)
     inside, leave = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""Pages for readers and their costs: front page, lists, posts, authors, tags and search."""
+"""Pages for readers and their costs: the front page, lists, posts, authors, tags and search."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_the_front_page_shows_posts_authors_and_tags(blog: Blog, post: Post, dra
     assert "Half a thought" not in page
 
 
-def test_a_card_is_cached_until_its_post_changes(blog: Blog, post: Post, anybody: Visit, reader: Visit) -> None:
+def test_the_card_of_a_post_is_cached_until_it_changes(blog: Blog, post: Post, anybody: Visit, reader: Visit) -> None:
     card: Any = blog_environment().globals["card"]
     anybody.get("/latest")
     made = card.cache_info().misses
@@ -192,7 +192,7 @@ def test_views_count_once_per_reader_and_are_batched_if_anonymous(
     assert result.views == 4
 
 
-def test_views_by_the_author_and_head_requests_do_not_count(
+def test_views_by_the_author_and_head_requests_are_not_counted(
     blog: Blog, site: Site, post: Post, author: Visit, anybody: Visit
 ) -> None:
     author.get("/posts/keys-and-doors")
@@ -262,7 +262,7 @@ def test_a_search_without_results_suggests_posts(post: Post, anybody: Visit) -> 
     assert 'href="/tags/keys"' in page
 
 
-def test_search_finds_posts_by_tags_authors_and_suggests(post: Post, anybody: Visit) -> None:
+def test_search_finds_posts_by_tags_and_authors_and_suggests_others(post: Post, anybody: Visit) -> None:
     page = text_of(anybody.get("/search?q=keys+doors"))
     assert "Keys and doors" in page
     assert "Ada Example" in text_of(anybody.get("/search?q=%40ada"))
@@ -280,13 +280,13 @@ def test_a_deleted_author_has_no_page(blog: Blog, post: Post, ada: User, anybody
 @pytest.mark.parametrize(
     "path", ["/nothing", "/posts/nothing", "/authors/nobody", "/static/none.css", f"/tags/{'x' * 5000}"]
 )
-def test_unknown_pages_are_404(anybody: Visit, path: str) -> None:
+def test_unknown_pages_return_404(anybody: Visit, path: str) -> None:
     answer = anybody.get(path)
     assert answer.status_code == 404
     assert "Page not found" in answer.text
 
 
-def test_a_wrong_method_is_405(visit: Callable[[], Visit], post: Post) -> None:
+def test_unsupported_methods_return_405(visit: Callable[[], Visit], post: Post) -> None:
     for path in ("/", "/latest", "/posts/keys-and-doors"):
         answer = visit().client.delete(path)
         assert answer.status_code == 405

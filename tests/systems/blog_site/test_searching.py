@@ -1,4 +1,4 @@
-"""Search: ranked words and prefixes, kept up to date by writes, without drafts."""
+"""Search by ranked words and prefixes. Writes update the search index, which contains no drafts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_search_shows_ten_posts_and_more_on_request(anybody: Visit, site: Site, 
     assert (whole.count("<article"), "more=yes" in whole) == (11, False)
 
 
-def test_a_lagging_index_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
+def test_a_lagging_search_index_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
     rebuild(blog, site.search)
     blog.unpublish(post.post_id)  # by another process with its own index
     assert site.search.find("keys", 5) == [post.post_id]
@@ -74,7 +74,7 @@ def test_an_index_file_is_shared_and_rebuilt(tmp_path: Path) -> None:
     assert (tmp_path / "blog.search").exists()
 
 
-def test_a_common_word_ranks_the_latest_posts_and_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_for_a_common_word_ranks_the_latest_posts_and_titles_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "RANKED_MAX", 3)
     search = Search(None)
     texts = [
@@ -104,8 +104,8 @@ def test_removed_and_changed_documents_are_not_found() -> None:
     search.close()
 
 
-def test_an_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
-    """Several processes may open it at the same time."""
+def test_a_search_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
+    """Several processes may open such an index at the same time."""
     place = tmp_path / "blog.search"
     old = apsw.Connection(str(place))
     old.execute("CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
@@ -135,7 +135,7 @@ def test_rare_and_complete_words_rank_higher() -> None:
     search.close()
 
 
-def test_results_are_cached_until_a_write(tmp_path: Path) -> None:
+def test_search_results_are_cached_until_a_write(tmp_path: Path) -> None:
     search, other = Search(tmp_path / "a.search"), Search(tmp_path / "a.search")
     search.put(Document("1", "the sea", "", "", ""))
     statements: list[str] = []
@@ -161,7 +161,7 @@ def test_results_are_cached_until_a_write(tmp_path: Path) -> None:
     "query",
     ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300, "_ a", "\U0001e4d0 a"],
 )
-def test_query_operators_are_plain_text(query: str) -> None:
+def test_query_operators_are_searched_as_plain_text(query: str) -> None:
     search = Search(None)
     search.put(Document("1", "and near title x a b", "", "", ""))
     search.find(query, 5)
@@ -169,7 +169,7 @@ def test_query_operators_are_plain_text(query: str) -> None:
 
 
 @given(st.text(max_size=50))
-def test_random_queries_raise_no_error(query: str) -> None:
+def test_random_search_queries_raise_no_error(query: str) -> None:
     search = Search(None)
     search.put(Document("1", query.replace("\x00", ""), "", "", ""))
     assert set(search.find(query, 5)) <= {"1"}

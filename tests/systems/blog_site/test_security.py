@@ -1,4 +1,4 @@
-"""Security of the site: cookies, cross-site forms, limits, headers, hosts, sizes, encodings, redirects."""
+"""Security of the site: cookies, cross-site forms, limits, headers, hosts, sizes, encodings and redirects."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_an_expired_session_is_rejected_and_form_input_kept(blog: Blog, ada: Use
     assert "All of it." in answer.text  # the input can be copied
 
 
-def test_a_suspended_users_session_ends_at_once(blog: Blog, ada: User, author: Visit) -> None:
+def test_the_session_of_a_suspended_user_ends_immediately(blog: Blog, ada: User, author: Visit) -> None:
     blog.set_status(ada.user_id, "suspended")
     assert author.get("/desk").status_code == 303
 
@@ -125,7 +125,7 @@ FORMS = [
 ]
 
 
-def test_every_form_of_the_site_is_in_the_list(served: Starlette) -> None:
+def test_the_tests_list_every_form_of_the_site(served: Starlette) -> None:
     forms = [route.path for route in served.routes if "POST" in route.methods]  # type: ignore[attr-defined]
     assert len(forms) == len(FORMS) + 1  # image upload has no form: its token is in a header
 
@@ -168,7 +168,7 @@ def test_a_form_token_is_valid_only_in_its_browser(author: Visit, reader: Visit)
 # Limits
 
 
-def test_sign_ins_are_limited_by_address_and_login(ada: User, anybody: Visit, clock: Clock) -> None:
+def test_sign_ins_are_limited_by_ip_address_and_login(ada: User, anybody: Visit, clock: Clock) -> None:
     for _ in range(LIMITS["sign-in"].attempts):
         assert anybody.send("/sign-in", login="ada", password="wrong").status_code == 422
     answer = anybody.send("/sign-in", login="ADA", password=PASSWORD)
@@ -178,7 +178,7 @@ def test_sign_ins_are_limited_by_address_and_login(ada: User, anybody: Visit, cl
     assert anybody.send("/sign-in", login="ada", password=PASSWORD).status_code == 303
 
 
-def test_a_login_is_limited_across_addresses(site: Site, served: Starlette, ada: User) -> None:
+def test_sign_ins_of_one_login_are_limited_across_ip_addresses(site: Site, served: Starlette, ada: User) -> None:
     def send(number: int, login: str) -> int:
         visit = Visit(served)
         visit.client = TestClient(served, client=(f"192.0.2.{number}", 1), follow_redirects=False)
@@ -225,7 +225,7 @@ def test_messages_are_limited_and_input_is_kept(anybody: Visit) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/static/site.css", "/feed.atom", "/robots.txt", "/desk"])
-def test_every_response_has_its_headers(anybody: Visit, path: str) -> None:
+def test_every_response_has_the_security_headers(anybody: Visit, path: str) -> None:
     headers = anybody.get(path).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -268,7 +268,7 @@ def test_two_host_headers_are_rejected(beside: Beside, path: str, hosts: tuple[s
     assert TestClient(beside).get(path, headers=headers).status_code == 421
 
 
-def test_behind_a_proxy_the_public_address_is_used(blog: Blog, ada: User) -> None:
+def test_behind_a_proxy_forms_are_accepted_only_from_the_public_origin(blog: Blog, ada: User) -> None:
     settings = Settings(secret=SECRET, hosts=("127.0.0.1", "blog.example"), origin="https://blog.example")
     visitor = Visit(site_application(Site(blog, settings)), "https://127.0.0.1:8000")
     form = {"csrf": visitor.token("/sign-in"), "login": "ada", "password": PASSWORD}
@@ -367,7 +367,7 @@ def test_redirects_stay_on_the_site(ada: User, anybody: Visit, target: str) -> N
     assert "evil.example" not in where
 
 
-def test_html_in_text_is_escaped_everywhere(blog: Blog, author: Visit, moderator: Visit, anybody: Visit) -> None:
+def test_html_in_user_text_is_escaped_on_all_pages(blog: Blog, author: Visit, moderator: Visit, anybody: Visit) -> None:
     bad = "<img src=x onerror=alert(1)>\"'"
     author.send("/account", name=bad, bio=bad)
     author.send("/write", title=bad, content=bad, tags="a", action="publish")
@@ -381,7 +381,7 @@ def test_html_in_text_is_escaped_everywhere(blog: Blog, author: Visit, moderator
         assert "<img" not in moderator.get(page).text
 
 
-def test_each_role_has_only_its_pages(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
+def test_roles_can_open_only_their_pages(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
     for path in ("/moderation", "/moderation/posts", "/inbox"):
         assert reader.get(path).status_code == 404
         assert author.get(path).status_code == 404

@@ -1,4 +1,4 @@
-"""The editor: drafts, preview, publishing, addresses, concurrent edits and invalid input."""
+"""The editor: drafts, previews, publishing, addresses, concurrent edits and invalid input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.systems.blog_site.support import Visit, text_of
 
 
 def write(author: Visit, action: str = "save", **fields: str) -> str:
-    """Write a new post, and return the URL of the redirect."""
+    """Write a new post, and return the URL that the response redirects to."""
     answer = author.send("/write", action=action, **{"title": "A title", "content": "A text.", **fields})
     assert answer.status_code == 303, text_of(answer)
     return str(answer.headers["location"])
@@ -57,7 +57,7 @@ def test_an_archived_post_cannot_be_edited(author: Visit, blog: Blog, post: Post
     assert author.send(f"{edit}/publish", "/").status_code == 409
 
 
-def test_a_stale_edit_shows_both_texts(blog: Blog, author: Visit, post: Post) -> None:
+def test_a_stale_edit_shows_the_stored_and_the_submitted_text(blog: Blog, author: Visit, post: Post) -> None:
     edit = f"/write/{post.post_id}"
     fields = {"title": post.title, "slug": post.slug, "tags": "keys", "version": "1"}
     assert author.send(edit, **fields, content="The quicker one.").status_code == 303
@@ -72,13 +72,13 @@ def test_a_stale_edit_shows_both_texts(blog: Blog, author: Visit, post: Post) ->
     assert author.send(edit, **{**fields, "version": version}, content="Both.").status_code == 303
 
 
-def test_a_new_address_redirects_from_the_old_one(author: Visit, anybody: Visit, post: Post) -> None:
+def test_the_old_address_of_a_post_redirects_to_the_new_one(author: Visit, anybody: Visit, post: Post) -> None:
     fields = {"title": post.title, "content": "t", "version": "1", "slug": "another-way"}
     assert author.send(f"/write/{post.post_id}", **fields).status_code == 303
     assert anybody.get("/posts/keys-and-doors").headers["location"] == "/posts/another-way"
 
 
-def test_a_duplicate_address_is_shown_at_its_field(author: Visit, post: Post, blog: Blog) -> None:
+def test_the_error_for_a_duplicate_address_is_shown_next_to_its_field(author: Visit, post: Post, blog: Blog) -> None:
     answer = author.send("/write", title="Keys and doors", slug="keys-and-doors", content="Mine.", action="save")
     assert answer.status_code == 422
     assert 'id="slug-fault"' in answer.text
@@ -122,7 +122,7 @@ def test_a_second_post_with_a_title_gets_a_numbered_address(author: Visit, reade
         ("slug", "x" * 101, 422),
     ],
 )
-def test_random_form_input_is_accepted_or_reported_at_its_field(
+def test_random_form_input_is_accepted_or_reported_next_to_its_field(
     author: Visit, anybody: Visit, blog: Blog, ada: User, field: str, value: str, status: int
 ) -> None:
     answer = author.send("/write", action="publish", **{"title": "A title", "content": "A text.", field: value})
@@ -141,7 +141,7 @@ def test_random_form_input_is_accepted_or_reported_at_its_field(
             assert anybody.get("/tags/" + tag.replace("/", "%2F").replace("#", "%23")).status_code in {200, 404}
 
 
-def test_equal_titles_need_a_chosen_address(author: Visit) -> None:
+def test_a_post_with_a_title_in_use_can_be_saved_with_a_chosen_address(author: Visit) -> None:
     write(author)
     assert author.send("/write", title="A title", content="x", slug="a-title-2", action="save").status_code == 303
 
@@ -159,7 +159,7 @@ def test_the_preview_is_sanitized_and_saves_nothing(author: Visit, blog: Blog, a
     assert len(blog.posts_of_user(ada.user_id, "unpublished")) == 0
 
 
-def test_drafts_of_other_authors_are_404(
+def test_drafts_of_other_authors_return_404(
     author: Visit, reader: Visit, moderator: Visit, anybody: Visit, draft: Post
 ) -> None:
     for other in (reader, moderator, anybody):
@@ -174,7 +174,7 @@ def test_drafts_of_other_authors_are_404(
 
 
 @pytest.mark.parametrize("post_id", ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "x" * 70, "%00", "é", "' or 1=1"])
-def test_unknown_ids_are_404(author: Visit, post_id: str) -> None:
+def test_unknown_post_ids_return_404(author: Visit, post_id: str) -> None:
     assert author.get(f"/write/{post_id}").status_code == 404
     assert author.send(f"/write/{post_id}/publish", "/").status_code == 404
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of the CMS: a transport that records requests, and the stored items."""
+"""Helpers for tests of the CMS: a transport that records requests, and the stored items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan_systems.cms import Cms
 
 @dataclass
 class Recorder:
-    """Forwards requests, and records them with their responses. ``before`` may raise instead."""
+    """A transport that forwards requests and records them with their responses. ``before`` may raise an error."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -75,4 +75,4 @@ def keys(cms: Cms) -> set[tuple[str, str]]:
 
 
 def silent(done: int, total: int | None) -> None:
-    """Ignore progress."""
+    """A progress callback that does nothing."""

@@ -1,4 +1,4 @@
-"""Concurrent writers of one article: nothing is lost, duplicated or incomplete."""
+"""Concurrent writers of one article: no version or tag is lost, duplicated or incomplete."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_concurrent_tagging_keeps_tags_and_junctions_equal(tmp_path: Path) -> No
 
 
 def test_concurrent_writes_of_different_kinds_keep_invariants(tmp_path: Path) -> None:
-    """Publishing, tagging and editing at the same time keep all invariants."""
+    """Publishing, tagging and editing run at the same time."""
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(9) as pool:
         name = new_article(cms)
         made: list[Future[Any]] = []

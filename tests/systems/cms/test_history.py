@@ -1,4 +1,4 @@
-"""Importing a folder's git history as the versions of its articles."""
+"""Importing the git history of a folder as versions of its articles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONG = "".join(f"Line {number} of a text that is long enough to be known again.\
 
 
 class Repository:
-    """A git repository that ignores the machine's settings."""
+    """A git repository that ignores the git settings of the machine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -76,7 +76,7 @@ def at(day: int) -> datetime:
     return datetime(2021, 3, day, 8, tzinfo=UTC)
 
 
-def test_each_commit_of_a_file_is_a_version(cms: Cms, repository: Repository) -> None:
+def test_each_commit_of_a_file_is_imported_as_a_version(cms: Cms, repository: Repository) -> None:
     file = "_posts/a.md"
     write(repository.folder, file, post("One\n"))
     repository.commit("Ann")
@@ -143,7 +143,7 @@ def test_a_moved_file_keeps_its_article(cms: Cms, repository: Repository) -> Non
     assert cms.article_by_slug("a") == cms.article_by_slug("b") == moved
 
 
-def test_importing_again_adds_new_commits(cms: Cms, repository: Repository) -> None:
+def test_importing_again_adds_only_new_commits(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "a.md", post("One\n"))
     repository.commit()
     load(cms, repository.folder, silent)
@@ -159,7 +159,7 @@ def test_importing_again_adds_new_commits(cms: Cms, repository: Repository) -> N
         assert versions(cms) == [("One\n", "Ann", at(1)), ("Two\n", "Ben", at(2)), ("One\n", "Ann", at(3))]
 
 
-def test_uncommitted_changes_are_the_newest_version(cms: Cms, repository: Repository) -> None:
+def test_uncommitted_changes_are_imported_as_the_newest_version(cms: Cms, repository: Repository) -> None:
     path = write(repository.folder, "a.md", post("One\n", author="ann"))
     repository.commit()
     write(repository.folder, "a.md", post("Two\n", author="ann"))
@@ -191,7 +191,7 @@ def test_more_commits_than_a_transaction_allows_are_imported(cms: Cms, repositor
 
 
 def test_invalid_old_versions_are_omitted(cms: Cms, repository: Repository) -> None:
-    """Invalid versions are omitted; an old text with invalid front matter is imported."""
+    """An old text is imported even if its front matter is invalid."""
     for text in (
         "plain\n",
         "---\ntitle: [\n---\nbroken\n",
@@ -226,7 +226,7 @@ def test_a_repository_without_commits_is_imported(cms: Cms, repository: Reposito
 def test_git_environment_variables_are_ignored(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a git hook: GIT_DIR names another repository."""
+    """A git hook runs with such variables: GIT_DIR names another repository."""
     write(repository.folder, "a.md", post("One\n"))
     repository.commit()
     monkeypatch.setenv("GIT_DIR", str(repository.folder / ".git"))
@@ -258,7 +258,7 @@ def fail_to_read(history: History, name: str) -> bytes | None:
 
 
 def test_repository_settings_run_no_program(cms: Cms, repository: Repository, tmp_path: Path) -> None:
-    """A downloaded repository's settings can name programs; the import runs none of them."""
+    """The settings of a downloaded repository can name programs, but the import runs none of them."""
     write(repository.folder, "a.md", post("One\n"))
     write(repository.folder, ".gitattributes", "*.md diff=trap filter=trap\n")
     repository.commit()

@@ -1,4 +1,4 @@
-"""Importing folders: imported files, errors with file and line, and importing again."""
+"""Importing folders: imported files, errors with file and line, and repeated imports."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def only_article(cms: Cms) -> Article:
     return article
 
 
-def test_post_becomes_an_article(cms: Cms, tmp_path: Path) -> None:
+def test_post_is_imported_as_an_article(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "_posts/2020-01-01-keys.md", POST)
     assert loaded(cms, tmp_path) == LoadReport(1, [])
     moment = datetime(2020, 1, 2, 2, 4, 5, tzinfo=UTC)
@@ -133,7 +133,7 @@ def odd_folder(folder: Path) -> dict[str, str]:
     }
 
 
-def test_each_error_has_file_and_line(cms: Cms, tmp_path: Path) -> None:
+def test_each_error_names_its_file_and_line(cms: Cms, tmp_path: Path) -> None:
     expected = odd_folder(tmp_path)
     report = loaded(cms, tmp_path)
     result = {fault.place: fault for fault in report.errors}
@@ -159,13 +159,13 @@ def test_file_names_that_are_not_utf8_are_imported_or_reported(cms: Cms, tmp_pat
     assert only_article(cms).slug == "th\ufffd"
 
 
-def test_a_missing_folder_is_an_error(cms: Cms, tmp_path: Path) -> None:
+def test_importing_a_missing_folder_raises_an_error(cms: Cms, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="does not exist"):
         loaded(cms, tmp_path / "missing")
     assert loaded(cms, tmp_path) == LoadReport(0, [])
 
 
-def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
+def test_an_error_of_the_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     write(tmp_path, "b.md", POST)
 
@@ -179,7 +179,7 @@ def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
     assert keys(cms) == set()
 
 
-def test_the_second_file_with_a_slug_gets_another_and_is_reported(cms: Cms, tmp_path: Path) -> None:
+def test_the_second_file_with_a_slug_gets_another_slug_and_is_reported(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "2020-01-02-keys.md", POST)
     write(tmp_path, "other/keys.md", POST)
     for _ in range(2):  # importing again changes nothing
@@ -205,7 +205,7 @@ def test_importing_again_writes_nothing(cms: Cms, tmp_path: Path) -> None:
     assert dump(cms) == before
 
 
-def test_a_changed_file_is_a_new_version(cms: Cms, tmp_path: Path) -> None:
+def test_a_changed_file_is_imported_as_a_new_version(cms: Cms, tmp_path: Path) -> None:
     path = write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     write(tmp_path, "a.md", POST.replace("Second.", "Other."))

@@ -1,4 +1,4 @@
-"""Every access pattern compared with brute force on the sample, and its requests."""
+"""Every access pattern, compared with a brute-force filter on the sample, and the requests that it sends."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_tags_of_an_article_are_read(sampled: Cms, wholes: list[Whole]) -> None:
     assert sampled.tags_of_article("01HW") == []
 
 
-def test_asynchronous_results_are_equal(sampled: Cms, wholes: list[Whole]) -> None:
+def test_asynchronous_reads_have_equal_results(sampled: Cms, wholes: list[Whole]) -> None:
     async def ask() -> None:
         for element in wholes[::30]:
             name = element.article.article_id
@@ -141,7 +141,7 @@ def test_latest_version_is_one_query_of_two_items(cms: Cms, article: Article) ->
     assert [item["sk"]["S"] for item in response["Items"]] == ["#METADATA", "VERSION#99999969"]
 
 
-def test_latest_of_a_draft_is_one_query_of_one_item(cms: Cms, article: Article) -> None:
+def test_latest_version_of_a_draft_is_one_query_of_one_item(cms: Cms, article: Article) -> None:
     recorder = recorded(cms)
     version = cms.article_with_latest(article.article_id)
     assert version == ArticleWithVersion(article, None)
@@ -173,7 +173,7 @@ def test_each_pattern_sends_the_expected_requests(cms: Cms, article: Article) ->
     ]
 
 
-def test_asynchronous_requests_are_equal(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asynchronous_calls_send_equal_requests(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> list[str]:
         recorder = AsyncRecorder(cms.store.async_transport)
         monkeypatch.setattr(type(cms.store), "async_transport", recorder)
@@ -186,8 +186,8 @@ def test_asynchronous_requests_are_equal(cms: Cms, article: Article, monkeypatch
     assert asyncio.run(ask()) == ["GetItem", "TransactWriteItems", "Query"]
 
 
-def test_lists_never_read_bodies(cms: Cms) -> None:
-    """A list's responses have the same size for any length of bodies, and contain no version."""
+def test_lists_never_read_article_bodies(cms: Cms) -> None:
+    """The responses to a list have the same size for any length of bodies, and contain no version."""
     for number in range(5):
         made = Article(article_id=str(number), title="Same", slug=f"same-{number}", author_id="u_01", tags={"aws"})
         cms.create_article(made)
@@ -207,13 +207,13 @@ def test_lists_never_read_bodies(cms: Cms) -> None:
         assert len(str(after)) == len(str(before))
 
 
-def test_the_index_contains_no_version(sampled: Cms) -> None:
+def test_the_index_contains_no_article_version(sampled: Cms) -> None:
     for item in stored(sampled):
         assert not ("gsi1pk" in item and item["sk"]["S"].startswith("VERSION"))
         assert ("body" in item) == item["sk"]["S"].startswith("VERSION#")
 
 
-def test_keys_equal_the_published_ones(cms: Cms, article: Article) -> None:
+def test_keys_of_items_equal_those_in_the_published_design(cms: Cms, article: Article) -> None:
     cms.publish(article.article_id, "First draft...", "u_01")
     name = f"ARTICLE#{article.article_id}"
     result = {
@@ -237,7 +237,7 @@ def test_keys_equal_the_published_ones(cms: Cms, article: Article) -> None:
     assert metadata.keys() == attributes | {"createdAt", "updatedAt", "pk", "sk", "gsi1pk", "gsi1sk"}
 
 
-def test_sample_texts_are_readable(wholes: list[Whole]) -> None:
+def test_articles_of_the_sample_are_consistent_and_readable(wholes: list[Whole]) -> None:
     statuses = {element.article.status for element in wholes}
     assert statuses == {"draft", "published", "archived"}
     for element in wholes:

@@ -1,4 +1,4 @@
-"""Drafts of published articles, unpublishing, restoring, previews, and the contents of lists afterwards."""
+"""Drafts of published articles, unpublishing, restoring and previews, and the contents of lists after each of these."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def new(cms: Cms, slug: str, *tags: str) -> Article:
 
 
 def assert_lists_agree(cms: Cms) -> None:
-    """Each list equals a filter over all stored items."""
+    """Check that each list equals a filter over all stored items."""
     items = stored(cms)
     articles = [there(cms, item["articleId"]["S"]) for item in items if item["sk"]["S"] == "#METADATA"]
     wanted = {(f"STATE#{element.status}", element.article_id) for element in articles}
@@ -72,7 +72,7 @@ def test_a_slug_identifies_one_article(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-def test_one_of_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
+def test_one_of_two_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(8) as pool:
 
         def wants(number: int) -> bool:
@@ -105,7 +105,7 @@ def test_old_slugs_redirect_to_the_article(cms: Cms, article: Article) -> None:
 # Drafts of published articles
 
 
-def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
+def test_a_published_article_can_have_a_later_draft(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.publish(name, "one", "u_01")
     cms.save_draft(name, "two", "u_02", title="Keys, again", excerpt="Soon.")
@@ -177,7 +177,7 @@ def test_an_article_is_unpublished_and_published_again(cms: Cms, article: Articl
 # Lists
 
 
-def test_public_lists_contain_published_articles(cms: Cms) -> None:
+def test_public_lists_contain_only_published_articles(cms: Cms) -> None:
     made = [new(cms, f"a{number}", "aws", *({"odd"} if number % 2 else {})) for number in range(7)]
     for number, article in enumerate(made):
         cms.publish(article.article_id, "text", "u_01") if number != 3 else cms.save_draft(

@@ -1,4 +1,4 @@
-"""The CMS's README matches the sample's items, the design's patterns and its limits."""
+"""The README of the CMS lists the items of the sample, and the patterns and limits of the design."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ README = (Path(keyplan_systems.cms.__file__).parent / "README.md").read_text(enc
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of a section's tables, as cells without code markup."""
+    """The rows of the tables in a section, as lists of cells without code markup."""
     section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [
         [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
@@ -41,6 +41,6 @@ def test_patterns_are_listed() -> None:
     assert listed == {pattern.id: name for name, pattern in Cms.compiled.patterns.items()}
 
 
-def test_limits_are_documented() -> None:
+def test_limits_in_the_readme_equal_those_of_the_design() -> None:
     for number in (f"{BODY_BYTES_MAX:,} bytes", f"{TAGS_MAX} tags", f"{EXCERPT_MAX:,} characters"):
         assert number in README

@@ -1,4 +1,4 @@
-"""Writes of the CMS: results, errors, and the state after a failure."""
+"""Writes of the CMS: their results, their errors, and the stored items after a failure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_new_article_is_a_draft_without_versions(cms: Cms) -> None:
     assert junction(cms, made.article_id) == {"a"}
 
 
-def test_creating_an_existing_article_is_an_error(cms: Cms, article: Article) -> None:
+def test_creating_an_existing_article_raises_an_error(cms: Cms, article: Article) -> None:
     before = stored(cms)
     with pytest.raises(ItemExists) as caught:
         cms.create_article(article.model_copy(update={"title": "Another", "tags": {"other"}}))
@@ -97,7 +97,7 @@ def test_a_too_large_body_is_rejected_before_any_request(cms: Cms, article: Arti
     assert "Amazon S3" in str(caught.value)
 
 
-def test_largest_body_fits(cms: Cms) -> None:
+def test_the_largest_body_fits_in_an_item(cms: Cms) -> None:
     article = cms.create_article(Article(article_id="a" * 1000, title="T", slug="t", author_id="u"))
     body = "x" * BODY_BYTES_MAX
     assert cms.publish(article.article_id, body, "u" * 1000).version == 1
@@ -173,8 +173,8 @@ def test_an_archived_article_rejects_every_change(cms: Cms, article: Article) ->
     assert keys(cms) == set()
 
 
-def test_archiving_during_a_write_rejects_it(cms: Cms, article: Article) -> None:
-    """The concurrent archiving wins: the write reads again and is rejected."""
+def test_a_write_during_a_concurrent_archiving_is_rejected(cms: Cms, article: Article) -> None:
+    """The archiving succeeds; the write reads the article again and is rejected."""
     recorder = recorded(cms)
     archived = False
 
@@ -217,7 +217,7 @@ def test_archiving_during_a_write_rejects_it(cms: Cms, article: Article) -> None
         ("archive", {}),
     ],
 )
-def test_an_unknown_article_is_an_error(cms: Cms, write: str, arguments: dict[str, Any]) -> None:
+def test_writing_an_unknown_article_raises_an_error(cms: Cms, write: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(ItemNotFound, match="01HW"):
         getattr(cms, write)("01HW", **arguments)
     assert keys(cms) == set()
@@ -265,8 +265,8 @@ def test_delete_is_finished_after_a_crash(cms: Cms, article: Article) -> None:
     assert keys(cms) == set()
 
 
-def test_deleting_during_publication_deletes_the_new_version(cms: Cms, article: Article) -> None:
-    """A version published between the delete's read and its transaction is deleted as well."""
+def test_deleting_an_article_deletes_a_concurrently_published_version(cms: Cms, article: Article) -> None:
+    """The version is published between the read and the transaction of the deletion."""
     recorder = recorded(cms)
     published = False
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of the catalogue: invariants of stored items."""
+"""Helpers for tests of the catalogue: invariants of stored items."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.systems.support import stored
 
 
 def plain_items(papers: Papers) -> list[dict[str, Any]]:
-    """Every item with plain values."""
+    """Every item, with plain Python values."""
     return [{name: next(iter(value.values())) for name, value in item.items()} for item in stored(papers)]
 
 
 def assert_consistent(papers: Papers) -> None:
-    """Each paper's partition is consistent: topics, dates, versions and expiry match the paper."""
+    """Check that the topics, dates, versions and expiry in each paper's partition match the paper."""
     parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
     handles: set[str] = set()
     collections: set[str] = set()

@@ -1,6 +1,4 @@
-"""Concurrent writers of one paper, in several processes and on every store: nothing is lost, duplicated or
-incomplete.
-"""
+"""Concurrent writers of one paper, in processes and on every store: no item is lost, duplicated or incomplete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exporting papers to other formats and importing them again, and citations."""
+"""Exporting papers to other formats, importing the exported files, and citations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def members(paper: Paper, *names: str) -> list[Membership]:
 
 
 def again(text: str, path: Path) -> tuple[Paper, list[str]]:
-    """The paper of a catalogue that has imported the text."""
+    """Import the text into an empty catalogue, and return the paper and the names of its authors."""
     path.write_text(text, encoding="utf-8")
     with Papers.open(":memory:") as papers:
         report = load(papers, path, silent)
@@ -81,13 +81,13 @@ def test_exported_papers_can_be_imported(tmp_path: Path) -> None:
         assert sorted(names) == sorted(person.name for person in people)
 
 
-def test_undated_papers_have_no_date() -> None:
+def test_papers_without_a_date_are_exported_without_a_date() -> None:
     draft = Paper(paper_id="a", title="A draft", collection="data")
     assert "year" not in to_bibtex(draft, [])
     assert citation(draft, []) == "(undated) “A draft.” Data."
 
 
-def test_papers_are_cited() -> None:
+def test_citations_of_a_paper_are_formatted() -> None:
     assert citation(WHOLE.model_copy(update={"title": "Keys"}), members(WHOLE, "Paul Erdős")) == (
         "Paul Erdős (2026) “Keys.” Theory & Practice 12(3–4), 101–117. https://doi.org/10.1000/a_b%20(1)"
     )
@@ -135,7 +135,7 @@ def bomb(doublings: int) -> str:
 
 
 def test_the_expansion_of_macros_is_limited(tmp_path: Path) -> None:
-    """30 lines of @string would expand to 16 GB."""
+    """Without a limit, 30 lines of @string would expand to 16 GB."""
     (tmp_path / "a.bib").write_text(bomb(30), encoding="utf-8")
     many = bomb(6) + "".join(f"\n@string{{b{n} = a5 # {{{n}}}}}" for n in range(12_000)) + "\n@misc{y, title = {U}}\n"
     (tmp_path / "b.bib").write_text(many, encoding="utf-8")
@@ -155,7 +155,7 @@ def test_the_expansion_of_macros_is_limited(tmp_path: Path) -> None:
 # Editing
 
 
-def test_every_field_of_a_paper_is_edited(papers: Papers) -> None:
+def test_every_field_of_a_paper_can_be_edited(papers: Papers) -> None:
     papers.add_paper(Paper(paper_id="a", title="A", collection="c", topics={"x"}), {"jon": "author"})
     edited = papers.edit_paper("a", PaperDetails(title="B", collection="d", doi="10.1/x", editors=["E"]))
     assert papers.paper("a") == edited

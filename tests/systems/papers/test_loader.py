@@ -197,7 +197,7 @@ def test_cross_references_and_macros_of_other_files_are_resolved(empty: Papers, 
     assert papers == [("Proc", datetime(1999, 1, 1, tzinfo=UTC)), ("Miscellaneous", datetime(1999, 1, 1, tzinfo=UTC))]
 
 
-def test_an_id_in_two_files_is_reported(empty: Papers, tmp_path: Path) -> None:
+def test_an_id_that_occurs_in_two_files_is_reported(empty: Papers, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text("@article{a, title={First}}", encoding="utf-8")
     (tmp_path / "b.json").write_text('[{"id": "a", "title": "Second"}]', encoding="utf-8")
     report = load(empty, tmp_path, silent)
@@ -207,7 +207,7 @@ def test_an_id_in_two_files_is_reported(empty: Papers, tmp_path: Path) -> None:
     assert paper.title == "First"
 
 
-def test_latin_1_is_imported_and_reported(empty: Papers, tmp_path: Path) -> None:
+def test_files_in_latin_1_are_imported_and_reported(empty: Papers, tmp_path: Path) -> None:
     for name, text in (("a.bib", "@article{a,\n title={Größe}}\n"), ("b.json", '[{"id": "b",\n "title": "Größe"}]')):
         (tmp_path / name).write_bytes(text.encode("latin-1"))
     hint = "the file isn't UTF-8: other bytes are read as Latin-1 (save the file as UTF-8)"
@@ -308,7 +308,7 @@ def test_a_truncated_list_is_reported(empty: Papers, tmp_path: Path, text: str, 
     assert empty.paper("a") is not None
 
 
-def test_markup_of_csl_is_removed(empty: Papers, tmp_path: Path) -> None:
+def test_markup_in_csl_json_is_removed(empty: Papers, tmp_path: Path) -> None:
     text = json.dumps({
         "id": "a", "title": "R&amp;D of <i>E. coli</i>, a < b and x<y> &lt;c&gt;", "author": [{"literal": "A &amp; B"}],
         "abstract": "<jats:title>Abstract</jats:title><jats:p>One&#8217;s <jats:italic>two</jats:italic>.</jats:p>"
@@ -345,7 +345,7 @@ def test_an_entry_with_a_long_keyword_is_imported(empty: Papers, tmp_path: Path)
     assert paper.topics == {"one", "two"}
 
 
-def test_changed_names_are_reported(empty: Papers, tmp_path: Path) -> None:
+def test_author_names_that_cannot_be_imported_unchanged_are_reported(empty: Papers, tmp_path: Path) -> None:
     authors = "Smith, John, Jr., PhD, Sir and Erdős, P. and Erdos, P. and {The Group}"
     report = loaded(empty, tmp_path / "a.bib", f"@misc{{a, title={{T}}, author={{{authors}}}}}\n")
     assert [message.partition(" (")[0] for message in told(report)] == [
@@ -432,7 +432,7 @@ def test_folders_of_zotero_and_jabref_are_imported(empty: Papers, tmp_path: Path
     assert set(tables.paper.further or {}) == {"citation-key", "source", "title-short", "urldate"}
 
 
-def test_a_file_that_is_no_bibliography_is_an_error(empty: Papers, tmp_path: Path) -> None:
+def test_importing_a_file_that_is_not_a_bibliography_raises_an_error(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.json", '"just a text"\n')
     assert "not an entry: '\"just a text\"'" in report.errors[0].message
     report = loaded(empty, tmp_path / "notes.txt", "Dear diary,\n\ntoday I read.\n")
@@ -470,7 +470,7 @@ def test_importing_a_changed_file_updates_papers(empty: Papers, tmp_path: Path) 
 
 
 def test_a_concurrently_changed_paper_stays_consistent(empty: Papers, tmp_path: Path) -> None:
-    """Its topics change between the loader's read and write."""
+    """The topics of the paper change between the read and the write of the loader."""
     entry = "@article{{a, title={{A}}, author={{B C}}, year={{{}}}, keywords={{{}}}}}\n"
     assert loaded(empty, tmp_path / "a.bib", entry.format(2001, "one, two")).errors == []
     recorder = recorded(empty)
@@ -487,7 +487,7 @@ def test_a_concurrently_changed_paper_stays_consistent(empty: Papers, tmp_path: 
     assert_consistent(empty)
 
 
-def test_a_superseded_paper_is_unchanged(empty: Papers, tmp_path: Path) -> None:
+def test_importing_a_superseded_paper_does_not_change_it(empty: Papers, tmp_path: Path) -> None:
     loaded(empty, tmp_path / "a.bib", BIBTEX)
     empty.supersede("good", "thesis")
     before = plain_items(empty)
@@ -510,7 +510,7 @@ def test_a_file_that_is_too_large_is_reported(empty: Papers, tmp_path: Path, nam
 
 
 def test_memory_is_limited_and_progress_is_reported(empty: Papers, tmp_path: Path) -> None:
-    """Most entries of the file, of 10 MB, are invalid. All its blocks would take far more memory than its text."""
+    """Most entries of the 10 MB file are invalid. Keeping all of them would take far more memory than the text."""
     path = tmp_path / "a.bib"
     entries, filler = 4000, "n" * 2500
     with path.open("w", encoding="utf-8") as file:
@@ -545,7 +545,7 @@ def test_the_import_command_reports_errors(tmp_path: Path, monkeypatch: pytest.M
 # Units
 
 
-def test_names_become_handles() -> None:
+def test_handles_are_generated_from_author_names() -> None:
     names = {
         "Erdős, P.": "erdos-p",
         "ERDOS  P": "erdos-p",

@@ -1,4 +1,4 @@
-"""Every write of the catalogue: results, errors and invariants."""
+"""Every write of the catalogue: its results, errors and invariants."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ids(result: object) -> list[str]:
     return [value.paper_id for value in result]  # type: ignore[attr-defined]
 
 
-def test_a_paper_is_added_with_all_items(papers: Papers, paper: Paper) -> None:
+def test_adding_a_paper_stores_all_its_items(papers: Papers, paper: Paper) -> None:
     whole = papers.paper_with_authors("wp-002")
     assert whole is not None
     assert whole.paper == paper
@@ -83,7 +83,7 @@ def test_invalid_papers_are_rejected(papers: Papers, paper: Paper) -> None:
     assert len(plain_items(papers)) == 3 + 5
 
 
-def test_the_maximum_of_authors_and_topics_fits_one_transaction(papers: Papers) -> None:
+def test_the_maximum_number_of_authors_and_topics_fits_one_transaction(papers: Papers) -> None:
     handles = [f"a{number:02d}" for number in range(AUTHORS_MAX)]
     for handle in handles:
         papers.add_author(Author(handle=handle, name=handle))
@@ -116,7 +116,7 @@ def test_a_new_version_keeps_the_previous_one(papers: Papers, paper: Paper) -> N
     assert_consistent(papers)
 
 
-def test_versions_increase(papers: Papers, paper: Paper) -> None:
+def test_a_version_number_that_does_not_increase_is_rejected(papers: Papers, paper: Paper) -> None:
     for version in ("0.3", "0.2", "0.2.9", "0"):
         with pytest.raises(Refused, match=f"version {version} isn't higher than 0.3"):
             papers.new_version("wp-002", version)
@@ -208,7 +208,7 @@ def test_a_published_paper_is_kept_when_superseded(papers: Papers, paper: Paper)
     assert_consistent(papers)
 
 
-def test_invalid_superseding_is_rejected(papers: Papers, paper: Paper) -> None:
+def test_superseding_a_paper_by_an_invalid_paper_is_rejected(papers: Papers, paper: Paper) -> None:
     papers.add_paper(draft("next"), {})
     with pytest.raises(Refused, match="can't supersede itself"):
         papers.supersede("wp-002", "wp-002")
@@ -232,7 +232,7 @@ def test_invalid_superseding_is_rejected(papers: Papers, paper: Paper) -> None:
     assert_consistent(papers)
 
 
-def test_a_full_text_is_read_separately(papers: Papers, paper: Paper) -> None:
+def test_the_full_text_of_a_paper_is_read_separately(papers: Papers, paper: Paper) -> None:
     papers.set_text("wp-002", "All of it.")
     papers.set_text("wp-002", "All of it, again.")
     text = papers.full_text("wp-002")
@@ -247,7 +247,7 @@ def test_a_full_text_is_read_separately(papers: Papers, paper: Paper) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_calls_stay_consistent(papers: Papers, seed: int) -> None:
+def test_stored_items_stay_consistent_after_random_calls(papers: Papers, seed: int) -> None:
     """Valid and invalid calls are drawn at random."""
     chance = random.Random(seed)
     names = [f"p{number}" for number in range(6)]
@@ -277,7 +277,7 @@ def test_random_calls_stay_consistent(papers: Papers, seed: int) -> None:
 
 @pytest.mark.parametrize("call", ["new_version", "publish", "retopic", "supersede"])
 def test_a_change_between_read_and_write_is_detected(papers: Papers, paper: Paper, call: str) -> None:
-    """Another writer supersedes the paper after a write has read it."""
+    """Another writer supersedes the paper after the write has read it."""
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)

@@ -1,4 +1,4 @@
-"""Shared by the tests of the shop: invariants of stored items."""
+"""Helpers for tests of the shop: invariants of stored items."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def edit(shop: Shop, product_id: str, **changes: Any) -> Product:
 
 
 def all_items(shop: Shop, index: str | None = None) -> list[dict[str, Any]]:
-    """Every item of the table, or of an index, with plain values."""
+    """Every item of the table or of an index, with plain Python values."""
     items: list[dict[str, Any]] = []
     request: dict[str, Any] = {"TableName": shop.store.table_name, **({"IndexName": index} if index else {})}
     while True:
@@ -68,7 +68,7 @@ def all_events(shop: Shop) -> list[OrderEvent]:
 
 
 def placed_stock(shop: Shop) -> Counter[str]:
-    """The units of each product in stock and in uncancelled orders."""
+    """The units of each product that are in stock or in orders that aren't cancelled."""
     items = all_items(shop)
     orders = {item["order_id"]: item["status"] for item in items if item["SK"].startswith("ORDER#")}
     result = Counter({item["product_id"]: item["stock"] for item in items if "stock" in item})
@@ -79,7 +79,7 @@ def placed_stock(shop: Shop) -> Counter[str]:
 
 
 def assert_lists(shop: Shop, items: list[dict[str, Any]]) -> None:
-    """GSI2 contains exactly the orders by status, the due payments and refunds, and the listings."""
+    """Check that GSI2 contains exactly the orders by status, due payments and refunds, and listings."""
     wanted: Counter[tuple[str, str]] = Counter()
     for item in items:
         kind = item["SK"].partition("#")[0]
@@ -97,7 +97,7 @@ def assert_lists(shop: Shop, items: list[dict[str, Any]]) -> None:
 
 
 def assert_consistent(shop: Shop) -> None:
-    """Orders have their lines, payments, events and index entries, and stock is never negative."""
+    """Check that orders have lines, payments, events and index entries, and that stock is never negative."""
     items = all_items(shop)
     orders = {item["order_id"]: item for item in items if item["SK"].startswith("ORDER#")}
     parts: dict[str, list[dict[str, Any]]] = defaultdict(list)

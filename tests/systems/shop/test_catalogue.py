@@ -1,4 +1,4 @@
-"""Products, carts and addresses: products are in the right lists, and a cart becomes an order."""
+"""Products, carts and addresses: products are in the correct lists, and a cart becomes an order."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def ids(products: object) -> list[str]:
     return [product.product_id for product in products]
 
 
-def test_lists_are_a_filter_over_all_products(shop: Shop) -> None:
-    """After any change of products, each list equals a filter over all products."""
+def test_lists_of_products_equal_a_filter_over_all_products(shop: Shop) -> None:
+    """The lists are compared after each change of products."""
     chance = random.Random(7)
     for number in range(60):
         product_id = f"p{chance.randrange(12)}"
@@ -95,7 +95,7 @@ def test_merchants_are_listed(shop: Shop) -> None:
 # Carts
 
 
-def test_a_cart_is_ordered_once(shop: Shop) -> None:
+def test_a_cart_can_be_ordered_only_once(shop: Shop) -> None:
     shop.set_address("ada", HOME)
     shop.put_in_cart("ada", "tea", 2)
     with pytest.raises(Refused, match="only 3 of Cup in stock"):
@@ -128,7 +128,7 @@ def test_an_order_has_the_displayed_prices(shop: Shop) -> None:
     assert shop.place_order("ada", "t1", {"tea": 1}, 460).total_cents == 460
 
 
-def test_carts_have_the_limits_of_orders(shop: Shop) -> None:
+def test_carts_have_the_same_limits_as_orders(shop: Shop) -> None:
     for number in range(LINES_MAX):
         shop.add_product(Product(product_id=f"p{number}", merchant_id="m", name="P", price_cents=1, stock=1))
         shop.put_in_cart("ada", f"p{number}", 1)
@@ -144,7 +144,7 @@ def test_carts_have_the_limits_of_orders(shop: Shop) -> None:
 
 
 def test_concurrent_cart_changes_are_kept(shop: Shop) -> None:
-    """Another window adds a product after a write has read the cart."""
+    """Another browser window adds a product after the write has read the cart."""
     shop.put_in_cart("ada", "tea", 1)
     recorder = recorded(shop)
     done: list[str] = []

@@ -1,4 +1,4 @@
-"""Concurrent buyers, in several processes and on every store: nothing is sold twice, lost or incomplete."""
+"""Concurrent buyers, in several processes and on every store: no unit is sold twice, no item lost."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def test_stock_is_never_oversold(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_one_token_is_one_order(shop: Shop) -> None:
-    """Calls with one token and equal items are one order; other items are rejected."""
+def test_calls_with_one_token_place_one_order(shop: Shop) -> None:
+    """Calls with the same token and other order lines are rejected."""
     said = run(shop, TOKENS)
     same, other = zip(*said, strict=True)
     assert len({tuple(value) for value in same}) == 1
@@ -107,7 +107,7 @@ def test_one_token_is_one_order(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_concurrent_transitions_are_valid(shop: Shop) -> None:
+def test_concurrent_status_changes_are_valid(shop: Shop) -> None:
     """Concurrent payment, shipping and cancelling follow the allowed transitions, and each payment pays one order."""
     before = placed_stock(shop)
     orders = [shop.place_order("u0", f"t{number}", {"tea": 1}) for number in range(6)]

@@ -83,7 +83,7 @@ def test_products_and_orders_are_imported(empty: Shop, tmp_path: Path) -> None:
 
 
 def test_imported_orders_can_be_processed(empty: Shop, tmp_path: Path) -> None:
-    """Imported orders can be paid, shipped and cancelled."""
+    """The orders can be paid, shipped and cancelled."""
     loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     empty.pay("2", "pi_2", 2999)
     empty.cancel("2")
@@ -205,7 +205,7 @@ def test_missing_columns_are_reported(empty: Shop, tmp_path: Path, text: str, wr
     assert report.errors[0].place == "products.csv:1"
 
 
-def test_a_byte_order_mark_and_tabs_are_accepted(empty: Shop, tmp_path: Path) -> None:
+def test_files_with_a_byte_order_mark_or_tabs_are_accepted(empty: Shop, tmp_path: Path) -> None:
     text = "\ufeffproduct_id\tmerchant_id\tname\tprice_cents\tstock\r\n\r\ntea\tm\tTea, green\t450\t1\r\n"
     assert loaded(empty, tmp_path, products=text).loaded == 1
     tea = empty.product("tea")
@@ -220,7 +220,7 @@ def test_a_long_line_is_reported(empty: Shop, tmp_path: Path) -> None:
     assert empty.product("last") is not None
 
 
-def test_an_unclosed_quote_is_reported_with_the_lines_that_it_hides(empty: Shop, tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_reported_with_the_lines_that_follow_it(empty: Shop, tmp_path: Path) -> None:
     text = 'product_id,merchant_id,name,price,stock\na,m,A,1,1\nb,m,"B,1,1\nc,m,C,1,1\n'
     report = loaded(empty, tmp_path, products=text)
     assert report.loaded == 1
@@ -236,7 +236,7 @@ def test_missing_files_are_reported(empty: Shop, tmp_path: Path) -> None:
 
 
 def test_memory_is_limited_and_progress_is_reported(empty: Shop, tmp_path: Path) -> None:
-    """A file of 5 MB with mostly invalid rows takes much less memory than its size."""
+    """Importing a 5 MB file with mostly invalid rows takes much less memory than its size."""
     rows = 20_000
     with (tmp_path / "products.csv").open("w", encoding="utf-8") as file:
         file.write("product_id,merchant_id,name,price,stock\n")
@@ -283,7 +283,7 @@ Payment Method,Payment Reference,Refunded Amount,Vendor,Id,Tags,Risk Level,Sourc
 
 
 def exported(head: str, *rows: dict[str, str]) -> str:
-    """A Shopify export with all columns, most of them empty."""
+    """A Shopify export with all columns, most of which are empty."""
     text = io.StringIO(head)
     text.seek(0, io.SEEK_END)
     writer = csv.DictWriter(text, head.strip().split(","), restval="", lineterminator="\n")
@@ -365,7 +365,7 @@ def test_unsupported_columns_of_shopify_are_reported(empty: Shop, tmp_path: Path
     assert (cancelled.order.status, cancelled.payments[0].status) == ("cancelled", "refunded")
 
 
-def test_the_command_maps_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_import_command_maps_columns_to_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "goods.csv").write_text("SKU;Seller;Product Title;Price;On hand\ntea;leafhouse;Tea;4.50;7\n")
     names = {"product_id": "SKU", "merchant_id": "Seller", "name": "Product Title", "stock": "On hand"}

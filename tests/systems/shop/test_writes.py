@@ -1,4 +1,4 @@
-"""Every write of the shop: results, errors and invariants."""
+"""Every write of the shop: its results, errors and invariants."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_an_order_is_placed(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_the_same_token_gives_the_same_order(shop: Shop) -> None:
+def test_calls_with_the_same_token_return_the_same_order(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
     assert shop.place_order("ada", "t1", {"cup": 1, "tea": 2}) == order
     paid = shop.pay(order.order_id, "pi_1", 1800)
@@ -198,7 +198,7 @@ def test_cancelling_restores_stock(shop: Shop) -> None:
     assert (stock(shop, "tea"), stock(shop, "cup")) == (10, 3)
 
 
-def test_payments_are_settled_by_status(shop: Shop) -> None:
+def test_a_payment_is_settled_according_to_the_order_status(shop: Shop) -> None:
     unpaid, paid = (shop.place_order("ada", name, {"tea": 1}) for name in ("a", "b"))
     shop.pay(paid.order_id, "pi_1", 450)
     for order, status in ((unpaid, "void"), (paid, "refund_due")):
@@ -324,7 +324,7 @@ def test_events_are_sharded_and_read_in_order(shop: Shop) -> None:
     assert list(hour) == [event for event in order_events if event.at >= noon][:1000]
 
 
-def test_readings_by_time_expire(shop: Shop) -> None:
+def test_device_readings_are_listed_by_time_and_expire(shop: Shop) -> None:
     start = datetime(2026, 11, 1, tzinfo=UTC)
     readings = [Reading(device_id="d", at=start + timedelta(hours=hour), value=hour / 10) for hour in range(48)]
     shop.record_readings([*readings, Reading(device_id="e", at=start, value=1.0)])
@@ -342,7 +342,7 @@ def test_readings_by_time_expire(shop: Shop) -> None:
     assert result == {"AttributeName": "expires_at", "TimeToLiveStatus": "ENABLED"}
 
 
-def test_a_reading_is_a_number() -> None:
+def test_a_reading_that_is_not_a_number_is_rejected() -> None:
     for value in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="finite"):
             Reading(device_id="d", at=TODAY, value=value)
@@ -352,8 +352,8 @@ def test_a_reading_is_a_number() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_calls_stay_consistent(shop: Shop, seed: int) -> None:
-    """Random calls, valid and invalid: after each, money, stock, indexes and events are consistent."""
+def test_stored_items_stay_consistent_after_random_calls(shop: Shop, seed: int) -> None:
+    """After each valid or invalid call, money, stock, indexes and events are consistent."""
     chance = random.Random(seed)
     orders: list[Order] = []
     start = placed_stock(shop)
@@ -381,7 +381,7 @@ def test_random_calls_stay_consistent(shop: Shop, seed: int) -> None:
 
 @pytest.mark.parametrize("call", ["pay", "ship", "cancel"])
 def test_a_change_between_read_and_write_is_detected(shop: Shop, call: str) -> None:
-    """Another customer cancels after a write has read the order."""
+    """Another client cancels the order after the write has read it."""
     order = order_in(shop, "paid" if call == "ship" else "pending")
     recorder = recorded(shop)
     result: list[str] = []
@@ -414,7 +414,7 @@ def test_a_concurrent_price_change_applies_to_the_order(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_an_order_is_one_transaction(shop: Shop) -> None:
+def test_placing_an_order_is_one_transaction(shop: Shop) -> None:
     recorder = recorded(shop)
     shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
     assert recorder.operations == ["GetItem", "GetItem", "BatchGetItem", "GetItem", "TransactWriteItems"]

@@ -1,4 +1,4 @@
-"""Fast password hashing."""
+"""A fixture that makes password hashing fast."""
 
 from __future__ import annotations
 

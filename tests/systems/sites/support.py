@@ -1,4 +1,4 @@
-"""Shared by the tests of the small sites: a browser without scripts that reads pages and sends their forms."""
+"""A browser without scripts for tests of the small sites, which reads pages and sends their forms."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ class Visit:
         return self._took(self.client.get(path))
 
     def send(self, target: str, **fields: str) -> int:
-        """Send the form of this page with this action, with its values and these fields; return the status."""
+        """Send the form on this page with this action, its values and these fields. Returns the status."""
         form = re.search(rf'<form[^>]* action="{re.escape(target)}".*?</form>', self.text, re.DOTALL)
         assert form is not None, f"{self.path} has no form to {target}"
         return self._took(self.client.post(target, data={**_fields(form[0]), **fields}))
 
     def post(self, target: str, fields: dict[str, str], headers: dict[str, str] | None = None) -> int:
-        """Send a form that is on no page."""
+        """Send a form that isn't on any page."""
         return self._took(self.client.post(target, data=fields, headers=headers or {}))
 
     def csrf(self) -> str:
-        """The token of this page's forms."""
+        """The token of the forms on this page."""
         match = re.search(r'name="csrf" value="([^"]+)"', self.text)
         assert match is not None
         return match[1]
 
     def once(self) -> str:
-        """The field of this page's forms that identifies repeated submissions."""
+        """The field of the forms on this page that identifies repeated submissions."""
         match = re.search(r'name="once" value="([^"]+)"', self.text)
         assert match is not None
         return match[1]
 
     def sign_in(self, login: str, password: str) -> None:
-        """Sign in."""
+        """Sign in by the form."""
         self.get("/sign-in")
         assert self.send("/sign-in", login=login, password=password) == 200
         assert self.path != "/sign-in"
 
     def join(self, login: str, name: str = "N", password: str = "long enough") -> int:
-        """Join with the link in the message to an address."""
+        """Join by the link in the email to an address."""
         box = self.application.state.site.joining.mail = Box()
         self.get("/sign-up")
         assert self.send("/sign-up", login=login, name=name) == 200
@@ -67,7 +67,7 @@ class Visit:
         return self.send("/sign-up/finish", password=password)
 
     def says(self, text: str) -> bool:
-        """Whether the page contains a text."""
+        """Return whether the page contains a text."""
         return text in " ".join(unescape(re.sub(r"<[^>]+>", " ", self.text)).split())
 
     def _took(self, response: Any) -> int:

@@ -43,12 +43,12 @@ class World(NamedTuple):
 
 
 def closed(*names: str) -> dict[str, Case]:
-    """Patterns that the API doesn't expose."""
+    """Test cases for patterns that the API doesn't expose."""
     return dict.fromkeys(names, ("", {}))
 
 
 def social(design: Any) -> World:
-    """An owner with a friend, a blocked user and a stranger."""
+    """An owner, with a friend, a blocked user and a stranger."""
     owner, friend, blocked, stranger = "hush", "friend-hush", "blocked", "stranger"
     for name in (owner, friend, blocked, stranger):
         design.sign_up(name, name, user_id=name)
@@ -195,7 +195,7 @@ def cms_articles(design: Any) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def cms(design: Any) -> World:
-    """The decisions about the CMS."""
+    """The callers and test cases of the CMS, with the callers that each pattern allows."""
     everyone = "anseo"
     of_draft, of_shown = cms_articles(design)
     made = {"articleId": "n", "title": "x", "slug": "x", "authorId": "hush"}
@@ -311,7 +311,7 @@ def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, s
 
 
 def blog(design: Any) -> World:
-    """The decisions about the blog."""
+    """The callers and test cases of the blog, with the callers that each pattern allows."""
     everyone = "arsmo"
     of_draft, of_shown, comment = blog_posts(design)
     at = "2026-11-01T00:00:00Z"
@@ -408,14 +408,14 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
 
 
 def bearer(site: Any, user_id: str) -> str:
-    """A session token of a user."""
+    """A session token of a user, for the Authorization header."""
     sessions = site.visitors.sessions
     person = sessions.people(user_id)
     assert person is not None, user_id
     return str(sessions.open(person))
 
 
-def test_reads_show_the_marker_only_to_allowed_callers(served: Served) -> None:
+def test_reads_return_the_marked_items_only_to_allowed_callers(served: Served) -> None:
     world = served.world
     assert world.reads.keys() == served.design.compiled.reads.keys()
     wrong: dict[str, tuple[str, dict[str, int]]] = {}
@@ -451,7 +451,7 @@ def test_writes_reject_callers_without_permission(served: Served) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\u202eb", "\u200b"])
-def test_writes_reject_invisible_text_like_forms(served: Served, text: str) -> None:
+def test_writes_of_the_api_reject_invisible_text_as_forms_do(served: Served, text: str) -> None:
     """Each string argument is tested in turn, with a caller that has permission. Multi-line strings may contain
     bidirectional controls.
     """
@@ -462,8 +462,8 @@ def test_writes_reject_invisible_text_like_forms(served: Served, text: str) -> N
             assert answer.status_code == 400, (name, argument, answer.text)
 
 
-def test_reads_are_rate_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This includes systems without accounts. Authenticated callers aren't counted by address."""
+def test_reads_of_the_api_are_rate_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Systems without accounts also limit reads. Authenticated callers aren't counted by IP address."""
     limiters = served.site.limiters
     monkeypatch.setitem(limiters, "read", RateLimiter(Limit(attempts=2, seconds=60), lambda: 0.0))
     name = next(name for name, (seen, _) in served.world.reads.items() if "a" in seen)

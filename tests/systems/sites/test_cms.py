@@ -1,4 +1,4 @@
-"""The CMS's site: authors write, editors publish, readers get published articles only."""
+"""The site of the CMS: authors write, editors publish, and readers can open only published articles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def visit(site: ServedSite, who: str | None = None) -> Visit:
 
 
 def begun(member: Visit, title: str, text: str = "") -> str:
-    """Create an article with its first text; returns its URL."""
+    """Create an article with a first text. Returns the article's URL."""
     member.get("/new")
     assert member.send("/new", title=title) == 200
     path = member.path
@@ -98,7 +98,7 @@ def test_an_author_writes_and_an_editor_publishes(cms: Cms, site: ServedSite) ->
     assert_lists_agree(cms)
 
 
-def test_the_largest_body_that_an_item_holds_is_saved_unchanged(site: ServedSite) -> None:
+def test_the_largest_body_that_fits_in_an_item_is_saved_unchanged(site: ServedSite) -> None:
     editor = visit(site, "editor")
     path = begun(editor, "A long text", "word " * (BODY_BYTES_MAX // 5 - 1))
     editor.get(path)
@@ -169,7 +169,7 @@ def test_the_front_page_shows_published_articles_only(cms: Cms, site: ServedSite
     assert draft.slug not in anyone.text
 
 
-def test_addresses_are_unique(site: ServedSite) -> None:
+def test_article_addresses_are_unique(site: ServedSite) -> None:
     author = visit(site, "author")
     begun(author, "Taken")
     author.get("/new")
@@ -178,7 +178,7 @@ def test_addresses_are_unique(site: ServedSite) -> None:
     assert author.send("/new", title="Taken", slug="free") == 200
 
 
-def test_new_members_wait_for_a_role(site: ServedSite) -> None:
+def test_new_members_cannot_write_without_a_role(site: ServedSite) -> None:
     somebody, admin = visit(site), visit(site, "admin")
     somebody.get("/sign-up")
     assert somebody.send("/sign-up", login="nobody", name="N") == 422
@@ -197,7 +197,7 @@ def test_new_members_wait_for_a_role(site: ServedSite) -> None:
         assert visit(site, other).get("/members") == 404
 
 
-def test_the_first_member_is_an_administrator() -> None:
+def test_the_first_member_becomes_an_administrator() -> None:
     with Cms.open(":memory:") as empty:
         site = make_site(empty, OPTIONS)
         assert any("becomes the administrator" in line for line in site.told)
@@ -238,7 +238,7 @@ def bearer(member: Visit) -> dict[str, str]:
 
 
 def test_authors_cannot_list_drafts_of_others(cms: Cms, site: ServedSite, client: TestClient) -> None:
-    """Only editors see titles and excerpts of others' drafts."""
+    """Only editors can see the titles and excerpts of other authors' drafts."""
     cms.create_article(Article(title="A secret title", slug="hidden", author_id="u_99", tags={"hush"}))
     author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
     lists = (
@@ -351,7 +351,7 @@ def test_attacks_on_the_api_are_rejected(cms: Cms, site: ServedSite, client: Tes
 # Differences
 
 
-def test_differences_of_two_texts_are_shown() -> None:
+def test_differences_between_two_versions_are_shown() -> None:
     before = "\n".join(f"line {number}" for number in range(20))
     lines = differences(before, before.replace("line 10\n", "").replace("line 12", "twelve"))
     assert lines is not None

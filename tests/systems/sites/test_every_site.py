@@ -1,4 +1,4 @@
-"""Properties of every system's site and API: cross-site requests, extreme timestamps, and a public API description."""
+"""Tests of every system's site and API: cross-site requests, extreme timestamps, and a public API description."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_MOMENTS = ("10000-01-01T00:00:00Z", "2030-02-30T00:00:00Z", "soon", "")
 
 
 class Served(NamedTuple):
-    """An open system: its site and API, the routes of the site, and the API without a policy."""
+    """An open system: its site, the routes of the site, its API, and the API without an access policy."""
 
     public: TestClient
     own: TestClient
@@ -48,7 +48,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def described(client: TestClient) -> dict[str, dict[str, Any]]:
-    """The paths of the API description."""
+    """The paths in the API description."""
     paths: dict[str, dict[str, Any]] = client.get("/openapi.json").json()["paths"]
     return paths
 
@@ -71,7 +71,7 @@ def _any(schema: dict[str, Any]) -> str:
     return "2026-01-01" if schema.get("format") == "date" else str(schema.get("enum", ["1"])[0])
 
 
-def test_extreme_timestamps_are_client_errors(served: Served) -> None:
+def test_extreme_timestamps_return_a_client_error(served: Served) -> None:
     for path, ways in described(served.own).items():
         for parameter in ways.get("get", {}).get("parameters", ()):
             if "date-time" not in str(parameter["schema"]):

@@ -44,7 +44,7 @@ def texts(social: Social) -> list[str]:
     return [post.text for post in social.posts_of_user(user.user_id)]
 
 
-def test_a_repeated_form_is_applied_once(social: Social, ada: Visit) -> None:
+def test_a_repeated_form_submission_is_applied_once(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once(), "text": "Once"}
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: ada.client.post("/posts", data=fields, follow_redirects=False), range(6)))
@@ -53,7 +53,7 @@ def test_a_repeated_form_is_applied_once(social: Social, ada: Visit) -> None:
     assert texts(social) == ["Once"]
 
 
-def test_forms_with_other_input_or_pages_are_not_repeated(social: Social, ada: Visit) -> None:
+def test_forms_with_other_input_or_of_other_pages_are_not_repetitions(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once()}
     ada.post("/posts", {**fields, "text": "One"})
     ada.post("/posts", {**fields, "text": "Two"})
@@ -63,7 +63,7 @@ def test_forms_with_other_input_or_pages_are_not_repeated(social: Social, ada: V
     assert sorted(texts(social)) == ["One", "Three", "Three", "Two"]
 
 
-def test_a_failed_form_can_be_sent_again(social: Social, ada: Visit) -> None:
+def test_a_rejected_form_can_be_sent_again(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once(), "text": ""}
     assert [ada.post("/posts", fields) for _ in range(2)] == [422, 422]
 

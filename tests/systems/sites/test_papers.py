@@ -1,4 +1,4 @@
-"""The catalogue's site: readers browse published papers, and nothing else is visible."""
+"""The catalogue's site: readers can browse published papers, and can't see others."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_the_api_shows_only_published_papers(papers: Papers, site: ServedSite) -
             assert client.get(f"/api/{pattern}").status_code == 404
 
 
-def test_names_that_are_invalid_keys_are_404(site: ServedSite) -> None:
+def test_names_that_are_invalid_in_keys_return_404(site: ServedSite) -> None:
     reader = Visit(site.application)
     for path in (
         "/papers/",

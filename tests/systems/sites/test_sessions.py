@@ -39,7 +39,7 @@ class Served(NamedTuple):
     login: str
 
     def visit(self) -> Visit:
-        """A signed-in browser."""
+        """A browser in which the user is signed in."""
         made = Visit(self.beside)
         made.sign_in(self.login, PASSWORD)
         return made
@@ -49,12 +49,12 @@ class Served(NamedTuple):
         return str(visit.client.cookies[f"{self.name}_session"]).strip('"')
 
     def page(self, token: str) -> int:
-        """The status of a private page with a saved cookie."""
+        """The status of a private page that is requested with a saved cookie."""
         client = TestClient(self.beside, cookies={f"{self.name}_session": token}, follow_redirects=False)
         return int(client.get(PRIVATE[self.name][0]).status_code)
 
     def api(self, token: str) -> int:
-        """The status of a private read with a saved bearer token."""
+        """The status of a private read that is called with a saved bearer token."""
         client = TestClient(self.beside)
         path = f"/api/{PRIVATE[self.name][1]}"
         return int(client.get(path, headers={"authorization": f"Bearer {token}"}).status_code)
@@ -77,7 +77,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
         yield Served(name, design, beside, site.application.state.site.visitors, login)
 
 
-def test_signing_out_ends_the_session_for_cookie_and_bearer(served: Served) -> None:
+def test_signing_out_ends_the_session_for_cookies_and_bearer_tokens(served: Served) -> None:
     visit = served.visit()
     token = served.token(visit)
     assert (served.page(token), served.api(token)) == (200, PRIVATE[served.name][2])
@@ -105,7 +105,7 @@ def test_changing_the_password_ends_all_other_sessions(served: Served) -> None:
     assert served.page(served.token(visit)) == 200
 
 
-def test_a_session_expires(served: Served) -> None:
+def test_a_session_expires_after_its_lifetime(served: Served) -> None:
     token = served.token(served.visit())
     (session,) = served.design.sessions(served.visitors.sessions.of(token).person.user_id)
     served.design.put(session.model_copy(update={"expires_at": now() - timedelta(seconds=1)}))

@@ -1,4 +1,4 @@
-"""Shared functions of the sites: grouping of addresses, kept form input, and tokens."""
+"""Functions that the sites share: grouping of IP addresses, kept form input, and tokens."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def visit(site: ServedSite, login: str | None = None) -> Visit:
 
 
 def order(customer: Visit, quantity: int = 2) -> str:
-    """Order green tea; returns the URL of the order."""
+    """Order green tea. Returns the URL of the order."""
     customer.get("/products/green-tea")
     assert customer.send("/cart", quantity=str(quantity)) == 200
     assert customer.send("/checkout") == 200
@@ -67,7 +67,7 @@ def order(customer: Visit, quantity: int = 2) -> str:
 HOME = {"name": "Ann", "street": "1 Mill Lane", "city": "Bristol", "country": "gb"}
 
 
-def test_a_new_customer_orders_to_their_address(shop: Shop, site: ServedSite) -> None:
+def test_a_new_customer_enters_an_address_and_orders(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     assert somebody.join("moving@example.org") == 200
     for path, said in (
@@ -90,7 +90,7 @@ def test_a_new_customer_orders_to_their_address(shop: Shop, site: ServedSite) ->
     assert somebody.says("Your cart is empty.")
 
 
-def test_problems_of_a_cart_are_shown(shop: Shop, site: ServedSite) -> None:
+def test_the_cart_page_shows_why_the_cart_cannot_be_ordered(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     assert somebody.join("late@example.org") == 200
     somebody.get("/address")
@@ -127,7 +127,7 @@ def test_problems_of_a_cart_are_shown(shop: Shop, site: ServedSite) -> None:
     assert somebody.says("Enter one or more words.")
 
 
-def test_an_unpaid_order_shows_its_expiry(shop: Shop, site: ServedSite) -> None:
+def test_the_page_of_an_unpaid_order_shows_when_it_expires(shop: Shop, site: ServedSite) -> None:
     customer = visit(site, CUSTOMER)
     placed = order(customer, 1)
     made = shop.order_details(placed.rpartition("/")[2])
@@ -219,7 +219,7 @@ def test_a_cancelled_order_is_refunded(shop: Shop, site: ServedSite) -> None:
 
 
 class Late(OfflineProvider):
-    """A payment provider that takes longer than the stock reservation."""
+    """A payment provider that responds only after the stock reservation has expired."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -245,7 +245,7 @@ def test_a_payment_of_a_released_order_is_refunded(shop: Shop) -> None:
     assert provider.given_back == [f"{placed.rpartition('/')[2]}/late"]
 
 
-def test_private_pages_are_not_accessible(site: ServedSite) -> None:
+def test_private_pages_are_accessible_only_to_permitted_users(site: ServedSite) -> None:
     anyone, customer = visit(site), visit(site, CUSTOMER)
     for path in ("/cart", "/orders", "/selling"):
         anyone.get(path)
@@ -324,7 +324,7 @@ def test_a_password_reset_link_works_once(site: ServedSite) -> None:
 
 
 class Together:
-    """Blocks requests until several have checked their link, before any has written."""
+    """Blocks requests that have checked their link until several have, before any of them writes."""
 
     def __init__(self, requests: int) -> None:
         self._barrier = Barrier(requests, timeout=60)
@@ -358,7 +358,7 @@ def test_concurrent_uses_of_a_reset_link_succeed_once(site: ServedSite, monkeypa
     visit(site).sign_in("six@example.com", passwords[statuses.index(200)])
 
 
-def test_the_site_uses_its_own_name_and_mail_address(shop: Shop, tmp_path: Path) -> None:
+def test_the_site_uses_its_configured_name_and_email_address(shop: Shop, tmp_path: Path) -> None:
     path = tmp_path / "site.toml"
     path.write_text('title = "Corner"\nsmtp = "smtp://127.0.0.1"\nmail_from = "a@example.com"\n')
     options = replace(OPTIONS, settings=path, origin="https://shop.example.com")

@@ -1,5 +1,5 @@
-"""The social network's site and API: users follow, post, comment and send messages, and access to others' data is
-rejected.
+"""The site and API of the social network: users follow, post, comment and send messages, and can't read others' private
+data.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def test_profiles_are_edited(people: dict[str, Visit]) -> None:
     assert ada.send("/settings", name="", bio="") == 422
 
 
-def test_a_password_is_changed(people: dict[str, Visit], site: ServedSite) -> None:
+def test_a_user_changes_their_password(people: dict[str, Visit], site: ServedSite) -> None:
     bob, other = people["bob"], Visit(site.application)
     other.sign_in("bob", PASSWORD)
     bob.get("/password")
@@ -244,7 +244,7 @@ def test_the_public_timeline_shows_all_posts(social: Social, site: ServedSite) -
     assert anyone.says("@gardener · 2 followers")
 
 
-def test_posts_of_a_day_and_likes_are_paged(social: Social, site: ServedSite) -> None:
+def test_posts_of_a_day_and_likes_of_a_post_are_paged(social: Social, site: ServedSite) -> None:
     moment = now() - timedelta(days=40)
     author = social.sign_up("diarist", "Diarist").user_id
     add_posts(social, [Post(user_id=author, text=f"day {at}", created_at=moment - timedelta(days=at)) for at in (0, 1)])

@@ -1,4 +1,4 @@
-"""The social network open on an empty store with three users, and with the sample."""
+"""Fixtures: the social network open on an empty store with three users, and on the sample."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def social() -> Iterator[Social]:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small thresholds for fan-out."""
+    """Make the thresholds for fan-out small."""
     monkeypatch.setattr(limits, "READ_MAX", 1)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 2)
     monkeypatch.setattr(limits, "BACKFILL_MAX", 3)
@@ -31,7 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def sampled() -> Iterator[Social]:
-    """The sample; tests only read it."""
+    """The sample. Tests only read this store."""
     with Social.open(":memory:") as opened:
         assert sample(opened, SAMPLED, silent) == SAMPLED
         yield opened

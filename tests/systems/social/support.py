@@ -1,4 +1,4 @@
-"""Shared by the tests of the social network: consistency of all stored items."""
+"""Helpers for tests of the social network: consistency of all stored items."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ STRATEGIES: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def people(social: Social, *names: str) -> None:
-    """Register users with these ids."""
+    """Register a user for each id."""
     for name in names:
         social.sign_up(name, name.title(), user_id=name)
 
 
 def everything(social: Social) -> dict[type[Entity], list[Any]]:
-    """All stored items by entity, without claims."""
+    """All stored items by entity, except claims."""
     result: dict[type[Entity], list[Any]] = defaultdict(list)
     entities = list(Social.compiled.entities.values())
     for item in stored(social):
@@ -62,7 +62,7 @@ def everything(social: Social) -> dict[type[Entity], list[Any]]:
 
 
 def assert_whole(social: Social) -> None:
-    """Mirrored items, counters, timelines and conversations agree."""
+    """Check that mirrored items, counters, timelines and conversations are consistent."""
     there = everything(social)
     users: dict[str, User] = {value.user_id: value for value in there[User]}
     _follows(there, users)
@@ -108,7 +108,7 @@ def _posts(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None
 
 
 def _timelines(there: dict[type[Entity], list[Any]]) -> None:
-    """Each post of a fan-out-on-write author is in the timeline, and no other."""
+    """Check that timelines contain each post of an author with fan-out on write, and no other post."""
     by_author: dict[str, list[Post]] = defaultdict(list)
     for post in there[Post]:
         by_author[post.user_id].append(post)
@@ -123,7 +123,7 @@ def _timelines(there: dict[type[Entity], list[Any]]) -> None:
 
 
 def _notifications(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
-    """Notifications exist for their cause, unless aggregated, and never for the user's own actions."""
+    """Check that notifications exist for their cause, unless aggregated, and never for the user's own actions."""
     posts: dict[str, Post] = {post.post_id: post for post in there[Post] if not post.shards}
     wanted = {
         *((like.liked_at, "like", like.user_id, like.post_id) for like in there[Like]),

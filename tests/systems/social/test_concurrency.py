@@ -63,8 +63,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("store", [text for text in STORES if text != "memory"])
-def test_random_actions_in_processes_stay_consistent(store: str, tmp_path: Path) -> None:
-    """All user actions by four processes, with thresholds that six users reach."""
+def test_random_actions_in_processes_keep_items_consistent(store: str, tmp_path: Path) -> None:
+    """Four processes run all kinds of user actions, with thresholds that six users reach."""
     with open_on(Social, store, tmp_path) as social:
         people(social, *NAMES)
         said = in_processes(LIFE, [[social.store.url, str(number)] for number in range(4)])
@@ -104,8 +104,8 @@ def test_repeated_likes_in_threads_count_once(file: Path) -> None:
         assert_whole(social)
 
 
-def test_concurrent_follows_and_unfollows_of_one_pair_stay_consistent(file: Path, small: None) -> None:
-    """Repeated follows and unfollows while the author posts: the timeline contains exactly the right posts."""
+def test_concurrent_follows_and_unfollows_of_one_pair_keep_timelines_correct(file: Path, small: None) -> None:
+    """The author posts meanwhile. The follower's timeline contains exactly the expected posts."""
     with Social.open(file) as social, ThreadPoolExecutor(4) as pool:
         social.follow("u0", "u1")
 

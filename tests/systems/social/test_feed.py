@@ -1,4 +1,4 @@
-"""The feed: exact pages during concurrent writes, and requests of fan-out on read and on write."""
+"""The feed: exact pages during concurrent writes, and the requests of fan-out on read and on write."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = tuple("abcdefgh")
 
 @dataclass
 class Life:
-    """A network with random actions, and the expected feed of ``a``."""
+    """A network in which random actions happen, and the expected feed of user ``a``."""
 
     social: Social
     chance: random.Random
@@ -32,7 +32,7 @@ class Life:
     posts: dict[str, Post] = field(default_factory=dict)
 
     def happen(self, what: str) -> None:
-        """Run a random user action."""
+        """Run a random action of a user."""
         who = self.chance.choice(NAMES)
         other = self.chance.choice(NAMES)
         try:
@@ -54,7 +54,7 @@ class Life:
             pass  # users can't follow themselves or follow twice
 
     def wanted(self) -> list[str]:
-        """The ids of the posts of users that ``a`` follows, newest first."""
+        """The ids of the posts of all users that ``a`` follows, newest first."""
         mine = [post for post in self.posts.values() if post.user_id in self.followed]
         return [post.post_id for post in sorted(mine, key=lambda post: (post.created_at, post.post_id), reverse=True)]
 
@@ -74,7 +74,7 @@ THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "
 def test_feed_pages_are_exact_during_concurrent_writes(
     small: None, before: list[str], meanwhile: list[list[str]], limit: int, on_read: int, parallel: int, seed: int
 ) -> None:
-    """With low parallelism, eight users are several rounds; all, some or none of them use fan-out on write."""
+    """Low parallelism makes eight users several rounds of queries. All, some or none use fan-out on write."""
     with pytest.MonkeyPatch.context() as patch, Social.open(":memory:", secret="s") as social:
         patch.setattr(limits, "READ_MAX", on_read)
         patch.setattr(shares, "PARALLEL_MAX", parallel)
@@ -116,7 +116,7 @@ def _place(post: Post) -> tuple[object, str]:
 
 
 def test_random_actions_use_both_kinds_of_fan_out(small: None) -> None:
-    """With small thresholds, posts are fanned out on read and on write."""
+    """With small thresholds, both fan-out on read and fan-out on write occur."""
     with Social.open(":memory:") as social:
         people(social, *NAMES)
         for name in NAMES[1:]:
@@ -142,7 +142,7 @@ def test_a_cursor_is_valid_only_for_its_reader(social: Social) -> None:
 
 
 def crowd(social: Social, number: int, *, posts: int = 3) -> None:
-    """A reader and many authors with posts of all times."""
+    """A reader who follows many authors with posts at all times."""
     add_users(social, [User(user_id="me", handle="me", name="Me")])
     add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(number)))
     add_posts(social, (Post(user_id=f"u{one}", text="hello " * 20) for _ in range(posts) for one in range(number)))
@@ -153,7 +153,7 @@ def follow_all(social: Social, number: int) -> None:
 
 
 def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
-    """The rounds of parallel queries of a page, its read units and its number of requests."""
+    """The rounds of parallel queries for a page, the read units, and the number of requests."""
     recorder = recorded(social)
     social.run_read("feed", ("me",), more)
     result = [number for number in recorder.rounds if number > 1], recorder.units, len(recorder.made)
@@ -161,7 +161,7 @@ def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
     return result
 
 
-def test_a_page_over_200_authors_is_eleven_rounds_of_queries() -> None:
+def test_a_page_of_200_authors_takes_eleven_rounds_of_queries() -> None:
     with Social.open(":memory:") as social:
         crowd(social, 200)
         follow_all(social, 200)
@@ -197,7 +197,7 @@ def test_a_reader_with_many_follows_has_a_timeline(monkeypatch: pytest.MonkeyPat
 
 
 def test_fan_out_on_write_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Followers beyond the limit read on demand: a million followers add no cost to a post."""
+    """Followers beyond the limit read the post on demand, so a million followers add no cost to a post."""
     monkeypatch.setattr(limits, "READ_MAX", 0)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 60)
     with Social.open(":memory:") as social:
@@ -219,7 +219,7 @@ def test_fan_out_on_write_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_whole(social)
 
 
-def test_a_post_without_followers_is_one_transaction(social: Social) -> None:
+def test_a_post_of_a_user_without_followers_is_one_transaction(social: Social) -> None:
     social.follow("ann", "ben")
     recorder = recorded(social)
     social.publish("ben", "hello")

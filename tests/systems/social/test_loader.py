@@ -49,7 +49,7 @@ def empty() -> Social:
 # Edges
 
 
-def test_an_undirected_edge_is_two_follows(empty: Social, network: Path) -> None:
+def test_an_undirected_edge_is_imported_as_two_follows(empty: Social, network: Path) -> None:
     assert load(empty, network, silent) == LoadReport(4)
     assert [element.followed_id for element in empty.following("2")] == ["0", "1", "3"]
     assert [follower.follower_id for follower in empty.followers("2")] == ["0", "1", "3"]
@@ -59,7 +59,7 @@ def test_an_undirected_edge_is_two_follows(empty: Social, network: Path) -> None
     assert_whole(empty)
 
 
-def test_a_directed_edge_is_one_follow(empty: Social, tmp_path: Path) -> None:
+def test_a_directed_edge_is_imported_as_one_follow(empty: Social, tmp_path: Path) -> None:
     path = write(
         tmp_path, "wiki.txt", "# Directed graph (each unordered pair of nodes is saved once): wiki.txt", "30 1"
     )
@@ -176,7 +176,7 @@ def test_unreadable_files_are_reported(empty: Social, tmp_path: Path) -> None:
 def test_a_failing_store_is_not_reported_as_a_file_error(
     empty: Social, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A StoreError is also an OSError."""
+    """StoreError is a subclass of OSError."""
 
     def full(*arguments: object) -> None:
         raise StoreError("the disk is full")
@@ -189,7 +189,7 @@ def test_a_failing_store_is_not_reported_as_a_file_error(
 # The command, and a real graph
 
 
-def test_the_command_accepts_a_file_or_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
+def test_the_command_imports_a_file_or_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KEYPLAN_DB", raising=False)
     result = run("import", "social", "edges.txt")
@@ -203,7 +203,7 @@ def test_the_command_accepts_a_file_or_a_folder(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.skipif(not FACEBOOK.exists(), reason="needs ../shared/data/facebook_combined.txt")
 def test_a_real_graph_is_imported_completely(empty: Social, tmp_path: Path) -> None:
-    """The file's first line, and every edge among the first 400 users; with KEYPLAN_WHOLE_GRAPH all edges."""
+    """The test imports the first line and all edges among the first 400 users; with KEYPLAN_WHOLE_GRAPH, all edges."""
     people = 1 << 30 if os.environ.get("KEYPLAN_WHOLE_GRAPH") else 400
     kept: list[str] = []
     with FACEBOOK.open() as file:

@@ -1,4 +1,4 @@
-"""Every write: results, errors and requests."""
+"""Every write of the social network: its results, errors and requests."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_invalid_follows_are_rejected(social: Social) -> None:
     assert_whole(social)
 
 
-def test_a_follow_adds_earlier_posts_and_an_unfollow_removes_all(small: None, social: Social) -> None:
+def test_a_follow_adds_earlier_posts_and_an_unfollow_removes_all_posts(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     for number in range(3):
         social.publish("ben", str(number))
@@ -125,7 +125,7 @@ def test_posts_are_counted_and_found(social: Social) -> None:
     assert_whole(social)
 
 
-def test_posts_with_equal_timestamps_have_an_order(social: Social) -> None:
+def test_posts_with_equal_timestamps_have_a_fixed_order(social: Social) -> None:
     moment = now()
     social.follow("cid", "ann")
     social.follow("cid", "ben")
@@ -161,8 +161,8 @@ def test_deleting_a_post_removes_comments_and_likes(social: Social, monkeypatch:
 
 
 @pytest.mark.parametrize("what", ["like", "comment", "unlike"])
-def test_a_comment_during_a_deletion_is_deleted(social: Social, what: str) -> None:
-    """A comment is added between the read and the transaction of the deletion."""
+def test_a_comment_added_while_its_post_is_deleted_is_also_deleted(social: Social, what: str) -> None:
+    """The comment is added between the read and the transaction of the deletion."""
     post = social.publish("ann", "hello")
     social.like(post.post_id, "cid")
     recorder = recorded(social)
@@ -187,7 +187,7 @@ def test_a_comment_during_a_deletion_is_deleted(social: Social, what: str) -> No
 
 @pytest.mark.parametrize("what", ["like", "comment"])
 @pytest.mark.parametrize("spread", [False, True], ids=["a post", "a post whose counters are spread"])
-def test_a_post_being_deleted_is_not_found(
+def test_writes_about_a_concurrently_deleted_post_report_it_as_not_found(
     social: Social, monkeypatch: pytest.MonkeyPatch, what: str, *, spread: bool
 ) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 0 if spread else 1000)
@@ -255,7 +255,7 @@ def test_notifications_of_popular_posts_are_limited(social: Social, monkeypatch:
     assert_whole(social)
 
 
-def test_a_follower_is_removed(social: Social) -> None:
+def test_a_user_removes_a_follower(social: Social) -> None:
     social.follow("ben", "ann")
     social.remove_follower("ann", "ben")
     assert social.followers("ann").items == []
@@ -373,7 +373,7 @@ def test_a_sharded_counter_does_not_write_the_user_item(social: Social, monkeypa
     assert_whole(social)
 
 
-def test_a_share_of_changes_updates_the_displayed_number(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fraction_of_changes_updates_the_displayed_counters(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "USER_SPREAD_AT", 0)
     monkeypatch.setattr(design, "POST_SPREAD_AT", 0)
     monkeypatch.setattr(design, "GATHER_EVERY", 1)
@@ -435,7 +435,7 @@ def test_invalid_messages_are_rejected(social: Social) -> None:
     assert_whole(social)
 
 
-def test_conversation_ids_are_unique_per_pair() -> None:
+def test_conversation_ids_are_unique_per_pair_of_users() -> None:
     names = ["a", "b", "a:b", "b:a", "a%3Ab", ":", "%", "é", "\ud800"]
     pairs = {frozenset((name, other)) for name in names for other in names if name != other}
     assert len({conversation_of(*sorted(pair)) for pair in pairs}) == len(pairs)
