@@ -35,7 +35,7 @@ def _identity(key: Item) -> Callable[[Item], Hashable]:
 def batch_get(
     table: str, keys: list[Item], *, consistent: bool, projection: Mapping[str, Any] | None = None
 ) -> Conversation[list[Item | None]]:
-    """The items of ``keys`` in order, None for missing ones. Raises StoreError if keys remain unprocessed."""
+    """The items of ``keys`` in order; None for each missing item. Raises StoreError if keys remain unprocessed."""
     if not keys:
         return []
     identity = _identity(keys[0])
@@ -90,8 +90,8 @@ def _until_done(
             except DynamoDBError as error:
                 if error.type not in THROTTLING_TYPES:
                     raise
-                # A throttled request fails as a whole, and the outcome of parallel requests is unknown: repeat all of
-                # them sequentially, so that progress is detected.
+                # A throttled request fails as a whole, and the outcomes of the parallel requests are unknown: repeat
+                # all of them sequentially, to detect progress.
                 rest.extend(chain.from_iterable(chunks))
                 parallel = 1
                 break

@@ -34,7 +34,7 @@ def metered(operation: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def error_name(error: BaseException) -> str:
-    """The name of an error: DynamoDB's, or Keyplan's code, or the exception's class."""
+    """The name of an error: DynamoDB's error type, Keyplan's error code, or the exception's class."""
     return str(getattr(error, "type", None) or getattr(error, "code", None) or type(error).__name__)
 
 
@@ -44,7 +44,7 @@ class CallRecord:
 
     ``latency_ms`` includes retries and pauses; byte counts are body sizes, 0 for an embedded store. ``capacity`` is
     DynamoDB's ConsumedCapacity (one or a list); ``error`` is the error's type or code. ``pattern`` is the access
-    pattern (``Cms.article``), ``started_ns`` the start time in ns since 1970; ``parameters`` are DynamoDB's.
+    pattern (``Cms.article``), ``started_ns`` the start time in ns since 1970; ``parameters`` are the request's.
     """
 
     operation: str
@@ -93,7 +93,7 @@ class PatternRecord:
 
     @property
     def requests(self) -> int:
-        """Number of requests, without retries."""
+        """The number of requests, without retries."""
         return len(self.calls)
 
     @property

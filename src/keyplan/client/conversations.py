@@ -30,7 +30,7 @@ _EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
 
 
 def equal_attributes(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that a request's key condition compares by ``=``, with their values."""
+    """The attributes that a request's key condition compares with ``=``, and their values."""
     names, values = (parameters.get(f"ExpressionAttribute{kind}") or {} for kind in ("Names", "Values"))
     found = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
     return {names.get(name, name): values[value] for name, value in found if value in values}
@@ -43,7 +43,7 @@ class Idempotent(str):
 
 
 class ByToken(Idempotent):
-    """An operation that is idempotent because its condition rejects a token that the item already stores."""
+    """An idempotent operation: its condition is false if the item already contains the operation's token."""
 
     __slots__ = ()
 
@@ -85,7 +85,7 @@ class AsyncTransport(Protocol):
 
 
 class Steps(Protocol):
-    """Executes the steps of a conversation: ``call`` executes a step that is a tuple of its arguments, ``call_all`` any
+    """Executes the steps of a conversation: ``call`` if the step is a tuple of its arguments, ``call_all`` for any
     other step except a pause. ``Transport`` and the sender of HTTP requests implement it.
     """
 
@@ -101,7 +101,7 @@ class Steps(Protocol):
 
 
 def converse(conversation: Generator[Any, Any, T], steps: Steps, failure: type[Exception] = KeyplanError) -> T:
-    """Run a conversation and return its result. A ``failure`` of a step is thrown into the conversation."""
+    """Run a conversation and return its result. A step's ``failure`` is thrown into the conversation."""
     try:
         step = next(conversation)
         while True:

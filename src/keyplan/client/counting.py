@@ -1,7 +1,7 @@
-"""Counts, existence checks and sums, which read all pages but no whole items.
+"""Counts, existence checks and sums, which read all pages but not whole items.
 
-The keys are read, and items of other entities and programs are ignored. Select=COUNT would cost the same read units,
-because DynamoDB bills the data read, not the data returned.
+The keys are read, so that items of other entities and programs can be ignored. Select=COUNT would cost the same read
+units, because DynamoDB bills the data read, not the data returned.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversat
 
 def total_of(name: str, plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
     """The sum of a field over the items of a plan."""
-    # Estimates use stand-ins without fields
+    # Estimates use stand-in values without fields
     return _measured(plan, target, values, lambda value: getattr(value, name, None) or 0)
 
 
@@ -71,7 +71,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             key = plan.entity.item_key(plan.entity.primary, values)
             found = yield from get_item(target, plan.entity, key, consistent=plan.consistent, values=values)
             return found is not None
-        case ClaimPlan():  # a claim exists exactly as long as its owner
+        case ClaimPlan():  # a claim exists if and only if its owner exists
             request = base_request(target, consistent=plan.consistent) | projection_of(target.table.key_names)
             request["Key"] = plan.entity.item_key(plan.claim, values)
             return "Item" in (yield Request("GetItem", request))
@@ -79,7 +79,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             return (yield from query_reader(plan, target).first(values)) is not None
         case ScanPlan():
             return bool((yield from ScanReader(plan, target).chunk(values, 1, None)).entries)
-        case _:  # pragma: no cover - the compiler makes no other plan for it
+        case _:  # pragma: no cover - the compiler creates no other plan for a sum
             raise TypeError(plan)
 
 
@@ -164,7 +164,7 @@ class SegmentsReader:
         return Chunk(entries, None)
 
     def part(self, values: Mapping[str, Any], position: Position | None) -> Conversation[Chunk]:
-        """The next round: one request for each segment."""
+        """Run the next round: one request for each segment."""
         places = self._places(position)
         entries: list[Entry] = []
         for segment, items, following in (yield from self._round(values, places)):

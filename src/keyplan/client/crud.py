@@ -26,7 +26,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Verbs:
-    """Conversations on a design's table."""
+    """The CRUD methods of a design as conversations on its table."""
 
     def __init__(self, compiler: WriteCompiler, target: Target, answers: Mapping[str, Answer]) -> None:
         self.compiler = compiler
@@ -35,7 +35,7 @@ class Verbs:
 
     def get(self, cls: type[E], key: Mapping[str, Any], *, consistent: bool = False) -> Conversation[E | None]:
         entity = self.compiler.entity(cls)
-        if "consistent" in entity.key_fields:  # a key field of that name: the read is eventually consistent
+        if "consistent" in entity.key_fields:  # a key field named like the option
             key, consistent = {**key, "consistent": consistent}, False
         made = primary_key(entity, key)
         result = yield from get_item(self.target, entity, made, consistent=consistent, values=key)
@@ -103,7 +103,7 @@ class Verbs:
         response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
         try:
             return cast("E | None", stored_after(compiled, response))
-        except InvalidItemError:  # the item is deleted nevertheless
+        except InvalidItemError:  # the item is deleted even if it can't be returned
             return None
 
     def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> Conversation[None]:

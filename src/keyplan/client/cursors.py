@@ -1,7 +1,7 @@
 """Cursors: a page's end as an opaque string, bound to the pattern and its arguments, signed with the design's secret.
 
-A cursor is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest still detects cursors of
-other patterns or arguments, and truncated ones; with a secret, it prevents forgery.
+A cursor is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest detects truncated
+cursors and cursors of other patterns or arguments; with a secret, it also prevents forgery.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Iterators over the items of a read, fetched in parts. The next part is prefetched once half of the current one is
+"""Iterators over the items of a read, fetched in parts. The next part is prefetched once half of the current part is
 consumed, and only over a network, so that a caller who stops early reads few unused items.
 """
 
@@ -38,7 +38,7 @@ def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Execu
                 return
             try:
                 items, position = run(part(position, given)) if following is None else following.result()
-            except CancelledError:  # the store was closed, and now raises its error
+            except CancelledError:  # the store was closed: the next request raises its error
                 items, position = run(part(position, given))
             following = None
             given += len(items)

@@ -25,14 +25,14 @@ def query_reader(
 
 
 def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The known fields of the end that a junction item refers to."""
+    """The fields of an end that are known from the junction item that refers to it."""
     result = {name: getattr(link, source) for name, source in plan.fields.items()}
     result.update({name: values[name] for name in plan.arguments})
     return result
 
 
 class ThroughReader:
-    """A junction's items and the ends they refer to, read by key in batches."""
+    """A junction's items, and the ends that they refer to, which are read by key in batches."""
 
     def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
         self.plan = plan
@@ -74,7 +74,7 @@ class FanOutReader:
 
 
 class UnionReader:
-    """The items that any of several junctions leads to, each once, in key order."""
+    """The items at the ends of several junctions, each item once, in key order."""
 
     def __init__(self, plan: ThroughPlan, target: Target) -> None:
         ordering = next(way.end for way in plan.ways if isinstance(way.end, QueryPlan))
@@ -84,7 +84,7 @@ class UnionReader:
         self._ways: list[FanOutReader | _Pointers] = []
         for through_plan in plan.ways:
             way = replace(through_plan, also=())
-            if not isinstance(way.junction, QueryPlan):  # pragma: no cover - the compiler ensures it
+            if not isinstance(way.junction, QueryPlan):  # pragma: no cover - the compiler rejects other plans
                 raise TypeError(way.junction)
             if isinstance(way.end, GetPlan):
                 self._ways.append(_Pointers(way, way.junction, way.end, target))
@@ -97,7 +97,7 @@ class UnionReader:
         result: dict[Place, tuple[Position, Entry]] = {}
         more = False
         for way in self._ways:
-            # At most one item of a pointer branch is at the position; it may have been returned already
+            # In a pointer branch, at most one item is at the position, and it may have been returned already
             wanted = size + 1 if size is not None and position is not None and isinstance(way, _Pointers) else size
             chunk = yield from way.chunk(values, wanted, position)
             more = more or chunk.position is not None

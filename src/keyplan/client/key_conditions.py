@@ -30,7 +30,7 @@ from keyplan.model.stored.stored_keys import CompiledKey, checked
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Sort keys from ``low`` to ``high``, inclusive; ``prefix`` if they are the keys with a common prefix."""
+    """Sort keys from ``low`` to ``high``, inclusive; ``prefix``: whether these are all keys with a common prefix."""
 
     low: str | None = None
     high: str | None = None
@@ -133,13 +133,13 @@ def _successor(text: str) -> str | None:
 
 def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Interval:
     condition = part.condition
-    if condition is None:  # pragma: no cover - the caller has one
+    if condition is None:  # pragma: no cover - the caller has a bound
         raise AssertionError
     least, most = _held(condition.format, given.lower), _held(condition.format, given.upper)
     if most is not None and most in _EMPTY:
-        return NOTHING  # values in keys aren't empty, so they all sort higher
+        return NOTHING  # values in keys aren't empty, so all of them sort higher
     lower, upper = None if least in _EMPTY else _text(condition, least), _text(condition, most)
-    # An adjusted bound is inclusive: the readers compare with the original bound
+    # An adjusted bound is inclusive; the readers then compare items with the original bound
     lower_out = given.gt is not None and least == given.gt
     upper_out = given.lt is not None and most == given.lt
     if condition.format.descending:
@@ -166,7 +166,7 @@ def _held(form: Format, value: Any) -> Any:
     if isinstance(form, StoredFormat) and isinstance(value, datetime):
         return form.nearest(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
-        return value  # no bound, or a placeholder for one
+        return value  # no bound, or a placeholder for a bound
     return min(max(value, 0), 10**form.width - 1)
 
 
@@ -214,7 +214,7 @@ def key_condition(
     reach: str | None = None,
 ) -> KeyText | None:
     """The key condition of a query, or None if nothing can match. ``cut`` is the first sort key and ``reach`` the last,
-    inclusive: only for an index or table with one sort key attribute.
+    inclusive; both require an index or table with one sort key attribute.
     """
     key = plan.key
     result: dict[str, dict[str, str]] = {}

@@ -1,7 +1,7 @@
 """Several partitions, read in parallel and merged in order, with one cursor.
 
 A position in the merged order is one entry's sort key, partition and primary key, for any number of partitions, and
-each partition resumes after it. Cursors stay small, and concurrent writes don't invalidate them.
+each partition resumes after this position. Cursors stay small, and concurrent writes don't invalidate them.
 
 ``Shares`` determines how much to read from each partition in a round.
 """
@@ -95,7 +95,7 @@ class MergeReader:
         streams = self._streams(value_sets, position)
         sifted = self.plan.filter is not None
         wanted = None if size is None else size + 1
-        even = len(streams) == self.plan.shards  # shards of one value, over which a hash spreads items evenly
+        even = len(streams) == self.plan.shards  # shards of one value, to which a hash distributes items evenly
         bounded = self._sorts == 1
         shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
         result: list[_Candidate] = []
@@ -107,7 +107,7 @@ class MergeReader:
                 for ask, request in requests:
                     response = {"Items": []} if request is None else next(responses)
                     result += self._take(streams[ask.partition], response, after, shares, ask)
-            # Entries of a partition with equal sort keys keep the order in which the index returns them
+            # Entries of one partition with equal sort keys keep the order in which the index returns them
             behind = self._sorts + len(self.plan.key.partition)
             result.sort(key=lambda candidate: candidate.place[:behind], reverse=not self.plan.forward)
             entries = [self._entry(candidate) for candidate in result[:size]]
@@ -231,14 +231,14 @@ def entries_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader
 
 
 class PartedReader:
-    """Narrower queries in result order. Each query of several partitions is merged."""
+    """Narrower queries in result order. The partitions of each query are merged."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
         self.readers = [MergeReader(part, target) if part.merged else QueryReader(part, target) for part in plan.apart]
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries: all of them, or those of as many queries as necessary."""
+        """The next entries: all entries, or the entries of as many queries as necessary."""
         readers = self.readers if position is None else self.readers[self._part_of(values, position) :]
         starts = [position, *[None] * (len(readers) - 1)]
         if size is None:
@@ -306,9 +306,9 @@ class _Partition:
 
 
 class Shares:
-    """Plans the next reads. ``wanted``: the total number of entries (None: all). ``bounded``: whether a read can stop
-    at a place. ``sifted``: whether a filter removes items after reading. ``even``: whether a hash distributes items
-    evenly over the partitions.
+    """Plans how much to read next from each partition. ``wanted``: the total number of entries (None: all).
+    ``bounded``: whether a read can end at a given place. ``sifted``: whether a filter removes items after reading.
+    ``even``: whether a hash distributes items evenly over the partitions.
     """
 
     def __init__(
@@ -350,7 +350,7 @@ class Shares:
             insort(self._found, place)
 
     def lost(self, places: Sequence[Place]) -> None:
-        """Record that the items at these places aren't entries of the result."""
+        """Record that the items at these places don't belong to the result."""
         for place in places if self._wanted is not None else ():
             self._found.remove(place)
             for partition in self._partitions:

@@ -53,7 +53,7 @@ def gather_entries(
     position_of: Callable[[Item], Position],
 ) -> Conversation[Chunk]:
     """Entries of several parts, up to ``size``. ``part`` returns the entries of the next part, some of them skipped,
-    and the position after it. Reads one additional entry, because a further key doesn't prove that its item exists.
+    and the position after it. Reads one additional entry, because another key doesn't prove that its item exists.
     """
     entries: list[Entry] = []
     while True:
@@ -125,7 +125,7 @@ def is_own(entity: CompiledEntity, item: Item, values: Mapping[str, Any]) -> boo
 def read_claimed(
     target: Target, entity: CompiledEntity, claim: Item, *, consistent: bool
 ) -> Conversation[Entity | None]:
-    """The owner of a claim: first the claim by key, then the owner by the key in it."""
+    """The owner of a claim: reads the claim by its key, then the owner by the key that the claim contains."""
     request = base_request(target, consistent=consistent)
     response = yield Request("GetItem", {**request, "Key": claim})
     claiming = response.get("Item")
@@ -193,7 +193,7 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
 
 
 def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
-    """The projection of a read of the table or an index. An index's keys contain the fields that it doesn't project."""
+    """The projection of a read of the table or an index. An index's keys provide fields that it doesn't project."""
     asked = asked_of_table(target, entities)
     if index is None or not asked:
         return asked
@@ -206,8 +206,8 @@ def asked_of_place(target: Target, index: Index | None, entities: Sequence[Compi
 
 
 def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
-    """The instance of an item whose key matches the entity; None for an item of another program whose key only looks
-    similar. An unreadable item is returned as InvalidItem if the target is lenient; otherwise, it raises an error.
+    """The instance of an item whose key matches the entity; None if another program wrote an item with a similar key.
+    An unreadable item is returned as InvalidItem if the target is lenient; otherwise, it raises an error.
     """
     try:
         return entity.from_item(item)
@@ -232,7 +232,7 @@ def unreadable(entity: CompiledEntity, item: Item, error: InvalidItemError) -> I
 
 
 def read_leniently(entity: CompiledEntity, item: Item) -> Any:
-    """The instance of an item that was read by key, or a stand-in if it is unreadable."""
+    """The instance of an item that was read by key, or a stand-in if the item is unreadable."""
     try:
         return entity.from_item(item)
     except InvalidItemError as error:
@@ -329,8 +329,8 @@ class QueryReader:
         return False
 
     def page_size(self, request: Mapping[str, Any], missing: int) -> int:
-        """The Limit of the next request: the number of missing entries at first. If that wasn't enough, the range
-        contains other items, possibly many.
+        """The Limit of the next request; for the first request, the number of missing entries. If the first request
+        didn't return enough entries, the range contains other items, possibly many.
         """
         if self.plan.filter is None and "Limit" not in request:
             return missing
@@ -457,7 +457,7 @@ def batch_entities(
     consistent: bool,
     values: Sequence[Mapping[str, Any]] | None = None,
 ) -> Conversation[list[Entity | None]]:
-    """Instances by their primary keys, which were built from ``values``, in order; None for missing items."""
+    """The instances with these primary keys, which were built from ``values``, in order; None for each missing item."""
     asked = {} if entity.asked is None else asked_of_table(target, (entity,))
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
     if entity.labels:

@@ -1,7 +1,7 @@
 """Results of read patterns: the plan, the result shape and the arguments of a call, as a conversation.
 
-Limits, cursors and missing items are handled here; ``read_plans``, ``merged_partitions`` and ``junction_reads`` execute
-plans.
+This module handles limits, cursors and missing items; ``read_plans``, ``merged_partitions`` and ``junction_reads``
+execute plans.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Answer:
         return self._turned
 
     def strongly(self) -> Answer:
-        """The pattern with strongly consistent reads where possible: for reads within a write."""
+        """The pattern with strongly consistent reads where DynamoDB supports them, for reads within a write."""
         if self._strong is None:
             self._strong = Answer(self.pattern, replace(self.target, consistent=True), self.secret)
         return self._strong
@@ -218,7 +218,7 @@ class Answer:
     def part(
         self, arguments: dict[str, Any], position: Position | None, given: int
     ) -> Conversation[tuple[list[Any], Position | None]]:
-        """The next part of an iterator's items, after ``given`` items."""
+        """The next part of an iterator's items; ``given`` items were already returned."""
         other = self._turned_for(arguments) if self._directed else None
         if other is not None:
             return (yield from other.part(arguments, position, given))

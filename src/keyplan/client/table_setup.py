@@ -45,7 +45,7 @@ def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
 
 
 def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conversation[dict[str, Any]]:
-    """Create the table, or wait for another process that does. Raises StoreError, DynamoDBError."""
+    """Create the table, or wait for another process that is creating it. Raises StoreError, DynamoDBError."""
     made: dict[str, Any] | None = None
     try:
         made = (yield Request("CreateTable", dict(request)))["TableDescription"]
@@ -105,7 +105,7 @@ def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Convers
 
 
 def expire_items(name: str, attribute: str) -> Conversation[bool]:
-    """Enable TTL by an attribute; returns whether it was disabled before."""
+    """Enable TTL on an attribute; returns whether TTL was disabled before."""
     if (yield from _expires_by(name)) == attribute:
         return False
     setting = {"AttributeName": attribute, "Enabled": True}
@@ -161,7 +161,7 @@ def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | No
 def drift(
     wanted: Mapping[str, Any], result: Mapping[str, Any], ttl_attribute: str | None
 ) -> Conversation[list[Difference]]:
-    """All differences of a described table, including its TTL; serious ones first."""
+    """All differences between a described table and the design, including TTL; serious differences first."""
     expires_by = yield from _expires_by(wanted["TableName"])
     listed = [*differences(wanted, result), *_of_expiry(expires_by, ttl_attribute)]
     return sorted(listed, key=lambda difference: not difference.serious)

@@ -1,4 +1,4 @@
-"""Time-bucketed partitions, read one after the other, in order and with one cursor.
+"""Reads of time-bucketed partitions, one after the other, in order and with one cursor.
 
 A page reads only the buckets it needs; a full read reads several buckets in parallel.
 ``keyplan.model.compiled.time_bucket_keys`` determines the buckets of a range.
@@ -23,7 +23,7 @@ PARALLEL_MAX = 20
 
 
 def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
-    """The values of each bucket, in result order. Raises ArgumentError, also for too many combinations."""
+    """The values of each bucket, in result order. Raises ArgumentError, for example, for too many combinations."""
     sets = plan.bucket_sets(values)
     if plan.buckets is None or not plan.each or not sets:
         return sets
@@ -56,7 +56,7 @@ class BucketsReader:
         entries: list[Entry] = []
         last = ""
         for bucket, element in sets:
-            if len(entries) == size:  # the page is full: check whether anything follows
+            if len(entries) == size:  # the page is full: check whether more entries follow
                 if (yield from self._reader.first(element)) is None:
                     continue
                 return Chunk(entries, [last, *self._reader.position(entries[-1].item)])

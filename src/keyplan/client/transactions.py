@@ -1,7 +1,7 @@
 """Send compiled writes as one request or one transaction, and explain failures.
 
-A canceled transaction identifies each failed action and its unmet expectation. Conflicts with other transactions are
-retried with the same client token, so that the write stays idempotent.
+The error of a canceled transaction identifies each failed action and its false condition. Conflicts with other
+transactions are retried with the same client token, so that the write stays idempotent.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def send(
 ) -> Conversation[dict[str, Any]]:
     """Execute operations: one as a single request, several as one transaction. Returns the last response.
 
-    ``returned`` asks a single request for the item after (``ALL_NEW``) or before (``ALL_OLD``) the write, in
-    ``Attributes``. Operations whose tokens are already stored aren't repeated. Raises WriteFailed and its subclasses if
-    nothing was written; ``refusals`` then receives the operations whose conditions were false.
+    ``returned``: whether a single request returns, in ``Attributes``, the item after (``ALL_NEW``) or before
+    (``ALL_OLD``) the write. An operation whose token is already stored isn't repeated. Raises WriteFailed and its
+    subclasses if nothing was written; ``refusals`` then receives the operations whose conditions were false.
     """
     refusals = [] if refusals is None else refusals
     if not operations:
@@ -187,7 +187,7 @@ def _cancelled(
             failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
             faults.append(ErrorDetail(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
     if isinstance(failures[0], ItemExists) and all(element.role == "claim" for element in operations[1:]):
-        return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # its claims fail for the same reason
+        return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # claims fail for the same reason
     kinds = {type(failure) for failure in failures if failure is not None}
     if not kinds:
         return error
@@ -242,7 +242,7 @@ def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, An
 def _decoded(stored: StoredField, tag: str, value: Any) -> Any:
     try:
         return stored.decode(tag, value)
-    except (ValueError, ArithmeticError):  # written by another program
+    except (ValueError, ArithmeticError):  # an item that another program wrote
         return value
 
 

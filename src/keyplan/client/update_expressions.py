@@ -1,8 +1,8 @@
 """Compile updates: changed fields as an update expression, with the affected keys, claims and version.
 
-A change of a key's field recomputes the key from the given instance and the changes. Values taken from the instance are
-pinned: the update expects that they are unchanged. Therefore index entries never become stale, even with concurrent
-writers.
+A change of a field that a key uses recomputes the key from the given instance and the changes. Values taken from the
+instance are pinned: a condition of the update requires that they are unchanged. Therefore index entries never become
+stale, even with concurrent writers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAME_BYTES_MAX = 65_535
 
 @dataclass
 class CompiledUpdate:
-    """An update expression, its expectations (``pins``, ``clauses``), and the old and new fields of each claim."""
+    """An update expression, its conditions (``pins``, ``clauses``), and the old and new fields of each claim."""
 
     sets: list[str] = field(default_factory=list[str])
     removes: list[str] = field(default_factory=list[str])
@@ -234,8 +234,8 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     if _moved(entity, entity.primary, before, after):
         raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
     touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
-    # Among keys that share an index, a key without an entry writes nothing, because another can be the item's. The
-    # missing entry is pinned nevertheless.
+    # Of several keys in one index, a key without an entry writes nothing, because the entry may belong to another key.
+    # Still, the missing entry is pinned.
     idle: list[CompiledKey] = []
     if entity.siblings:
         idle = [key for key in touched if key in entity.siblings and not (key.member(before) or key.member(after))]
@@ -249,7 +249,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     own.update([key_attribute.name for key_attribute, _ in entity.primary.attributes])
     for attribute in dict.fromkeys([key_attribute.name for key in touched for key_attribute, _ in key.attributes]):
         if attribute in own:
-            continue  # already set by the field's change, or unchanged
+            continue  # already set by the change of the field, or unchanged
         if attribute in wanted:
             update.set(attribute, wanted[attribute])
         else:
@@ -261,7 +261,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
             to_hold = after if claim.member(after) else None
             if held is None or to_hold is None or entity.item_key(claim, held) != entity.item_key(claim, to_hold):
                 update.claims.append((claim, held, to_hold))
-            else:  # set to the current value: creates the claim if it was added to the design later
+            else:  # the field is set to its current value: create the claim, in case it was added to the design later
                 update.claims.append((claim, None, to_hold))
     _computed(entity, update, touched, after)
     if inputs[entity.primary] & names:
@@ -399,7 +399,7 @@ def _part(
             whole, path = path, path + inner
     except Problem as problem:
         raise UpdateRejected(str(problem), place=place, hint=problem.hint) from None
-    begins = in_map(around)  # a map key can be new
+    begins = in_map(around)  # the map may not contain the key yet
     changes_there = isinstance(steps[-1], int) or (isinstance(change, actions.Add | actions.Append) and not begins)
     clause = f"attribute_exists({path if changes_there else whole})"
     if clause not in update.clauses:

@@ -18,7 +18,7 @@ Item = Mapping[str, Mapping[str, Any]]
 
 
 class HotKey(NamedTuple):
-    """A partition key and the units it consumed: overestimated by at most ``over``, never underestimated."""
+    """A partition key and the units that it consumed, overestimated by at most ``over`` and never underestimated."""
 
     place: str | None
     """The index name; None for the table."""
@@ -60,8 +60,8 @@ class Usage:
     """Totals by pattern, and the hottest partition keys: ``usage = blog.store.watch(Usage(Blog.table))``.
 
     ``keys`` is the maximum number of tracked partition keys (the space-saving algorithm of Metwally, Agrawal and El
-    Abbadi, 2005: a key that consumed more than 1/``keys`` of all units is among them). Index entries of a put count for
-    their partition keys; those of an update don't, because the request doesn't contain them. Thread-safe.
+    Abbadi, 2005: a key that consumed more than 1/``keys`` of all units is among them). The index entries of a put count
+    for their partition keys; those of an update don't count, because its request doesn't contain them. Thread-safe.
     """
 
     def __init__(self, table: Table, *, keys: int = KEYS) -> None:
@@ -92,7 +92,7 @@ class Usage:
 
     def _count(self, key: tuple[str | None, str], reads: float, writes: float) -> None:
         if not reads and not writes:
-            return  # failed, or no capacity reported: evict no key
+            return  # the request failed, or reported no capacity: evict no key
         counts = self._counts.get(key)
         if counts is None:
             over = 0.0

@@ -1,11 +1,11 @@
 """Run a write pattern: execute its reads, collect its actions, send them together, and retry after conflicting changes.
 
-A ``yield`` returns what its action leaves in the store. If that result is known beforehand, it is returned immediately.
-If only the store knows the result, a pending value is returned and nothing is sent: if the generator ends with that
-single action and only keeps the value, the request is sent at the end; if it uses the value and yields nothing more,
-the generator runs again and the request is sent at its ``yield``. If other actions follow, all are one transaction,
-which returns no items: the result is None. Reads aren't repeated; ``Findings`` keeps what they found, so that a failure
-can be explained.
+A ``yield`` returns what its action leaves in the store. If this result is known before the request, it is returned
+immediately. If only the store knows the result, a pending value is returned and nothing is sent: if the generator ends
+with that single action and only keeps the value, the request is sent at the end; if it uses the value and yields
+nothing more, the generator runs again and the request is sent at its ``yield``. If other actions follow, all actions
+are one transaction, which returns no items: the result is None. Reads aren't repeated; ``Findings`` keeps what they
+found, so that a failure can be explained.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Rerun(BaseException):
 
 
 class Attempt:
-    """One attempt. The generator runs up to three times, if it needs values of the store; only the last run sends."""
+    """One attempt. The generator runs up to three times, if it uses values from the store; only the last run sends."""
 
     def __init__(
         self, compiler: WriteCompiler, answers: Mapping[str, Answer], place: str, findings: Findings | None
@@ -110,7 +110,7 @@ class Attempt:
                 self._begin()
                 continue
             yield from self._send()
-            for batch in self.batches:  # sequentially, so that the last one implies success of all
+            for batch in self.batches:  # sequentially, so that success of the last batch means that all succeeded
                 yield from batch_write(self.compiler.target.name, batch)
             return result
 
@@ -228,7 +228,7 @@ class Attempt:
 
 
 def unknown_outcome(action: Any, place: str) -> RequestError:
-    """The error of a write that needs the result of one of several actions."""
+    """The error of a write that uses the result of one of several actions, which a transaction doesn't return."""
     what = "deleted by" if isinstance(action, Delete) else "before" if action.gives_previous else "after"
     return RequestError(
         f"the item {what} {type(action).__name__} isn't available: it is sent in a transaction, which returns no items",
@@ -272,7 +272,7 @@ def _is_within(error: BaseException, function: Callable[..., Any]) -> bool:
 
 
 class Touched(BaseException):
-    """Code used a pending value and needs the real one. A generator's ``except Exception`` doesn't catch it."""
+    """Code used a pending value, so the actual value is needed. A generator's ``except Exception`` doesn't catch it."""
 
 
 class _Unknown:
@@ -283,7 +283,7 @@ class _Unknown:
 
     def __getattribute__(self, name: str) -> Any:
         object.__getattribute__(self, "_touches").append(True)
-        if name == "__class__":  # validators swallow exceptions of this call, and their result isn't used
+        if name == "__class__":  # validators ignore exceptions of this call, and their result isn't used
             return _Unknown
         raise Touched
 
@@ -296,14 +296,14 @@ class _Unknown:
 
 
 class Pending:
-    """A pending value, and what the generator did with it."""
+    """A pending value, and how the generator used it."""
 
     def __init__(self) -> None:
         self._touches: list[bool] = []
         self._there: weakref.ref[Any] = weakref.ref(self)
 
     def hand_out(self) -> Any:
-        """Return the value. The caller must not keep a reference."""
+        """Return the pending value. The caller must not keep a reference to the value."""
         value = _Unknown(self._touches)
         self._there = weakref.ref(value)
         return value
@@ -314,7 +314,7 @@ class Pending:
 
     @property
     def kept(self) -> bool:
-        """Whether a reference remains, in a variable or the return value. A ``yield`` statement discards its value."""
+        """Whether a variable or the return value still refers to it. A ``yield`` statement discards its value."""
         return self._there() is not None
 
 
@@ -329,7 +329,7 @@ class _Found(NamedTuple):
 
 
 class Findings:
-    """What the reads of one attempt found. ``before`` are the refusals that ended the previous attempt."""
+    """What the reads of one attempt found. ``before`` contains the refusals that ended the previous attempt."""
 
     def __init__(self, table: Table, before: frozenset[str] = frozenset()) -> None:
         self._names = table.key_names
@@ -380,7 +380,7 @@ class Findings:
         return tuple(next(iter(item[name].values())) for name in self._names)
 
     def curable(self, refusals: list[Refusal], *, gave_up: bool) -> bool:
-        """Whether to retry: an item changed since it was read and no refusal is final, or the generator gave up."""
+        """Whether to retry: an item changed after it was read and no refusal is final, or the generator gave up."""
         if gave_up:
             return bool(self._items or self._listed)
         if any(refusal.operation.final for refusal in refusals):
@@ -395,7 +395,7 @@ class Findings:
         known |= refusal.item or {}
         for index, equal in self._listed:
             if all(_plain(known.get(name)) == _plain(value) for name, value in equal.items()):
-                # An index is eventually consistent, so the same refusal twice proves nothing there
+                # An index is eventually consistent, so the same refusal twice isn't proof of a permanent failure
                 return index is not None or _comparable_refusal(refusal) not in self._before
         return False
 

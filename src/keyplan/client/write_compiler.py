@@ -1,5 +1,5 @@
 """The write compiler: every write goes through it, so that index keys, sparse index entries, claims, versions and
-conditions are always correct. It compiles an action into one or several operations of a request and sends nothing.
+conditions are always correct. An action is compiled into one or several operations of a request; nothing is sent.
 
 ``transactions`` sends the requests and explains failures. ``update_expressions`` compiles the changes of an update.
 """
@@ -65,7 +65,7 @@ class Conditions:
             held = values.get(clause.rpartition(" ")[2])  # None for attribute_not_exists
             differs = default is None or (held != default and not default.keys().isdisjoint(_SCALARS))
             if held is None or ("M" not in held and differs):
-                self.clauses.append(clause)  # an item without the attribute doesn't meet the condition
+                self.clauses.append(clause)  # an item without the attribute doesn't satisfy the condition
             else:
                 self.fields.append((clause, isinstance(target, Entity) and getattr(target, name) == value))
         self.names.update(names)
@@ -100,8 +100,8 @@ class Conditions:
             ) from None
 
     def all_clauses(self, partition: str | None = None) -> list[str]:
-        """All clauses, with missing attributes read as their defaults. With ``partition``, a missing item has no
-        defaults. Raises RequestError for a condition over DynamoDB's limits.
+        """All clauses, with missing attributes read as their defaults. If ``partition`` is set, defaults don't apply to
+        a missing item. Raises RequestError for a condition that exceeds DynamoDB's limits.
         """
         given = [clause for clause, _ in self.fields]
         entities = (self.entity,)
@@ -126,7 +126,7 @@ class Conditions:
         return clauses
 
     def told_apart(self, values: Mapping[str, Any]) -> None:
-        """Require that the item isn't another one with the same key and other field values."""
+        """Require that the stored item with this key doesn't have other values of the key fields."""
         for number, (name, value) in enumerate(self.entity.told_apart(self.entity.primary, values).items()):
             encoded = self.entity.encode_fields({name: value})
             if name in self.entity.fixed_fields:
@@ -150,7 +150,7 @@ class Conditions:
 @dataclass(frozen=True)
 class Operation:
     """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` is the meaning of a
-    failed condition: ``item`` (an expectation failed), ``new`` (the item exists), ``claim`` (the value is taken).
+    failed condition: ``item`` (the item differs), ``new`` (the item exists), ``claim`` (the value is taken).
     """
 
     kind: str
@@ -174,7 +174,7 @@ class Operation:
         return f"{self.kind} {self.entity.name}({self.entity.describe_key(self.key)})"
 
     def is_done(self, item: Item | None) -> bool:
-        """Whether the operation was already executed, by the token in the stored item."""
+        """Whether the operation was already executed: the stored item contains its token."""
         tokens = self.entity.tokens
         if self.token is None or tokens is None or item is None:
             return False
@@ -183,7 +183,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Compiled:
-    """An action's operations. ``certain`` returns the resulting instance; None if only the store knows it."""
+    """An action's operations. ``certain`` returns the resulting instance; None if only the response can contain it."""
 
     action: actions.Action
     operations: list[Operation]
@@ -409,7 +409,7 @@ class WriteCompiler:
         operation = self._operation("ConditionCheck", {"Key": key}, entity, conditions, "item", key, action.equals)
         return Compiled(action, [operation], _nothing)
 
-    # Parts of operations
+    # Members of operations
 
     def _checked(self, instance: Entity) -> tuple[CompiledEntity, Entity]:
         entity = self.entity(type(instance))
@@ -507,7 +507,7 @@ def _is_idempotent(entity: CompiledEntity, action: actions.Update) -> bool:
 
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
-    """The primary key for key fields given by name. Raises ArgumentError for missing, unknown and invalid fields."""
+    """The primary key built from key fields by name. Raises ArgumentError for missing, unknown and invalid fields."""
     anything: Any = given
     if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
         raise ArgumentError(f"pass the key fields of {entity.name} by name, not {shown(given)}", place=entity.name)

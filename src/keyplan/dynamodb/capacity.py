@@ -11,8 +11,8 @@ from keyplan.dynamodb.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
 
 
 def read_units(size_bytes: int, *, consistent: bool = False, transactional: bool = False) -> float:
-    """Read units for ``size_bytes``: 0.5 (eventually consistent), 1 (strongly consistent) or 2 (transactional) per
-    started 4 KB. An empty result costs the minimum.
+    """Read units for ``size_bytes``: 0.5 (eventually consistent), 1 (strongly consistent) or 2 (transactional) per 4
+    KB, rounded up. A read without a result costs the minimum.
     """
     blocks = max(1, -(-size_bytes // READ_UNIT_BYTES))
     if transactional:
@@ -21,13 +21,13 @@ def read_units(size_bytes: int, *, consistent: bool = False, transactional: bool
 
 
 def write_units(size_bytes: int, *, transactional: bool = False) -> float:
-    """Write units for ``size_bytes`` (the larger of the old and new sizes): 1 per started 1 KB, 2 in a transaction."""
+    """Units for ``size_bytes`` (the larger of the old and new sizes): 1 (or 2 in a transaction) per KB, rounded up."""
     blocks = max(1, -(-size_bytes // WRITE_UNIT_BYTES))
     return 2.0 * blocks if transactional else float(blocks)
 
 
 def entry_units(size_bytes: int) -> float:
-    """Write units for one index entry; transactions don't double it."""
+    """Write units for one index entry; a transaction doesn't double them."""
     return float(max(1, -(-size_bytes // WRITE_UNIT_BYTES)))
 
 

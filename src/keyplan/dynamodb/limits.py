@@ -1,4 +1,4 @@
-"""DynamoDB's limits as constants; each name ends with the unit.
+"""DynamoDB's limits as constants; each name ends with its unit.
 
 Sources: the developer guide's pages on service quotas and constraints, and the API reference.
 """

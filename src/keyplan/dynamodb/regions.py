@@ -54,7 +54,7 @@ _BY_PLACE = {place.lower(): name for name, _, place in (part.strip().partition("
 
 
 def partition_of(region: str) -> Partition:
-    """The partition that a region, also an unknown one, belongs to."""
+    """The partition that a region belongs to; the region can be unknown."""
     return next(partition for partition in PARTITIONS if region.startswith(partition.begins))
 
 

@@ -1,6 +1,6 @@
 """DynamoDB's errors: one class per type, named after the type in the protocol.
 
-Messages are AWS's. This module has the shared messages; other messages are where the error is raised.
+Messages are AWS's. This module contains the shared messages; other messages are in the modules that raise the error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ValidationException(_ServiceError):
 
 
 class RequestFault(ValidationException):
-    """A request that is invalid for any table. ``older``: the message in the older layer (decision 0029)."""
+    """A request that is invalid for any table. ``older`` is the message in the older layer (decision 0029)."""
 
     def __init__(self, message: str, older: str | None = None) -> None:
         super().__init__(message)
@@ -203,11 +203,11 @@ class InternalServerError(_ServiceError):
 
 
 def one_or_more(message: str) -> ValidationException:
-    """``ValidationException`` in the form of most of AWS's rules about values."""
+    """The ``ValidationException`` with the wording that AWS uses for most constraints on values."""
     return ValidationException(f"One or more parameter values were invalid: {message}")
 
 
 def table_not_found(name: str | None = None) -> ResourceNotFoundException:
-    """The error for a missing table. Table operations name the table, item operations don't."""
+    """The error for a missing table. For a table operation (not an item operation), it names the table."""
     detail = f": Table: {name} not found" if name is not None else ""
     return ResourceNotFoundException(f"Requested resource not found{detail}")

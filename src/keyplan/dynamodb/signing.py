@@ -47,7 +47,7 @@ def string_to_sign(date: str, scope: str, canonical: str) -> str:
 
 
 def signing_key(secret_key: str, day: str, region: str, service: str) -> bytes:
-    """The signing key of a day (YYYYMMDD), region and service. It takes four hashes, so cache it."""
+    """The signing key of a day (YYYYMMDD), region and service. Computes four hashes, so cache the result."""
     key = f"AWS4{secret_key}".encode()
     for part in (day, region, service, TERMINATOR):
         key = hmac.digest(key, part.encode(), "sha256")

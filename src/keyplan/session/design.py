@@ -44,13 +44,13 @@ class Design:
             @read("AP1")
             def article(self, article_id: str) -> Article | None: ...
 
-    The class is compiled when it is defined: a pattern that no key serves, colliding keys and all other errors are
-    reported together in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are methods.
-    There are also CRUD methods (get, put, create, update, delete, batch, transact), and ``aio`` has the same methods
-    as coroutines.
+    The class is compiled when it is defined: a pattern that no key supports, colliding keys and all other errors are
+    reported together in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; the opened design has its
+    patterns as methods. There are also CRUD methods (get, put, create, update, delete, batch, transact), and ``aio``
+    has the same methods as coroutines.
 
     ``class Cms(Design, ignore={"KP303 article_history": "read by exports only"})`` ignores findings of ``keyplan
-    check``, by a rule's code, or a code and a place, with a reason.
+    check``, by a rule's code, or by a code and a place; the value is the reason.
     """
 
     table: ClassVar[Table]
@@ -91,9 +91,9 @@ class Design:
 
         ``url`` is a file path or ``":memory:"`` (the embedded store), ``dynamodb://REGION/TABLE`` (Amazon DynamoDB),
         ``dynamodb+http://HOST:PORT/TABLE`` or ``dynamodb+https://…`` (another endpoint of the DynamoDB API), or another
-        design's store, ``shop.store``, which is closed with that design. ``create``: whether to create a missing table;
-        the default is True for stores on this machine (embedded, or an endpoint at localhost) and False for others.
-        ``secret`` signs cursors. Raises StoreError.
+        open design's store (``shop.store``), which is closed when that design is closed. ``create``: whether to create
+        a missing table; the default is True for stores on this machine (embedded, or an endpoint at localhost) and
+        False for other stores. ``secret`` signs cursors. Raises StoreError.
         """
         from keyplan.session.stores import open_store  # noqa: PLC0415 - stores are imported when one is opened
 
@@ -148,7 +148,7 @@ class Design:
     # CRUD methods
 
     def get(self, entity: type[E], /, *, consistent: bool = False, **key: Any) -> E | None:
-        """One item by its key fields: ``cms.get(Article, article_id="1")``. None if it doesn't exist."""
+        """One item by its key fields: ``cms.get(Article, article_id="1")``. Returns None if the item doesn't exist."""
         return self._run("get", self._verbs.get(entity, key, consistent=consistent))
 
     def get_many(
@@ -162,8 +162,8 @@ class Design:
     @overload
     def put(self, item: Previous[E]) -> E | None: ...
     def put(self, item: E | Previous[E]) -> E | None:
-        """Write the whole item, replacing an existing one. With a version field, only the version that was read is
-        replaced. ``put(Put(item).previous())`` returns the previous item.
+        """Write the whole item, replacing an existing one. If the entity has a version field, the put replaces only the
+        version that was read. ``put(Put(item).previous())`` returns the previous item.
         """
         return self._run("put", self._verbs.put(item))
 
@@ -184,19 +184,19 @@ class Design:
 
     def delete(self, item: E | type[E], /, **key: Any) -> E | None:
         """Delete an item, by instance or by class and key fields, and return it. Returns None if the item doesn't
-        exist, and for an entity with unique claims, whose deletion is a transaction.
+        exist, or the entity has unique claims, because its deletion is then a transaction.
         """
         return self._run("delete", self._verbs.delete(Delete(item, **key)))
 
     def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
-        """Puts and deletes without conditions, 25 per request; retried until all are processed, but not atomic."""
+        """Execute puts and deletes without conditions, 25 per request. All are processed, but not atomically."""
         self._run("batch", self._verbs.batch(actions))
 
     def transact(self, actions: Iterable[Action]) -> None:
-        """Up to 100 actions in one transaction. Raises WriteFailed and its subclasses."""
+        """Execute up to 100 actions in one transaction. Raises WriteFailed and its subclasses."""
         self._run("transact", self._verbs.transact(actions))
 
-    # Patterns by name, for servers and command lines
+    # Calls of patterns by name, for servers and command-line programs
 
     def call(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
         """Call a pattern by name, with arguments as strings or JSON, which are converted to the declared types.
@@ -211,7 +211,7 @@ class Design:
         return await self._run_async(pattern, self.conversation(pattern, arguments))
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
-        """The conversation of a pattern call by name. Nothing is sent until the conversation runs."""
+        """The conversation that runs a pattern, given by name. Nothing is sent until the conversation runs."""
         from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported when a design is opened
 
         result = self.compiled.pattern(pattern)
@@ -221,7 +221,7 @@ class Design:
         write = self.compiled.writes[pattern]
         return by_name(self._verbs.write(self, write, bound), write.function, write.place)
 
-    # Implementation of keyplan.model.declared.patterns.Runner
+    # The following methods implement keyplan.model.declared.patterns.Runner
 
     def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of a read."""

@@ -97,7 +97,7 @@ def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...
 
 @dataclass(frozen=True)
 class Joining:
-    """One write: its design's compiler and reads, its generator, and its maximum number of attempts."""
+    """One write, with its design's compiler and reads, its generator, and its maximum number of attempts."""
 
     compiler: WriteCompiler
     answers: Mapping[str, Answer]
@@ -108,9 +108,9 @@ class Joining:
 
 def run_together(parts: Sequence[Joining], place: str) -> Conversation[tuple[Any, ...]]:
     """Run writes and send their actions in one transaction. Returns their results. The maximum number of attempts is
-    the largest of the writes'.
+    the largest maximum of these writes.
 
-    Raises the generators' exceptions, and WriteFailed; then nothing is written.
+    Raises the generators' exceptions, and WriteFailed; nothing is written if it raises.
     """
     attempts = max(part.attempts for part in parts)
     before: list[frozenset[str]] = [frozenset()] * len(parts)

@@ -49,12 +49,12 @@ class Backend(Protocol):
 
     @property
     def async_transport(self) -> AsyncTransport:
-        """For asynchronous callers, created on first use."""
+        """The transport for asynchronous callers, created on first use."""
         ...
 
     @property
     def ahead(self) -> Executor | None:
-        """Threads in which iterators prefetch the next part, if requests go over a network."""
+        """Threads in which iterators prefetch the next part; None if requests don't use a network."""
         ...
 
     def close(self) -> None:
@@ -98,8 +98,8 @@ class Store:
         """A function that receives a CallRecord for every request: pattern, operation, latency, bytes, retries and
         capacity.
 
-        The function runs in the request's thread or event loop and must not block. Its exceptions are logged (logger
-        ``keyplan.hooks``), and the request continues.
+        The function runs in the request's thread or event loop and must not block. Exceptions of the function are
+        logged (logger ``keyplan.hooks``), and the request continues.
         """
         return self._on_call
 
@@ -112,9 +112,9 @@ class Store:
     def watch(self, watcher: W) -> W:
         """Report every call of a pattern or CRUD method to a function from now on, and return the function.
 
-        It receives a PatternRecord after each call, in the call's thread or event loop, and must not block; its
-        exceptions are logged: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their consumed
-        capacity.
+        The function receives a PatternRecord after each call, in the call's thread or event loop, and must not block;
+        its exceptions are logged: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their
+        consumed capacity.
         """
         with self._listening:
             self._watchers = (*self._watchers, watcher)
@@ -137,7 +137,7 @@ class Store:
         return Store(self.backend, self.url, table_name, local=self.local, shared=self._shared)
 
     def is_beside(self, other: Store) -> bool:
-        """Whether another store is the same store, so that one transaction can include both."""
+        """Whether another store is the same store, so that one transaction can include the tables of both designs."""
         if self.backend is other.backend:
             return True
         if is_url(self.url) and is_url(other.url):
@@ -150,14 +150,14 @@ class Store:
 
     @contextmanager
     def counting(self, place: str) -> Generator[None]:
-        """Attribute requests in this context to one call, which is reported when it ends."""
+        """Attribute the requests in this context to one call, which is reported when it ends."""
         running = RunningCall(place)
         with self.telling(running), running.counting():
             yield
 
     @contextmanager
     def telling(self, running: RunningCall) -> Generator[None]:
-        """Report a call to the watchers when it ends. An abandoned call ends without an error."""
+        """Report a call to the watchers when it ends. A call that the caller abandons ends without an error."""
         try:
             yield
         except GeneratorExit:
@@ -225,7 +225,7 @@ def open_store(url: str | Store, design: CompiledDesign, *, create: bool | None)
 
 
 def with_table(store: Store, design: CompiledDesign, *, create: bool | None = None) -> Store:
-    """The store with the design's table; closed on failure. Raises StoreError."""
+    """The store with the design's table; on failure, the store is closed. Raises StoreError."""
     try:
         converse(_prepare(store, design, create=store.local if create is None else create), store.transport)
     except BaseException:

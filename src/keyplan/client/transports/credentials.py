@@ -1,5 +1,5 @@
-"""Credentials from environment variables, or from botocore: profiles, roles, SSO, instance metadata. botocore is
-imported only when it is needed.
+"""Credentials from environment variables, or from botocore (profiles, roles, SSO, instance metadata), which is imported
+only if needed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Source(Protocol):
         ...
 
     def renew(self) -> bool:
-        """Get new credentials after the store rejected these as expired. Returns False if there are no others."""
+        """Get new credentials after the store rejected these as expired; returns False if there are no others."""
         ...
 
 
@@ -90,7 +90,7 @@ class FromEnvironment:
 
 
 class FromBotocore:
-    """botocore's credentials, refreshed by botocore. ``load`` finds them again."""
+    """botocore's credentials, refreshed by botocore. ``load`` loads the credentials again."""
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self._load = load
@@ -118,7 +118,7 @@ class FromBotocore:
         return self._current
 
     def renew(self) -> bool:
-        """Find the credentials again. Returns False if they are unchanged."""
+        """Find the credentials again. Returns False if the credentials are unchanged."""
         before = self._current
         self._credentials = self._load()
         return self.current() != before
@@ -136,8 +136,8 @@ def from_environment(environment: Mapping[str, str]) -> Credentials | None:
 
 
 def find_credentials(location: Location, environment: Mapping[str, str] = os.environ) -> Source:
-    """The credentials for a location: of the URL's profile, otherwise of the environment, otherwise of botocore. Not
-    required for a plain HTTP endpoint. Raises StoreError.
+    """The credentials for a location: from the URL's profile, otherwise from the environment, otherwise from botocore.
+    Credentials aren't required for a plain HTTP endpoint. Raises StoreError.
     """
     if location.on_aws and environment.get("AWS_ACCESS_KEY_ID") == MOCK_ACCESS_KEY:
         raise StoreError(

@@ -43,7 +43,7 @@ class DynamoDB:
     def _make_async(self) -> AsyncHttp:
         made = AsyncHttp(self.endpoint, self._async_exchange)
         if self._closed:
-            made.close()  # so that its calls raise an error
+            made.close()  # so that calls of the closed store raise an error
         return made
 
     @property

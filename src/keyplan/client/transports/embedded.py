@@ -48,7 +48,7 @@ class AsyncEmbedded:
 
     async def _run(self, call: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
-        context = copy_context()  # the context identifies the call of the requests
+        context = copy_context()  # the context identifies the call that the requests belong to
         return await loop.run_in_executor(self._executor, lambda: context.run(call))
 
 
@@ -65,12 +65,12 @@ class InProcess:
 
     @property
     def ahead(self) -> None:
-        """None: prefetching would only compete with the consumer for the processor."""
+        """None, because prefetching would only compete with the consumer for the processor."""
         return None
 
     @property
     def on_call(self) -> OnCall | None:
-        """The hook for each finished call. Without one, calls go directly to the engine."""
+        """The hook for each finished call. Without a hook, calls go directly to the engine."""
         return self._on_call
 
     @on_call.setter

@@ -81,8 +81,8 @@ class Endpoint:
 
     def heal(self, failure: Failure, signed: float) -> None:
         """Correct the cause of a failure before the retry; fetching credentials may block. ``signed`` is the
-        time.monotonic() of signing: if several requests fail together, the first one corrects the cause, and the others
-        are only retried.
+        time.monotonic() value when the request was signed: if several requests fail together, the first one corrects
+        the cause, and the others are only retried.
         """
         kind = failure.kind
         with self._healing:
@@ -158,7 +158,7 @@ class Sending:
     __slots__ = ("call", "call_all")
 
     def __init__(self, send: Exchange | AsyncExchange, work: Callable[[Callable[[], Any]], Any]) -> None:
-        self.call: Any = send  # Any: type checkers would bind a function as a method
+        self.call: Any = send  # typed as Any: type checkers would bind a function as a method
         self.call_all: Any = work
 
 
@@ -210,7 +210,7 @@ class ProxyRefusedError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy, with the credentials for it."""
+    """A proxy and its credentials."""
 
     host: str
     port: int
@@ -270,7 +270,7 @@ class Tunnel:
         self._head = b""
 
     def feed(self, data: bytes) -> bool:
-        """Whether the tunnel is open. Raises ProxyRefusedError."""
+        """Receive data from the proxy; returns whether the tunnel is open. Raises ProxyRefusedError."""
         self._head += data
         if not data:
             raise ProxyRefusedError(f"{self._proxy} closed the connection")

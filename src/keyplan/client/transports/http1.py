@@ -1,5 +1,5 @@
-"""Parse HTTP/1.1 responses: the strict subset that DynamoDB's protocol needs, without I/O. A response has a length or
-is chunked; any other is rejected, because a truncated one couldn't be detected. Source: RFC 9112.
+"""Parse HTTP/1.1 responses: the strict subset that DynamoDB's protocol needs, without I/O. A response must have a
+length or be chunked; other responses are rejected, because truncation couldn't be detected. Source: RFC 9112.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ReplyReader:
             result = self._body(held)
             if result is not None:
                 body, end = result
-                # Data after the response isn't the start of the next one.
+                # Data after the response isn't the start of the next response.
                 return Reply(self._status, self._headers or {}, body, keep=self._keep and end == len(held))
             if self._length is not None:
                 self._missing = self._start + self._length - len(held)

@@ -210,7 +210,7 @@ class AsyncPool:
         return connection
 
     def close(self) -> None:
-        """Close idle connections, in the loop's thread; others are closed after their response."""
+        """Close idle connections, in the loop's thread; connections in use are closed after their response."""
         self._closed = True
         while self._idle:
             self._idle.pop().abort()
@@ -254,7 +254,7 @@ class AsyncHttp:
             nonlocal failed
             async with bound:
                 if failed:
-                    return None  # another one failed before this one was sent
+                    return None  # another connection failed before this request was sent
                 try:
                     return await self.call(*request)
                 except KeyplanError as error:

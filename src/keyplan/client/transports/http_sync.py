@@ -66,7 +66,7 @@ class Pool:
                 return reply
             self._idle.append((connection, time.monotonic()))
             if self._closed:
-                self.close()  # closed while this one was in use
+                self.close()  # the pool was closed while this connection was in use
             return reply
         finally:
             self._free.release()
@@ -132,7 +132,7 @@ class Pool:
         self._process = os.getpid()
 
     def close(self) -> None:
-        """Close idle connections; others are closed after their response."""
+        """Close idle connections; connections in use are closed after their response."""
         self._closed = True
         while self._idle:
             self._idle.pop()[0].close()
@@ -235,7 +235,7 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
 
 
 def exchange_failed(location: Location, error: OSError | ssl.SSLError | ProtocolViolation) -> Failure:
-    """The connection broke, or the response is invalid, after something was sent."""
+    """The error if the connection failed, or the response is invalid, after data was sent."""
     if isinstance(error, TimeoutError):
         return too_slow(location)
     if isinstance(error, ProtocolViolation):
@@ -247,27 +247,27 @@ def exchange_failed(location: Location, error: OSError | ssl.SSLError | Protocol
 
 
 def closed(location: Location) -> Failure:
-    """The store closed the connection before the response was complete."""
+    """The error if the store closed the connection before the response was complete."""
     text = f"{location.endpoint}: the connection was closed before the response was complete"
     return Failure(StoreError(text, hint="check the network, and retry"), Kind.TRANSIENT, lost=True)
 
 
 def too_slow(location: Location) -> Failure:
-    """The response wasn't complete in time."""
+    """The error if the response wasn't complete before the timeout."""
     text = f"{location.endpoint}: no response within {location.settings.answer_seconds:g} s, or the call timed out"
     hint = "raise ?answer_seconds= or ?total_seconds="
     return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
 
 
 def busy(location: Location) -> Failure:
-    """All connections stayed in use. Nothing was sent."""
+    """The error if all connections stayed in use. Nothing was sent."""
     number = location.settings.connections
     text = f"{location.endpoint}: all {number} connections were busy for {location.settings.total_seconds:g} s"
     return Failure(StoreError(text, hint="raise connections= in the URL"))
 
 
 def tls_context() -> ssl.SSLContext:
-    """A TLS context with the system's authorities, or those in AWS_CA_BUNDLE or REQUESTS_CA_BUNDLE."""
+    """A TLS context with the system's certificate authorities, or those in AWS_CA_BUNDLE or REQUESTS_CA_BUNDLE."""
     bundle = next((os.environ[name] for name in _AUTHORITIES if os.environ.get(name)), None)
     try:
         return ssl.create_default_context(cafile=bundle)

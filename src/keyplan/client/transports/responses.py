@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Kind(Enum):
-    """What to do about a failure."""
+    """The kind of a failure, which determines whether to retry."""
 
     FINAL = "final"
     """Nothing: a retry would fail too."""
@@ -39,7 +39,7 @@ class Kind(Enum):
 
 
 class Failure(Exception):
-    """One failed attempt. ``lost``: the outcome is unknown, the store may have executed the request."""
+    """One failed attempt. ``lost``: the outcome is unknown, because the store may have executed the request."""
 
     def __init__(self, error: KeyplanError, kind: Kind = Kind.FINAL, *, lost: bool = False) -> None:
         super().__init__(str(error))

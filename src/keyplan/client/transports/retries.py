@@ -1,13 +1,12 @@
 """Retries: their maximum number, the pauses between them, and the requests that can be retried.
 
-Like the AWS SDKs' standard mode: at most four attempts; before each retry, a random pause (full jitter) of up to 25
-ms, or 1 s if throttled, that doubles; and a quota that all calls share, so that retries don't flood an overloaded
-store. Source: "Retry behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are
-those of botocore 1.44.
+Like the AWS SDKs' standard mode: at most four attempts; before each retry, a random pause (full jitter) of up to 25 ms,
+or 1 s if throttled, that doubles; and a quota that all calls share, so that retries don't overload the store further.
+Source: "Retry behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are those of botocore 1.44.
 
-Unlike in the SDKs, after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and
-a condition that fails on the second attempt doesn't count, since the first attempt may have caused it. Both cases raise
-a StoreError: the outcome is unknown.
+Unlike in the SDKs, after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and a
+condition that fails on the second attempt doesn't count, since the first attempt may have caused it. Both failures
+raise StoreError, because the outcome is unknown.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _CONDITIONAL = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
 
 
 class Quota:
-    """The retry budget that all calls of a store share. A successful retry returns its cost."""
+    """The retry budget that all calls of a store share. A successful retry returns its cost to the budget."""
 
     def __init__(self, size: int = QUOTA) -> None:
         self._size = size
@@ -54,7 +53,7 @@ class Quota:
             return True
 
     def give(self, amount: int = 1) -> None:
-        """Return an amount; each call without a retry returns 1."""
+        """Return an amount to the budget; each call without a retry returns 1."""
         if self._left >= self._size:  # the usual case needs no lock
             return
         with self._lock:
@@ -62,7 +61,7 @@ class Quota:
 
 
 def repeatable(operation: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether a request has the same effect, and the same response, when it is sent twice."""
+    """Whether a request that is sent twice has the same effect and response as when it is sent once."""
     match operation:
         case "TransactWriteItems":
             return "ClientRequestToken" in parameters

@@ -76,7 +76,7 @@ class Location:
 
 
 def is_url(text: str) -> bool:
-    """Whether a store is given by a URL, even an invalid one, rather than a file path."""
+    """Whether a store is given by a URL (valid or not) rather than a file path."""
     return "://" in text or text.startswith("dynamodb:")
 
 

@@ -29,11 +29,11 @@ class Workers(Executor):
             raise _closed()
         process = os.getpid()
         made = self._made.get(process)
-        if made is None:  # a pool starts threads on demand: an unused one costs nothing
+        if made is None:  # a pool starts threads on demand, so an unused pool costs nothing
             made = self._made.setdefault(process, ThreadPoolExecutor(self._number, thread_name_prefix=self._name))
         try:
             return made.submit(fn, *args, **kwargs)
-        except RuntimeError:  # closed meanwhile, or the interpreter is exiting
+        except RuntimeError:  # the pool was closed meanwhile, or the interpreter is exiting
             raise _closed() from None
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

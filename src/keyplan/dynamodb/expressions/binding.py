@@ -126,7 +126,7 @@ def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
 
 @dataclass(frozen=True, slots=True)
 class BoundCondition:
-    """An executable condition: its top-level attributes, those with nested paths, and its number of operators."""
+    """An executable condition, with its top-level attributes, attributes with nested paths, and number of operators."""
 
     matches: Predicate
     attributes: frozenset[str]
@@ -137,7 +137,7 @@ class BoundCondition:
 def bind_condition(
     expression: str | tree.Condition, given: Placeholders, kind: str = "ConditionExpression"
 ) -> BoundCondition:
-    """Bind a condition or a filter, as text or tree. Errors name its ``kind``, unless that is empty."""
+    """Bind a condition or a filter, as text or tree. Errors name the ``kind`` of expression, unless it's empty."""
     try:
         parsed = _parsed(expression)
         matches = bind_predicate(parsed.condition, given)
@@ -167,8 +167,8 @@ def bind_key_condition(
     sort: Sequence[str] = (),
     types: Mapping[str, str],
 ) -> KeyCondition:
-    """Bind a KeyConditionExpression, as text or tree, to a key: ``partition`` and ``sort`` are the names of its
-    attributes (1 to 4, 0 to 4), ``types`` their tags (S, N, B). Raises ``ExpressionFault``.
+    """Bind a KeyConditionExpression, as text or tree, to a key: ``partition`` (1 to 4) and ``sort`` (0 to 4) are the
+    names of the key attributes, ``types`` their type tags (S, N, B). Raises ``ExpressionFault``.
     """
     condition = _plain_key_condition(expression, given)
     return narrow(condition, given, partition=partition, sort=sort, types=types)
@@ -203,7 +203,7 @@ class BoundProjection:
         return frozenset([str(steps[0]) for steps in self.paths if len(steps) > 1])
 
     def project(self, item: Item) -> Item:
-        """The projected parts of an item that exist. Shares values with the item."""
+        """The projected parts of an item that exist. The result shares values with the item."""
         return select(self.paths, item)
 
 
@@ -236,7 +236,7 @@ class BoundUpdate:
 
     @property
     def only_removes(self) -> bool:
-        """Whether all actions remove values: such an update doesn't create an item."""
+        """Whether all actions remove values, so that the update doesn't create a missing item."""
         return all(isinstance(action, _REMOVING) for action in self.actions)
 
     def apply(self, item: Item) -> Item:
@@ -251,12 +251,12 @@ class BoundUpdate:
         return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
     def assigned(self) -> dict[str, AttributeValue]:
-        """The values of assigned attributes of known type; for a computed value, any value of its type."""
+        """The values of assigned attributes whose type is known; for a computed value, any value of its type."""
         result: dict[str, AttributeValue] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
             attribute, *below = steps
             if below or isinstance(action, tree.Remove | tree.Delete):
-                continue  # only removed values assign no type
+                continue  # an action that only removes values assigns no type
             match action.value:
                 case tree.Value(name):
                     result[str(attribute)] = self.given.value(name)

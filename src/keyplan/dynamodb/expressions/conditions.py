@@ -1,6 +1,6 @@
 """Conditions bound to their placeholders: functions from an item to a boolean.
 
-With a missing attribute or values of different types, every comparison except ``<>`` is false.
+If an attribute is missing, or the types differ, every comparison except ``<>`` is false.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIZED = frozenset({"S", "B", "SS", "NS", "BS", "L", "M"})
 class Bound:
     """An operand with its placeholders resolved.
 
-    ``tag`` is the type if the expression determines it: that of a value or of ``size(...)``; None for a path. ``steps``
+    ``tag`` is the type of a value or of ``size(...)``; None for a path, whose type depends on the item. ``steps``
     is set for a path, ``value`` for a value.
     """
 
@@ -68,7 +68,7 @@ def refuse_type(name: str, text: str) -> ExpressionFault:
 
 
 def check_distinct(name: str, first: Steps | None, *others: Steps | None) -> None:
-    """Reject a path that is compared to itself; None for an operand that isn't a path."""
+    """Reject a comparison of a path with itself; an operand that isn't a path is None."""
     if first is not None and first in others:
         raise ExpressionFault(
             "The first operand must be distinct from the remaining operands for this operator or function; "
@@ -338,7 +338,7 @@ def _contains(call: tree.Call, given: Placeholders) -> Predicate:
 
 
 def contains(value: AttributeValue, part: AttributeValue) -> bool:
-    """Whether a string or binary contains a part, or a set or list an element."""
+    """Whether a string or binary contains a substring, or a set or list contains an element."""
     ((tag, content),) = value.items()
     if tag == "L":
         return any(same(element, part) for element in content)

@@ -1,7 +1,7 @@
 """Errors of expressions, with DynamoDB's messages.
 
 ``ExpressionFault``: the expression is invalid. ``UpdateFault``: the update can't be applied to its item. The store
-reports both as ValidationException.
+reports both exceptions as ValidationException.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 class ExpressionFault(ValueError):
     """An expression or a placeholder that DynamoDB rejects. ``message`` is the service's full message, ``older`` the
-    one for operations in the older layer (decision 0029).
+    message of operations in the older layer (decision 0029).
     """
 
     def __init__(self, message: str, older: str | None = None) -> None:

@@ -1,9 +1,9 @@
-"""Rules of expressions that need only the tree: functions, reserved words and limits.
+"""Rules that are checked on an expression's tree alone: functions, reserved words and limits.
 
-The service validates in two rounds. This is the first: names of functions and attributes, over the whole text. The
-second needs placeholders and runs during binding (``conditions``, ``updates``). Source of the limits: the developer
-guide, "Quotas: Expression parameters"; of the reserved words: "Reserved words in DynamoDB". Error messages are those of
-the service.
+The service validates in two rounds. This module is the first round: names of functions and attributes in the whole
+expression. The second round needs placeholders and runs during binding (``conditions``, ``updates``). Source of the
+limits: the developer guide, "Quotas: Expression parameters"; of the reserved words: "Reserved words in DynamoDB". Error
+messages are those of the service.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _WHOLE_VALUES = frozenset({"list_append"})
 
 
 def check_size(text: str, *, reports_size: bool = True) -> None:
-    """Reject an empty expression, or one over 4 KB, whose size is reported for conditions and filters only."""
+    """Reject an expression that is empty or larger than 4 KB; only errors of conditions and filters report the size."""
     if not text:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -1,7 +1,7 @@
 """Key conditions of a KeyConditionExpression.
 
 The expression is parsed as a condition, then restricted: equality on every partition attribute, and at most one
-condition on each sort attribute, from left to right, of which only the last can be other than ``=``.
+condition on each sort attribute, from left to right; only the last of these can have an operator other than ``=``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MISSED = "Query condition missed key schema element: "
 
 
 class KeyConditionFault(ExpressionFault):
-    """A valid condition that isn't a key condition, or not one on this key."""
+    """A valid condition that isn't a key condition, or isn't a condition on this key."""
 
 
 class PartitionMissedFault(KeyConditionFault):
@@ -78,7 +78,7 @@ def narrow(
 
 
 def read_terms(condition: tree.Condition, given: Placeholders) -> dict[str, KeyTerm]:
-    """The conditions by key attribute, for any key. Raises ``ExpressionFault``."""
+    """The conditions by attribute name, independent of a table's key. Raises ``ExpressionFault``."""
     terms: dict[str, KeyTerm] = {}
     for part in tree.joined(tree.And, condition):
         term = _term(part, given)
@@ -105,7 +105,7 @@ def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequ
 
 
 def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
-    # Attributes without a condition are reported first, then those with an unsupported one.
+    # Attributes without a condition are reported first, then attributes with an unsupported condition.
     missing = [name for name in partition if name not in terms]
     unequal = missing or [name for name in partition if terms[name].operator != "="]
     if unequal:

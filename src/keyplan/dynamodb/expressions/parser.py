@@ -61,7 +61,7 @@ def tokenize(text: str) -> list[Token]:
 
 REDUNDANT = "The expression has redundant parentheses;"
 TOO_MANY_OPERATORS = "The expression contains too many operators; operator count: 301"
-# Deeper nesting exceeds DynamoDB's 300 operators in any case; the limit bounds the recursion.
+# Deeper nesting exceeds DynamoDB's limit of 300 operators anyway; this limit bounds the recursion.
 OPERAND_DEPTH_MAX = 150
 GROUP_DEPTH_MAX = 300
 
@@ -159,7 +159,7 @@ class Parser:
             raise self._unexpected()
         return parsed
 
-    # Conditions. Groups are on an explicit stack, because an expression of 4 KB can nest deeper than Python's stack.
+    # Groups in conditions are on an explicit stack, because an expression of 4 KB can nest deeper than Python's stack.
 
     def condition(self) -> tree.Condition:
         """A whole condition: terms joined by NOT, AND, OR (in this order of precedence) and parentheses."""
@@ -290,7 +290,7 @@ class Parser:
         for token, after in pairs:
             if after.kind == "(" and token.kind == "word" and token.text not in FUNCTIONS:
                 return ExpressionFault(f"Invalid function name; function: {token.text}")
-        # With fewer operators than pairs of parentheses, one pair is redundant.
+        # If there are fewer operators than pairs of parentheses, at least one pair is redundant.
         is_group = any(token.kind == after.kind == "(" for token, after in pairs)
         return ExpressionFault(REDUNDANT if is_group else TOO_MANY_OPERATORS)
 

@@ -23,7 +23,7 @@ _VALUE_KEY = re.compile(r":[A-Za-z0-9_]+")
 
 
 class Placeholders:
-    """The names and values of ``#name`` and ``:value``, and which were used so far.
+    """The names and values of ``#name`` and ``:value``, and which of them have been used so far.
 
     Validates and normalizes the values. Raises ``ExpressionFault`` with the service's message for an invalid
     placeholder, name or value.
@@ -41,7 +41,7 @@ class Placeholders:
         self._unused_values = dict.fromkeys(self._values)
 
     def name(self, part: str) -> str:
-        """The attribute name of a path element, ``#name`` or plain."""
+        """The attribute name of a path element, which is ``#name`` or a plain name."""
         if part[0] != "#":
             return part
         name = self._names.get(part)
@@ -150,7 +150,7 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
 def _key_fault(kind: str, key: str) -> ExpressionFault:
     if len(key) <= KEY_BYTES_MAX:
         return ExpressionFault(f'{kind} contains invalid key: Syntax error; key: "{key}"')
-    # The service doesn't report the length of a value's key.
+    # The service doesn't report the length of a placeholder for a value.
     size = f" size of key: {len(key)}" if kind == "ExpressionAttributeNames" else ""
     return ExpressionFault(
         f"{kind} contains invalid key: The expression attribute map contains a key that is too long;{size}"

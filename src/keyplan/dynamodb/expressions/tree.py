@@ -1,7 +1,7 @@
 """Syntax trees of expressions: frozen, hashable, with placeholders as written. One class per grammar form.
 
-``parse_*`` functions build them, ``to_text`` prints text that parses to the same tree, binding compiles them. They
-contain no names or values.
+``parse_*`` functions build them, ``to_text`` prints text that parses to the same tree, binding compiles them. Trees
+don't contain the names and values that placeholders stand for.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """``operand BETWEEN low AND high``, both ends included."""
+    """``operand BETWEEN low AND high``, inclusive."""
 
     operand: Operand
     low: Operand
@@ -139,7 +139,7 @@ Action: TypeAlias = Set | Remove | Add | Delete
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The actions of an update expression in text order; those of a section are adjacent."""
+    """The actions of an update expression in text order; the actions of one section are adjacent."""
 
     actions: tuple[Action, ...]
 

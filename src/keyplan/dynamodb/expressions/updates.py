@@ -1,8 +1,8 @@
 """Updates bound to their placeholders: the effect of each action on an item, and writes to document paths.
 
-Every action reads the item before the update, regardless of text order; then all values are written together, into a
-new item that shares unchanged values. List indexes refer to the list before the update; an index beyond its end
-appends. The semantics of SET, REMOVE, ADD and DELETE are those of the developer guide, "Update expressions".
+Every action reads the item as it was before the update; then all values are written together, into a new item that
+shares unchanged values. List indexes refer to the list as it was before the update; an index beyond its end appends.
+The semantics of SET, REMOVE, ADD and DELETE are those of the developer guide, "Update expressions".
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Write:
 def write_all(writes: Iterable[Write], item: Item) -> Item:
     """The item after the writes; the given item isn't changed.
 
-    Raises ``UpdateFault`` for a path through a missing value or through one that isn't a map or list.
+    Raises ``UpdateFault`` for a path through a value that is missing, or isn't a map or list.
     """
     copy = _Copy(item)
-    # By list index, so that appends keep their order. Names and indexes in one container conflict and can't meet.
+    # Sort by list index, so that appends keep their order. Names and indexes are never mixed: they would conflict.
     ordered = sorted(writes, key=attrgetter("steps"))
     for write in ordered:
         if write.value is not REMOVED:
@@ -88,7 +88,7 @@ class _Copy:
         holder = self._container(steps)
         last = steps[-1]
         if isinstance(last, int) and last >= len(holder):
-            # After the removals, whose indexes refer to the original list.
+            # Append after the removals, whose indexes refer to the original list.
             self._appends.append((holder, value))
         else:
             holder[last] = value
@@ -210,7 +210,7 @@ def _call(call: tree.Call, given: Placeholders) -> _Compute:
         get = getter(steps)
 
     def if_not_exists(item: Item) -> AttributeValue:
-        # The service computes the default even if it isn't used, and fails if it can't.
+        # The service computes the default even if it isn't used, and fails if the computation fails.
         default = second(item)
         result = get(item)
         return default if result is None else result
@@ -307,7 +307,7 @@ _FUNCTION_BYTES = {"+": 34, "-": 37, "list_append": 37, "if_not_exists": 39}
 
 
 def statement_bytes(actions: Sequence[tree.Action], targets: Sequence[Steps], given: Placeholders) -> int:
-    """The bytes that the service counts for the actions of an update; ``targets`` are their resolved paths."""
+    """The bytes that the service counts for the actions of an update; ``targets`` are the actions' resolved paths."""
     return _UPDATE_BYTES + sum(
         _action_bytes(action, given) + _target_bytes(steps) for action, steps in zip(actions, targets, strict=True)
     )

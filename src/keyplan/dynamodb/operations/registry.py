@@ -1,9 +1,9 @@
 """The registry of operations: the request shape of each, with member types and limits.
 
 This is the only list of operations. Validation (``Operation.validate``), the engine, the server and the documentation
-use it. Members and limits are those of the API reference. Legacy parameters (``Expected``, ``KeyConditions``...) are
-listed separately, because they can't be combined with expressions. Members of unsupported features are listed, and
-rejected.
+use this list. Members and limits are those of the API reference. Legacy parameters (``Expected``, ``KeyConditions``...)
+are listed separately, because they can't be combined with expressions. Members of unsupported features are listed, and
+validation rejects them.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ _SELECT = "SELECT"
 
 
 def only_selects(operation: str, params: Any) -> bool:
-    """Whether each statement of a request is a SELECT, by its first word. Accepts requests that aren't validated."""
+    """Whether each statement of a request is a SELECT, by its first word. The request needn't be validated."""
     statements = params.get(_LISTS[operation]) if operation in _LISTS and type(params) is dict else [params]
     if type(statements) is not list or not 0 < len(statements) <= limits.TRANSACT_ACTIONS_MAX:
         return False
@@ -198,12 +198,12 @@ class Operation:
 
     def check_types(self, params: Any) -> None:
         """Reject members of the wrong JSON type, including those in attribute values, which ``validate`` doesn't
-        inspect. AWS reports them before other errors. Raises SerializationException.
+        inspect. AWS reports wrong types before other errors. Raises SerializationException.
         """
         check_types(self.request, params)
 
     def check_old_count(self, params: Mapping[str, Any]) -> None:
-        """Reject legacy parameters with too many conditions, updates and values. Raises ValidationException."""
+        """Reject legacy parameters with too many conditions, updates or values. Raises ValidationException."""
         for name in self.legacy:
             members = params.get(name)
             if type(members) is not dict:
@@ -533,5 +533,5 @@ def operation_in(region: str, name: str) -> Operation | None:
 
 
 def unknown_operation(name: str) -> service_errors.UnknownOperationException:
-    """The error for an operation that isn't in ``OPERATIONS``, in the wording of a region without it."""
+    """The error for an operation that isn't in ``OPERATIONS``, as a region without this operation returns it."""
     return service_errors.UnknownOperationException(f"Operation {name} is not supported")

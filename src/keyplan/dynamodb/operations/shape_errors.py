@@ -1,8 +1,8 @@
 """Validation errors of a request's shape, with AWS's messages, order and format.
 
 AWS validates members in two layers, and the operation determines the wording (decision 0029). The older layer lists
-every violated constraint and repeats the value. The current layer reports some errors by the member's name: an empty
-table name, lengths, and enumerations with their own messages. The older layer always reports missing required members.
+every violated constraint and repeats the value. The current layer reports some errors by the member's name: empty table
+names, lengths, and enumerations with specific messages. The older layer always reports missing required members.
 SearchVectors has a newer JSON reader, which rejects the first unreadable member and reports its column (recorded from
 the service in October 2026).
 """
@@ -46,7 +46,7 @@ def explain(shape: shapes.Structure, request: Any, wording: Wording = "older") -
     """
     if request is None:
         raise SerializationException("Unexpected value type in payload")
-    # Counts come before types, so that a list that is too long isn't walked.
+    # Check counts before types, to avoid walking a list that is too long.
     _refuse(_too_many(shape, request, ""))
     _truncate(shape, request)
     check_types(shape, request)
@@ -62,7 +62,7 @@ def explain(shape: shapes.Structure, request: Any, wording: Wording = "older") -
 
 
 def wording_for(wording: Wording, request: Any) -> Wording:
-    """The wording for a request: the older wording if the request is nested too deep for the current layer."""
+    """A layer's wording: the older layer's if the request is nested too deeply for the current layer."""
     level: list[Any] = [request]
     for _ in range(_CURRENT_DEPTH_MAX):
         level = [
@@ -140,7 +140,7 @@ def _refuse_first(shape: shapes.Structure, request: dict[str, Any], wording: Wor
 
 
 def check_types(shape: shapes.Shape, value: Any) -> None:
-    """Reject a member of the wrong JSON type, including in attribute values. Raises SerializationException."""
+    """Reject a member of the wrong JSON type, including members of attribute values. Raises SerializationException."""
     if value is None:
         return
     match shape:
@@ -279,7 +279,7 @@ def _too_many(shape: shapes.Shape, value: Any, place: str) -> Iterator[str]:
 
 
 def _too_long(shape: shapes.ListOf | shapes.MapOf, value: Any, place: str) -> Iterator[str]:
-    # A value with so many members can't be repeated.
+    # The service doesn't repeat a value with so many members.
     is_named = shape.named != "none" or len(value) > _ECHO_MAX
     if is_named and shape.max is not None and len(value) > shape.max:
         yield _by_name(place, f"Member must have length less than or equal to {shape.max}")

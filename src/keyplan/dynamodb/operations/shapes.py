@@ -1,9 +1,9 @@
 """Request shapes, compiled into predicates that are fast enough to run on every request.
 
-A shape has constraints. ``compile_check`` compiles it into a predicate; only if that returns False, ``explain``
-(``keyplan.dynamodb.operations.shape_errors``) walks the request again and raises AWS's error.
+A shape has constraints. ``compile_check`` compiles a shape into a predicate; only if the predicate returns False,
+``explain`` (``keyplan.dynamodb.operations.shape_errors``) walks the request again and raises AWS's error.
 
-``keyplan.dynamodb.values`` validates attribute values; here they are any JSON object.
+``keyplan.dynamodb.values`` validates attribute values; shapes accept any JSON object as an attribute value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STRING = frozenset((str,))
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string; lengths in characters. ``enum`` is in AWS's order."""
+    """A string; lengths are in characters. ``enum`` is in AWS's order."""
 
     min: int | None = None
     max: int | None = None
@@ -83,7 +83,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list; ``min`` and ``max`` count its members."""
+    """A list; ``min`` and ``max`` limit its number of members."""
 
     of: Shape
     min: int | None = None
@@ -93,7 +93,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """A map with string keys; ``min`` and ``max`` count members; ``key`` is the shape of keys that are table names."""
+    """A map with string keys; ``min`` and ``max`` limit its size; ``key`` is the shape of keys that are table names."""
 
     of: Shape
     min: int | None = None
@@ -124,7 +124,7 @@ def structure(required: Mapping[str, Shape] | None = None, **optional: Shape) ->
 
 
 def in_order(shape: Structure, *names: str) -> Structure:
-    """The structure with these members first: errors are listed in member order."""
+    """The structure with these members first, because errors are listed in member order."""
     first = {name: shape.members[name] for name in names}
     return Structure({**first, **shape.members}, shape.required, shape.name)
 
@@ -151,7 +151,7 @@ def member_names(shape: Shape) -> Iterator[str]:
 def compile_check(shape: Shape) -> Check:
     """A predicate that is true only for values without errors in ``explain``.
 
-    It can be false for valid requests with explicit nulls, which ``explain`` then accepts.
+    It can be false for a valid request with explicit nulls; ``explain`` then accepts the request.
     """
     match shape:
         case Text():

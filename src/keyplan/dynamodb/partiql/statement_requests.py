@@ -1,8 +1,8 @@
 """Convert statement trees to expression trees with placeholders for names and values.
 
-Conditions and assignments of statements are then bound, validated and evaluated like those of other requests. A
+The resulting expressions are bound, validated and evaluated like those of other requests. A
 ``Template`` is converted once for all executions of a statement, before its parameters are known; parts that need
-parameter values (a set to add, a list that contains one) are rejected there and converted for each execution.
+parameter values (a set to add, a list that contains one) are rejected by the template and converted for each execution.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Lowering:
         return tree.Path((placeholder,))
 
     def path(self, node: Node) -> tree.Path:
-        """A document path. Raises StatementFault if it isn't a path, or has an empty name."""
+        """A document path. Raises StatementFault if the operand isn't a path, or has an empty name."""
         if not isinstance(node, syntax.Path):
             raise StatementFault(f"Unexpected path component at {node.place}")
         parts: list[str | int] = []
@@ -83,7 +83,7 @@ class Lowering:
     # --- values
 
     def item(self, node: Node) -> dict[str, AttributeValue]:
-        """The item of an INSERT. Each attribute is validated separately, and is the root of its contents. Raises
+        """The item of an INSERT. Each attribute is validated separately, as the root of its nested values. Raises
         StatementFault or ValueFault if the item is invalid.
         """
         if not isinstance(node, syntax.MapOf):
@@ -169,7 +169,7 @@ class Lowering:
     # --- conditions
 
     def condition(self, node: Node) -> tree.Condition:
-        """The condition of a WHERE. Raises StatementFault, ValueFault."""
+        """The condition of a WHERE clause. Raises StatementFault, ValueFault."""
         if not _is_condition(node):
             raise StatementFault("WHERE clause must contain an expression that resolves to a boolean")
         return self._condition(node)
@@ -334,7 +334,7 @@ _PARAMETER = "?"
 
 class Template(Lowering):
     """The condition and update of a statement for any parameters; ``filled`` is one execution. Raises StatementFault or
-    ValueFault if it can't be converted, or not before the parameters are known.
+    ValueFault if the statement can't be converted, or can be converted only with its parameters.
     """
 
     def __init__(
@@ -366,7 +366,7 @@ class Template(Lowering):
 
 
 class Filled(Lowering):
-    """One execution of a template: it reuses the converted condition and update, and converts only names."""
+    """One execution of a template: it reuses the converted condition and update, and converts only the names."""
 
     def __init__(self, template: Template, names: dict[str, str], values: dict[str, AttributeValue]) -> None:
         self._template = template

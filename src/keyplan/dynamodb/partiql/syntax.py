@@ -1,4 +1,4 @@
-"""Statement trees: frozen, with the positions for errors. One class per form."""
+"""Statement trees, which are frozen and have the positions that errors report. One class per form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Constant(Node):
-    """A string, ``true``, ``false``, ``null`` or ``missing``, as tag and content."""
+    """A string, ``true``, ``false``, ``null`` or ``missing``, as type tag and content."""
 
     tag: Literal["S", "BOOL", "NULL", "MISSING"]
     content: str | bool
@@ -72,7 +72,7 @@ class Star(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """A function call; the name as written."""
+    """A function call; the name is as written."""
 
     name: str
     arguments: tuple[Node, ...]
@@ -107,7 +107,7 @@ class Between(Node):
 
 @dataclass(frozen=True, slots=True)
 class In(Node):
-    """``operand IN options``; the options are a list or one parameter."""
+    """``operand IN options``; ``options`` is a list or one parameter."""
 
     operand: Node
     options: Node
@@ -115,7 +115,7 @@ class In(Node):
 
 @dataclass(frozen=True, slots=True)
 class Is(Node):
-    """``operand IS type``; ``type`` in capitals."""
+    """``operand IS type``; ``type`` is in capitals."""
 
     operand: Node
     type: str

@@ -14,7 +14,7 @@ class StatementFault(ExpressionFault):
 
 
 def not_well_formed(detail: str = "") -> StatementFault:
-    """The error for a statement that can't be parsed, with a detail if it could be tokenized."""
+    """The error for a statement that can't be parsed, with a detail if the statement could be tokenized."""
     return StatementFault(f"Statement wasn't well formed, can't be processed: {detail}")
 
 

@@ -1,7 +1,7 @@
 """Conversion between plain Python values and attribute values.
 
 Supports ``str``, ``bool``, ``None``, ``int``, ``Decimal``, finite ``float``, ``bytes``, lists, dicts with string keys,
-and sets of strings, numbers or bytes. A design's fields convert their own types (dates, enums, models) to these.
+and sets of strings, numbers or bytes. Fields of a design convert other types (dates, enums, models) to these types.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def encode(python: Any) -> AttributeValue:
 def decode(value: AttributeValue) -> Any:
     """The plain Python value of an attribute value.
 
-    N becomes an ``int`` if the number is integral, else a ``Decimal``; B becomes ``bytes``; sets become Python sets.
+    N becomes an ``int`` if the number is integral, or a ``Decimal``; B becomes ``bytes``; sets become Python sets.
     """
     ((tag, content),) = value.items()
     return _DECODERS[tag](content)
@@ -68,7 +68,7 @@ def _encode_set(content: Set[Any]) -> AttributeValue:
 
 
 def _decode_number(text: str) -> int | Decimal:
-    if "e" in text or "E" in text:  # DynamoDB never returns one; other stores do
+    if "e" in text or "E" in text:  # DynamoDB never returns an empty set; other stores do
         text = canonical(text)
     return Decimal(text) if "." in text else int(text)
 

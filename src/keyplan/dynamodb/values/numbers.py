@@ -1,8 +1,8 @@
 """DynamoDB's numbers: 38 significant digits, magnitudes from 1E-130 to 9.9999999999999999999999999999999999999E+125.
 
 Numbers are transferred as decimal text. ``canonical`` returns the unique text of a number, so that equal numbers have
-equal text; all stored and compared numbers are canonical. Source of the range and the precision: the developer guide,
-"Data types: Number". Error messages and formats are those of the service.
+equal text; all stored and compared numbers are canonical. The source of the range and the precision is the developer
+guide, "Data types: Number". Error messages and formats are those of the service.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _EXACT = Context(prec=300, Emin=-400, Emax=400)
 
 
 class NumberError(ValueError):
-    """A string that isn't a number that DynamoDB can store. The message is the service's; ``older`` is the message for
+    """A string that isn't a number that DynamoDB can store. The message is the service's; ``older`` is the message of
     operations that parse numbers with Java's BigDecimal (decision 0029).
     """
 
@@ -87,7 +87,7 @@ def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> st
     integers, and the magnitude is computed in 32 bits, where it can overflow.
     """
     scale = fraction_length - power
-    if power >= 2**31 or scale >= 2**31:  # otherwise, neither is below the minimum
+    if power >= 2**31 or scale >= 2**31:  # otherwise, no result is below the minimum
         return f"{NOT_A_NUMBER}: {text}"
     significant = digits.lstrip("0")
     magnitude = ((max(len(significant), 1) - scale + 2**31) % 2**32) - 2**31 - 1
@@ -127,14 +127,14 @@ def compare(left: str, right: str) -> int:
 
 
 def add(left: str, right: str) -> str:
-    """The canonical sum of two canonical numbers. Raises ``NumberError`` if it can't be stored."""
+    """The canonical sum of two canonical numbers. Raises ``NumberError`` if DynamoDB can't store the result."""
     if "." not in left and "." not in right and len(left) < DIGITS_MAX and len(right) < DIGITS_MAX:
         return str(int(left) + int(right))
     return _result(_EXACT.add(Decimal(left), Decimal(right)))
 
 
 def subtract(left: str, right: str) -> str:
-    """The canonical difference of two canonical numbers. Raises ``NumberError`` if it can't be stored."""
+    """The canonical difference of two canonical numbers. Raises ``NumberError`` if DynamoDB can't store the result."""
     if "." not in left and "." not in right and len(left) < DIGITS_MAX and len(right) < DIGITS_MAX:
         return str(int(left) - int(right))
     return _result(_EXACT.subtract(Decimal(left), Decimal(right)))

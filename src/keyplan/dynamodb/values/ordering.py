@@ -76,7 +76,7 @@ def _number_of(text: str) -> str:
 
 
 def same(left: AttributeValue, right: AttributeValue) -> bool:
-    """Whether two normalized values are equal: type and content, sets in any order."""
+    """Whether two normalized values have the same type and content; sets are compared in any order."""
     if left == right:
         return True
     ((tag, first),) = left.items()
@@ -93,7 +93,7 @@ def same(left: AttributeValue, right: AttributeValue) -> bool:
 
 
 def less(left: AttributeValue, right: AttributeValue) -> bool | None:
-    """Whether ``left`` sorts before ``right``; None unless both have the same type, S, N or B."""
+    """Whether ``left`` sorts before ``right``; None unless both have the same type, which is S, N or B."""
     ((tag, first),) = left.items()
     ((other, second),) = right.items()
     if tag != other or tag not in _ORDERED:

@@ -19,7 +19,7 @@ ELEMENT_BYTES = 1
 def item_size(item: Item) -> int:
     total = 0
     for name, value in item.items():
-        # A one-key dict unpacks faster than a call to next(iter(...)).
+        # Unpacking a one-key dict is faster than next(iter(...)).
         ((tag, content),) = value.items()
         total += len(name) if name.isascii() else _text_size(name)
         if tag == "S" and content.isascii():

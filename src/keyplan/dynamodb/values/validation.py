@@ -2,7 +2,7 @@
 
 ``check_value`` and ``check_item`` reject what DynamoDB rejects, with its messages, and return normalized values:
 canonical numbers and base64, sorted sets. A value that is already normalized is returned unchanged. Limits of tables
-and requests (keys, 400 KB) are checked elsewhere.
+and requests (keys, 400 KB) are checked in ``keyplan.store``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from keyplan.dynamodb.values.numbers import AttributeValue, Item, NumberError, canonical
 from keyplan.dynamodb.values.ordering import sort_members
 
-# Containers can be on levels 1 to 31; their contents are then at most on level 32.
+# Containers can be on levels 1 to 31, so that their contents are at most on level 32.
 _REPEATED_MAX = 16_384
 """The maximum number of characters of a set to repeat in a message."""
 CONTAINER_DEPTH_MAX = 31
@@ -33,7 +33,7 @@ TOO_DEEP = (
 
 
 class ValueFault(ValueError):
-    """A value that DynamoDB rejects. ``older``: the message in the older layer (decision 0029)."""
+    """A value that DynamoDB rejects. ``older`` is the message in the older layer (decision 0029)."""
 
     def __init__(self, message: str, older: str | None = None) -> None:
         self.message = message
@@ -42,7 +42,7 @@ class ValueFault(ValueError):
 
 
 class NameFault(ValueFault):
-    """A nested map has an invalid name. The service reports it only if everything else is valid."""
+    """A nested map has an invalid name. The service reports this error only if everything else is valid."""
 
 
 def check_item(item: Item) -> Item:
@@ -90,7 +90,7 @@ def check_value(value: AttributeValue, depth: int = 1) -> AttributeValue:
     """The normalized attribute value; the same object if nothing changed.
 
     ``depth`` is the level of the value: 1 for an attribute of an item. Raises ``ValueFault`` for an unknown type or
-    several types, invalid content, an empty set or one with duplicates, a number out of range, or more than 32 levels.
+    several types, invalid content, an empty set, a set with duplicates, a number out of range, or more than 32 levels.
     """
     if type(value) is not dict or len(value) != 1:
         raise ValueFault(_count_fault(value))
@@ -181,7 +181,7 @@ def _map(content: Any, depth: int) -> Any:
 
 
 def name_fault(names: Collection[str]) -> str | None:
-    """DynamoDB's error for attribute names of which one is empty or too long; None if all are valid."""
+    """DynamoDB's error if one of these attribute names is empty or too long; None if all are valid."""
     if "" in names:
         return "Empty attribute name"
     if max(map(len, names), default=0) > SHORT_NAME and any(map(_is_long_name, names)):
@@ -198,7 +198,7 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
         if type(content) is not list:
             raise ValueFault(_type_fault(content, tag))
         if not content:
-            # The service's grammar and double space.
+            # The grammar error and the double space are the service's.
             what = "Binary sets should not be empty" if tag == "BS" else f"An {kind} set  may not be empty"
             raise ValueFault(INVALID + what)
         try:
