@@ -17,7 +17,7 @@ _MISSING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference between a table and its design. ``serious``: patterns or writes fail or return wrong results."""
+    """A difference between a table and its design. ``serious``: patterns or writes fail, or return wrong results."""
 
     place: str
     design: str

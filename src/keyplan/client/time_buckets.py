@@ -39,7 +39,7 @@ def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[st
 
 
 class BucketsReader:
-    """The buckets of one query, each read by ``reader``. A position is an item's bucket and its position in it."""
+    """The buckets of one query, read by ``reader``. A position is an item's bucket and its position in the bucket."""
 
     def __init__(self, plan: QueryPlan, reader: QueryReader | MergeReader | PartedReader | CompletingReader) -> None:
         self.plan = plan

@@ -38,7 +38,7 @@ Actions = Generator[Action | Ask, Any, T]
 def run_write(
     compiler: WriteCompiler, answers: Mapping[str, Answer], make: Callable[[], Actions[T]], place: str, attempts: int
 ) -> Conversation[T]:
-    """Run a write up to ``attempts`` times: again only if a condition failed on an item that has changed since."""
+    """Run a write up to ``attempts`` times: again only if a condition failed on an item that changed since the read."""
     before: frozenset[str] = frozenset()
     for number in range(1, attempts + 1):
         findings = Findings(compiler.target.table, before) if number < attempts else None

@@ -31,7 +31,7 @@ _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 
 @dataclass
 class Conditions:
-    """A condition under construction. ``fields`` has the clauses that a default can meet for an absent attribute."""
+    """A condition under construction. ``fields``: clauses that hold without the attribute if its default applies."""
 
     entity: CompiledEntity
     fields: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
@@ -44,7 +44,7 @@ class Conditions:
         self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
 
     def labelled(self, missing: str | None = None) -> None:
-        """Require this entity's labels of the item; with ``missing``, a key attribute, the item can also be missing."""
+        """Require this entity's labels in the item; with ``missing`` (a key attribute), it can also be missing."""
         clauses: list[str] = []
         for number, (attribute, value) in enumerate(self.entity.labels.items()):
             self.names[f"#l{number}"] = attribute

@@ -1,4 +1,4 @@
-"""ARNs of tables, indexes, streams and encryption keys."""
+"""The ARNs of tables, indexes, streams and encryption keys."""
 
 from __future__ import annotations
 

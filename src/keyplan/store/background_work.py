@@ -1,7 +1,7 @@
-"""Background work: runners, and notes that identify the process that does the work.
+"""Background work: its runners, and stored notes that identify the process that does the work.
 
 A note has the process ID and start time, because process IDs are reused. Work in many transactions also has a unique
-mark, by which the process knows whether the work continues.
+mark in the process, which shows whether the work continues.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def end_work(record: Mapping[str, Any]) -> None:
 
 
 def is_given_up(record: Mapping[str, Any]) -> bool:
-    """Whether work is abandoned: its process has ended, or gave up."""
+    """Whether work is abandoned: its process has ended, or has stopped working on it."""
     if record["Process"] == os.getpid() and not has_ended(record):
         return record["Work"] not in _going_on
     return has_ended(record)
@@ -80,7 +80,7 @@ class Inline:
         work()
 
     def close(self) -> None:
-        """Nothing to finish."""
+        """Does nothing: every job has finished."""
 
 
 class Behind(Inline):

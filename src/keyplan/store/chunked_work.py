@@ -30,7 +30,7 @@ WorkerOf: TypeAlias = Callable[[Mapping[str, Any]], Worker | None]
 
 @dataclass(frozen=True, slots=True)
 class TableWork:
-    """Work on a table in chunks, and the note of its process."""
+    """Work on a table in chunks, and the note that identifies its process."""
 
     table: str
     table_id: int
@@ -40,7 +40,7 @@ class TableWork:
 def finish(
     database: Database, worker: Worker, next_piece: Callable[[], T | None], give_up: Callable[[Writer], None] | None
 ) -> T:
-    """Process chunks until one returns the work's result. If one fails, ``give_up`` removes unfinished data."""
+    """Process chunks until a chunk returns the work's result. If a chunk fails, ``give_up`` removes unfinished data."""
     try:
         while True:
             database.storage.let_others_in()
@@ -59,7 +59,7 @@ def finish(
 def go_on(
     database: Database, take_over: Callable[[Database, Writer], W | None], finish_taken: Callable[[Database, W], object]
 ) -> None:
-    """Finish all abandoned work of one kind. Writes nothing if there is none."""
+    """Finish all abandoned work of one kind. Writes nothing if there is no abandoned work."""
     while any(is_left_undone(table.definition) for table in database.storage.read(database.fresh).values()):
         taken = database.write(partial(take_over, database))
         if taken is None:
@@ -68,7 +68,7 @@ def go_on(
 
 
 def still_done(database: Database, writer: Writer, work: TableWork, worker_of: WorkerOf) -> Table | None:
-    """The table, if this process still works on it; otherwise None."""
+    """The table, if this process is still working on it; otherwise None."""
     table = database.fresh(writer).get(work.table)
     return None if table is None or worker_of(table.definition) != work.worker else table
 

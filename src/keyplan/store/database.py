@@ -1,4 +1,4 @@
-"""The state for operations: the storage, the cached catalog of tables, and a clock."""
+"""The state that operations use: the storage, the cached catalog of tables, and a clock."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Group(Protocol):
 
 
 class Database:
-    """The store with its catalog.
+    """The store with its cached catalog.
 
-    The cached catalog costs no statement per operation. The cache can be stale: then a statement on the table finds
-    another physical name and raises ``StaleTableError``, and the engine refreshes the cache and retries. A table that
-    isn't cached is looked up before it is reported as missing.
+    The cached catalog costs no statement per operation. The cache can be stale: if a statement finds that the table's
+    physical name has changed, it raises ``StaleTableError``, and the engine refreshes the cache and retries. A table
+    that isn't cached is looked up before it is reported as missing.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Database:
         return table
 
     def goes_on_with(self, table: Table) -> bool:
-        """Finish a table's abandoned work, immediately or in the background; returns whether there was any."""
+        """Finish a table's abandoned work, immediately or in the background; returns whether it had abandoned work."""
         if not table.has_work or self.storage.is_joined or not is_left_undone(table.definition):
             return False
         self.jobs.run(self.go_on)
@@ -212,7 +212,7 @@ class Database:
         return tables
 
     def present_table(self, writer: Writer, name: str) -> Table | None:
-        """The existing table with the name of a new one. A table whose deletion is due is removed."""
+        """The existing table with the name of a new one. If the deletion of that table is due, it is removed."""
         table = self.fresh(writer).get(name)
         if table is None or not is_gone(table.definition, self.clock()):
             return table

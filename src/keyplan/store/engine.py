@@ -1,5 +1,5 @@
-"""The engine: dispatches operations, retries those that found an outdated table, and converts errors to DynamoDB's, in
-the wording of the operation's layer.
+"""The engine: dispatches operations, retries operations that found an outdated table, and converts errors to DynamoDB's
+errors, in the wording of the operation's layer.
 """
 
 from __future__ import annotations
@@ -81,19 +81,19 @@ class Engine:
         as ``orjson.Fragment``, stored bytes that ``orjson.dumps`` copies, for callers that only forward responses.
 
         ``throttle`` and ``index_lag_ms`` are described in ``store.simulation``, and apply to this engine only.
-        ``state_delay_s`` is described in ``store.state_delays``. A stream shard is replaced by a child after
-        ``shard_s`` seconds, and by two when open shards average ``shard_records`` records; None means never.
+        ``state_delay_s`` is described in ``store.state_delays``. A stream shard is replaced by one child after
+        ``shard_s`` seconds, and by two children when open shards average ``shard_records`` records; None disables this.
 
         ``s3`` is a folder that simulates Amazon S3, with a subfolder per bucket, for exports and imports. Exports and
         imports finish before the call returns or, with ``background_jobs``, in a thread.
         """
         place = fspath(path)
         if place == ":memory:":
-            # Only a file keeps a snapshot that can be read later.
+            # Only a store in a file has snapshots that can be read later.
             storage = Storage.temporary() if index_lag_ms else Storage.memory()
         else:
             storage = Storage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        # Copying stored bytes doesn't detect damage.
+        # Copying the stored bytes of an item doesn't detect damage.
         storage.verifies = raw_items
         database = Database(
             storage,
@@ -126,7 +126,7 @@ class Engine:
         return self._database
 
     def join(self, region: str, group: Group | None = None) -> None:
-        """Make this the store of a region, optionally with the stores of other regions."""
+        """Make this engine the store of a region, optionally together with the stores of other regions."""
         self._storage.region = region
         self._database.group = group
         self._actions.clear()
@@ -136,8 +136,8 @@ class Engine:
         return self._storage.statements
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run one operation of the DynamoDB API; parameters and response have its JSON form. Raises DynamoDBError, or
-        StoreError if the store failed and nothing was written.
+        """Run one operation of the DynamoDB API; the parameters and the response have the API's JSON form. Raises
+        DynamoDBError, or StoreError if the store failed and nothing was written.
         """
         kind, action = self._actions.get(operation) or self._loaded(operation)
         kind.validate(params)
@@ -151,7 +151,7 @@ class Engine:
                 self._database.refresh()
                 continue
             except _FAULTS as fault:
-                # The cached table may be outdated. The check costs one statement, only after this error.
+                # The cached table may be outdated. The check costs one statement, and is made only after this error.
                 if not (_is_of_schema(fault) and self._database.refresh()):
                     raise error_of(fault, kind, params) from None
                 continue
@@ -193,7 +193,7 @@ class Engine:
                     outcomes.append(self.call(name, params))
                 except StoreError:
                     raise
-                except Exception as error:  # noqa: BLE001 - the error is the outcome
+                except Exception as error:  # noqa: BLE001 - the error is the operation's outcome
                     outcomes.append(error)
 
         self._storage.together(work)
@@ -216,7 +216,7 @@ class Engine:
         return expire(self._database, items_max)
 
     def tidy(self) -> None:
-        """Once an hour, remove expired histories, backups and discarded data. Doesn't block readers and writers."""
+        """Once an hour, remove expired histories, backups and discarded data. Doesn't block readers or writers."""
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
@@ -238,7 +238,7 @@ class Engine:
         return database.write(lambda writer: trim(writer, database.clock()))
 
     def check(self) -> list[Finding]:
-        """Check the file, items and index entries in one snapshot. No findings: the store is consistent."""
+        """Check the file, items and index entries in one snapshot. The store is consistent if there are no findings."""
         from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - rarely needed
 
         return check_storage(self._storage)

@@ -1,6 +1,6 @@
 """The integrity check: file integrity, and consistency of items, their sizes and their index entries.
 
-``keyplan dynamodb check`` and the crash tests use it. Reads one snapshot and changes nothing.
+``keyplan dynamodb check`` and the crash tests use this module. The check reads one snapshot and changes nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Finding:
 
 
 def check_file(path: str | PathLike[str]) -> list[Finding]:
-    """Check the store in a file. No findings: the store is consistent. Raises StoreError."""
+    """Check the store in a file. The store is consistent if there are no findings. Raises StoreError."""
     path = fspath(path)
     folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
     is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
@@ -78,7 +78,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
         try:
             item = decode(body)
             is_normal = check_item(item) is item
-        except SIGNS_OF_DAMAGE as error:  # not a JSON object, or with invalid attributes
+        except SIGNS_OF_DAMAGE as error:  # not a JSON object, or an item with invalid attributes
             yield Finding("ItemUnreadable", place, f"the item can't be read: {error}")
             damaged.add(row)
             continue

@@ -1,4 +1,4 @@
-"""Work of a store in addition to requests: removing expired data and finishing work that another process started.
+"""Maintenance of a store in addition to requests: removing expired data, and finishing work of ended processes.
 This module is loaded when it is first needed.
 """
 

@@ -1,7 +1,7 @@
 """Query and Scan: key conditions as bounds of a SQL read, pages, start keys, and responses.
 
-The plan of a key condition (which placeholder is which key attribute) is cached by its string. A request with any other
-difference is planned again, so that all errors come from one place.
+The plan of a key condition (which placeholder is which key attribute) is cached by its string. A request that differs
+in anything but these values is planned again, so that one function reports all errors.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Plan:
 
 
 def planned_bounds(target: Target, request: Mapping[str, Any], *, forward: bool) -> Bounds | None:
-    """The bounds from a cached plan; None if there is none or the request needs full validation."""
+    """The bounds from a cached plan; None if no plan is cached or the request needs full validation."""
     plan = target.table.plans.get(_plan_key(target, request))
     values = request.get("ExpressionAttributeValues")
     if plan is None or values is None or len(values) != plan.count:
@@ -217,7 +217,7 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is read: a table or one of its indexes."""
+    """The target of a read: a table or one of its indexes."""
 
     table: Table
     index: Index | None = None
@@ -329,7 +329,7 @@ def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
 
 
 def checked_start(request: Request) -> Item | None:
-    """The normalized ExclusiveStartKey. AWS validates it after legacy parameters and before expressions."""
+    """The normalized ExclusiveStartKey. AWS validates the key after legacy parameters and before expressions."""
     start: Item | None = request.get("ExclusiveStartKey")
     if start is None:
         return None
@@ -350,7 +350,7 @@ def check_start_partition(target: Target, start: Item | None) -> None:
 
 
 def check_own_start(target: Target, start: Item | None) -> None:
-    """Reject a start key without the index's key attributes; those of the table are checked later."""
+    """Reject a start key without the index's key attributes; the table's key attributes are checked later."""
     if start is not None:
         check_start_partition(target, start)
         _check_start_attributes(target.sort, start)
@@ -381,7 +381,7 @@ class Projection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PageQuery:
-    """A page to read: the target, the bounds, the filter and the projection."""
+    """A page to read, with the target, the bounds, the filter and the projection."""
 
     target: Target
     bounds: Bounds

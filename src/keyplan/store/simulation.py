@@ -123,7 +123,7 @@ class _Resource:
         self._partitions: dict[int, Bucket] = {}
         self._maximum = None if level.maximum is None else Bucket(level.maximum, level.maximum, now_s)
         if level.provisioned is not None:
-            # Starts with one second's units.
+            # The bucket starts with the units of one second.
             self._main = Bucket(level.provisioned, level.provisioned * BURST_S, now_s, level.provisioned)
         else:
             self._main = Bucket(self._begins_with, self._begins_with, now_s)
@@ -297,7 +297,7 @@ class IndexLag:
         """Oldest first; each contains the writes before its time."""
 
     def remember(self) -> None:
-        """Take a snapshot before a write, unless there is a very recent one."""
+        """Take a snapshot before a write, unless a very recent snapshot exists."""
         with self._lock:
             now_s = self._clock()
             self._drop_old(now_s)
@@ -329,6 +329,6 @@ class IndexLag:
 
     def _drop_old(self, now_s: float) -> None:
         # The first snapshot after that time contains all writes before that time. A write that came too soon after a
-        # snapshot is visible with the next one: therefore their interval is added.
+        # snapshot is visible with the next snapshot, so the interval between snapshots is added.
         while self._snapshots and self._snapshots[0][0] + self._apart_s <= now_s - self._lag_s:
             self._snapshots.popleft()[1].close()

@@ -3,7 +3,7 @@ while, during which other changes are rejected. The allowed changes and the mess
 
 The note of a change, with its end time, is in the table's definition, under ``Settling``. A later reader of the table
 removes the note, or the table. With or without delays, there are notes of imports, restores and backfills of indexes
-and replicas. These notes identify the process that does the work.
+and replicas. Such notes identify the process that does the work.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping
 
 
 def begin_creation(definition: Definition, now_s: float, state_delay_s: float) -> Definition:
-    """The definition of a table, and its indexes, that becomes ACTIVE after a delay."""
+    """The definition of a table that becomes ACTIVE, with its indexes, after a delay."""
     if not state_delay_s:
         return definition
     until = now_s + state_delay_s
@@ -193,7 +193,7 @@ def begin_restore(definition: Definition, summary: Mapping[str, Any], now_s: flo
 
 
 def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any] | None:
-    """The ``RestoreSummary`` of a table that is being restored; missing afterwards."""
+    """The ``RestoreSummary`` of a table that is being restored; None after the restore."""
     if not states_of(definition, now_s).restoring:
         return None
     summary: Mapping[str, Any] = definition[SETTLING]["Table"]["Restore"]
@@ -259,7 +259,7 @@ def begin_update(
         until = now_s + state_delay_s
         for change, members in _TABLE_CHANGES.items():
             given = [member for member in members if request.get(member) is not None]
-            # Repeated settings change nothing; a repeated stream specification was rejected.
+            # Repeated settings change nothing; a repeated stream specification was already rejected.
             if given and (change == "stream" or any(before.get(member) != after.get(member) for member in given)):
                 kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change, "Mode": before["BillingMode"]}
         if request.get("SSESpecification") is not None:

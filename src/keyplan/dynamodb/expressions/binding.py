@@ -225,7 +225,7 @@ def bind_projection(text: str, given: Placeholders) -> BoundProjection:
 
 @dataclass(frozen=True, slots=True)
 class BoundUpdate:
-    """An executable update: the top-level attributes that it writes, and those with nested values."""
+    """An executable update, with the top-level attributes that it writes (wholly or in part)."""
 
     paths: tuple[Steps, ...]
     attributes: frozenset[str]

@@ -1,8 +1,8 @@
 """Backups: a table's items at one point in time and its description, in the service's form. Backups outlive the table.
 
 The backup's time is that of its first transaction. Items are copied in chunks, one transaction each, in row order.
-Meanwhile the table's definition lists the backup, and writes preserve the items they replace (``Archives.keep_old``).
-If the process ends, the next one that finds the note finishes the copy.
+During the copy, the table's definition lists the backup, and writes preserve the items they replace
+(``Archives.keep_old``). If the process ends, the next process that finds its note finishes the copy.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ARN = re.compile(rf"{TABLE_ARN}/backup/(?P<number>\d+-[0-9a-f]{{8}})")
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """A running backup: its number, its table, and the note of its process."""
+    """A running backup: its number, its table, and the note that identifies its process."""
 
     number: str
     table: str
@@ -114,7 +114,7 @@ def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
     name = _stored(copying.number)
     table, note = _note_of(database, writer, copying)
     if note is not None and note["Worker"] != copying.worker:
-        return  # another process creates it
+        return  # another process is creating it
     if table is not None and note is not None:
         _note_copying(writer, table, name, None)
     writer.archives.drop_backup(name)
@@ -275,7 +275,7 @@ def described(backup: Backup, status: str | None = None) -> Answer:
 
 
 def expire_backups(database: Database) -> int:
-    """Remove expired backups; returns their number. Writes nothing if there are none."""
+    """Remove expired backups; returns their number. Writes nothing if no backup has expired."""
 
     def is_over(backup: Backup, now_s: float) -> bool:
         return bool(backup["Details"].get("BackupExpiryDateTime", now_s) < now_s)

@@ -1,7 +1,7 @@
 """Point-in-time recovery: the setting and the recovery period, which ends now (on AWS, five minutes ago).
 
-A table with a history stores, in the transaction of each write, what the write replaced. Enabling the history creates a
-new generation of the table, so that other processes reload it and record all writes.
+A table with a history stores, in the transaction of each write, the item that the write replaced. Enabling the history
+creates a new generation of the table, so that other processes reload it and record all writes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DAY_S = 86_400.0
 
 
 def switch_history(writer: Writer, table: Table, period_days: int | None, now_s: float) -> None:
-    """Enable a history of ``period_days`` for a table, or disable it."""
+    """Enable a history of ``period_days`` for a table, or disable the history."""
     before = table.definition.get(MEMBER)
     definition: dict[str, Any] = {name: value for name, value in table.definition.items() if name != MEMBER}
     if period_days is not None:
@@ -58,7 +58,7 @@ def window(table: Table, now_s: float) -> tuple[float, float] | None:
 
 
 def latest_time(reader: Reader, table: Table, now_s: float) -> float:
-    """The current time, or the time of the last write in the history if the clock was set back since."""
+    """The current time, or the time of the last write in the history if the clock was set back after that write."""
     newest_us = None if MEMBER not in table.definition else reader.archives.newest_write(table.stored.layout.id)
     return now_s if newest_us is None else max(now_s, (newest_us + 1) / 1_000_000)
 

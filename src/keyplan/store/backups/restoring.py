@@ -1,9 +1,9 @@
 """Restores: a table is filled from a backup or from another table's history, in chunks of one transaction each, with
-status CREATING. If the process ends, the next one that finds the note continues.
+status CREATING. If the process ends, the next process that finds its note continues.
 
 The table at a past time is derived from the current table by undoing later writes. First, the keys of later writes are
-marked, and their items before the first such write are restored; then the items whose keys have no mark, row by row.
-Writes during the restore are in the history, and are then processed in the same way.
+marked, and the items before the first of these writes are restored; then the items whose keys have no mark, row by row.
+Writes during the restore are also in the history, and are processed in the same way afterwards.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
 
 
 def restored(database: Database, name: str, work: Callable[[Writer], tuple[Answer, TableWork | None]]) -> Answer:
-    """Begin and finish a restore; returns the response. ``work`` returns the summary and the rest."""
+    """Begin and finish a restore; returns the response. ``work`` returns the summary and the remaining work."""
     database.goes_on_with_all()
     summary, restoring = database.write(work)
     if restoring is not None:

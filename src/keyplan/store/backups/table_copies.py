@@ -124,7 +124,7 @@ def make_table(database: Database, writer: Writer, name: str, definition: Defini
 
 
 def check_free(database: Database, writer: Writer, name: str) -> None:
-    """Reject the name of an existing table, with another error if it is being restored."""
+    """Reject the name of an existing table, with a different error if that table is being restored."""
     table = database.present_table(writer, name)
     if table is None:
         return
@@ -137,7 +137,7 @@ def check_free(database: Database, writer: Writer, name: str) -> None:
 
 
 def check_unused(database: Database, writer: Writer, backup_arn: str, use: str) -> None:
-    """Reject a backup from which a table is being restored; ``use`` is the error's word for that table."""
+    """Reject a backup from which a table is being restored; ``use`` is the word for that table in the error message."""
     now_s = database.clock()
     for table in database.fresh(writer).values():
         summary = restore_of(table.definition, now_s)

@@ -3,7 +3,7 @@
 An index is filled in chunks of a few hundred items, one transaction each, so that other writers wait for at most one
 chunk. The table's definition has the index from the first chunk, with a note of the filling process
 (``store.state_delays``): writes maintain it, reads are rejected, and each chunk stores the progress. Therefore the
-order of writes and chunks doesn't matter. If the process ends, the next one that finds the note continues.
+order of writes and chunks doesn't matter. If the process ends, the next process that finds its note continues.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LAST = "Last"
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """An index that is being filled, and the note of its process."""
+    """An index that is being filled, and the note that identifies its process."""
 
     table: str
     table_id: int
@@ -45,7 +45,7 @@ class Filling:
 
 
 def change_indexes(database: Database, writer: Writer, table: Table, definition: Definition) -> Filling | None:
-    """Give the table the definition's indexes; returns the remaining backfill of a new one, if any."""
+    """Give the table the definition's indexes; returns the remaining backfill of a new index, if any."""
     layout = next_layout(definition, table.stored.layout)
     text = json.dumps(definition)
     stored = writer.change_indexes(table.stored, layout, text)
@@ -92,8 +92,8 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
 
 
 def finish_filling(database: Database, filling: Filling) -> None:
-    """Fill an index to the end, unless it is removed meanwhile. On failure the index is removed. Raises JSONDecodeError
-    if an item is damaged, or StoreError if the store failed.
+    """Finish filling an index, unless the index is removed meanwhile. On failure the index is removed. Raises
+    JSONDecodeError if an item is damaged, or StoreError if the store failed.
     """
     next_piece = partial(database.write, partial(_fill_next, database, filling))
     finish(database, filling.worker, next_piece, partial(_give_up, database, filling))
@@ -154,7 +154,7 @@ def _take_over(database: Database, writer: Writer) -> Filling | None:
 
 
 def fill_table(writer: Writer, table: Table, items: Iterable[Kept]) -> None:
-    """Write validated items with their entries into a table that has none of them."""
+    """Write validated items and their index entries into a table that has none of these items."""
     for partition, sort, size, body in items:
         row = writer.insert(table.stored, partition, sort, size, body)
         if table.indexes or table.vector_indexes:

@@ -203,7 +203,7 @@ def _used_names(definition: Mapping[str, Any]) -> list[str]:
 
 def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The only creation or deletion among the index updates of an UpdateTable. Raises ValidationException if an update
-    is empty, or an index occurs twice, or LimitExceededException if there are several creations or deletions.
+    is empty, or an index occurs twice, or LimitExceededException if the update has several creations or deletions.
     """
     changes: list[Mapping[str, Any]] = []
     names: set[str] = set()
@@ -232,12 +232,12 @@ def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
 
 
 def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated: Collection[str]) -> Definition:
-    """The definition with another billing mode; ``updated`` are the indexes whose throughput the request sets. Raises
+    """The definition with another billing mode; ``updated`` has the indexes whose throughput the request sets. Raises
     ValidationException if an index would have no throughput, or a vector index would be in a provisioned table.
     """
     before = definition["BillingMode"]
     check_on_demand(definition.get("VectorIndexes") or (), mode)
-    # Warm throughput doesn't change.
+    # The warm throughput doesn't change.
     changed: Definition = {**definition, "BillingMode": mode, "WarmThroughput": warm_units(definition, before)}
     changed.pop("OnDemandThroughput", None)
     indexes: list[dict[str, Any]] = [dict(index) for index in definition.get("GlobalSecondaryIndexes", ())]
@@ -370,7 +370,7 @@ def _index_throughput(name: str, billing_mode: str | None, *, updates: bool) -> 
 
 
 def no_units(name: str) -> str:
-    """UpdateTable's error for setting the throughput of an on-demand table's index."""
+    """The error of an UpdateTable that sets the throughput of an on-demand table's index."""
     rule = "when BillingMode is PAY_PER_REQUEST"
     return f"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {name} {rule}"
 
@@ -442,7 +442,7 @@ def _check_unused(request: Mapping[str, Any], defined: Sequence[str]) -> None:
 
 
 def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
-    """The names in the order of Java's hash tables, at most three quarters full, as the service lists sets."""
+    """The names in the order of a Java hash table that is at most three quarters full, as the service lists sets."""
     once = list(dict.fromkeys(names))
     slots = least_slots
     while len(once) * 4 > slots * 3:

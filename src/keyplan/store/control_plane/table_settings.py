@@ -1,6 +1,6 @@
-"""Settings that are only stored: Contributor Insights and Kinesis destinations.
+"""Settings that are stored but have no effect: Contributor Insights and Kinesis destinations.
 
-Contributor Insights collects nothing; only its switches and modes are stored. There is no Kinesis, so a destination is
+Contributor Insights collects no data; only its status and mode are stored. Kinesis isn't available, so a destination is
 accepted and then fails, as in the service for an unreachable stream. Messages, states and defaults are the service's.
 """
 
@@ -27,7 +27,7 @@ def change_definition(
     change: Callable[[Table], Members],
     missing: Callable[[str], DynamoDBError] = table_not_found,
 ) -> Table:
-    """Change members of a table's definition; None removes one. Raises the error of ``missing``."""
+    """Change members of a table's definition; the value None removes a member. Raises the error of ``missing``."""
     name = plain_name(name)
 
     def work(writer: Writer) -> None:
@@ -70,7 +70,7 @@ def named(table: Table, index: str | None) -> Answer:
 
 
 def rules(table: Table, index: str | None) -> list[str]:
-    """The names of the enabled rules: by partition key and, if there is one, by sort key."""
+    """The names of the enabled rules: for the partition key and, if the table has one, for the sort key."""
     kept = insights_of(table, index)
     keys = table.index_by_name[index].keys if index is not None else table.keys
     kinds = ("T",) if kept["Mode"] != DEFAULT_MODE else ("C", "T")

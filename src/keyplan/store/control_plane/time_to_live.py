@@ -38,7 +38,7 @@ def sweep(database: Database, items_max: int) -> int:
 
 
 def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork | None:
-    """Set or remove a table's TTL attribute; returns the remaining search of existing items, if any."""
+    """Set or remove a table's TTL attribute; returns the remaining search for existing items that expire, if any."""
     table_id = table.stored.layout.id
     writer.archives.drop_record(_KIND, str(table_id))
     writer.expire_by(table.stored, attribute)
@@ -75,7 +75,7 @@ def _look_through(database: Database, expiring: TableWork, writer: Writer) -> bo
     note = orjson.loads(body)
     if note["Worker"] != expiring.worker:
         return True
-    last: int = note.get("Last", ROW_MAX)  # later writes record expiry times themselves
+    last: int = note.get("Last", ROW_MAX)  # later writes record the expiry times of their items
     after = writer.fill_expiry(table.stored, table.definition["TimeToLive"], note["Row"], last)
     if after is None:
         writer.archives.drop_record(_KIND, str(expiring.table_id))
@@ -90,7 +90,7 @@ def _keep(writer: Writer, expiring: TableWork, row: int, last: int) -> None:
 
 
 def go_on_expiring(database: Database) -> None:
-    """Finish abandoned searches, and search tables of older files, which have only the setting. Raises StoreError."""
+    """Finish abandoned searches, and search tables of older files, which contain no expiry times. Raises StoreError."""
     while database.storage.read(partial(_left, database)) is not None:
         expiring = database.write(partial(_take_over, database))
         if expiring is not None:

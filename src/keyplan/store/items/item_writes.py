@@ -1,7 +1,7 @@
 """Writes of one item: conditions, the item, its index entries, history and stream record, in one transaction.
 
-Operations prepare ``Write`` objects outside the transaction and perform them inside. Objects created per write aren't
-frozen, because freezing takes several times as long; nothing changes them.
+Operations prepare ``Write`` objects before the transaction and perform the writes in it. The objects of a write aren't
+frozen, because creating frozen objects takes several times as long; nothing changes them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Charge = Callable[[Table, Key, Outcome], None]
 def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outcome:
     """Perform a write, or raise and change nothing. ``charge`` can reject an otherwise valid write. Raises LongError,
     ConditionalCheckFailedException, DuplicateItemException for an insertion, ValidationException or ExpressionFault for
-    an update, or JSONDecodeError if it reads a damaged item.
+    an update, or JSONDecodeError if the write reads a damaged item.
     """
     table = write.table
     result = writer.find(table.stored, *write.key)
@@ -139,7 +139,7 @@ def _record(writer: Writer, write: Write, result: Found | None, old: Item | None
     if put is None:
         event = "EXPIRE" if write.by_expiry else "REMOVE"
     keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, write.key, strict=False)}
-    # A damaged item has no image.
+    # A damaged item has no image in the stream record.
     before = None if result is None or old is None else result[1:3]
     after = None if put is None else (put.size, put.body)
     stream.recorder.record(writer, stream, event, write.key[0], keys, item_size(keys), before, after)

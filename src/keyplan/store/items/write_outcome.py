@@ -32,7 +32,7 @@ _ACTIONS_PER_READING = 16
 
 @dataclass(slots=True)
 class Put:
-    """The item to store, in its stored form. Created outside the transaction."""
+    """The item to store, in its stored form. It is created before the transaction."""
 
     item: Item
     size: int
@@ -41,7 +41,7 @@ class Put:
 
 @dataclass(slots=True)
 class Change:
-    """An update: from the old to the new item, with the attributes that it can change."""
+    """An update: a function from the old item to the new one, and the attributes that the update can change."""
 
     apply: Callable[[Item | None], Item]
     touched: frozenset[str]
@@ -93,7 +93,7 @@ class Judged:
 
 
 def checked_size(item: Item) -> int:
-    """The size in bytes of a whole, normalized item. Raises ValidationException if it exceeds 400 KB."""
+    """The size in bytes of a whole, normalized item. Raises ValidationException if the size exceeds 400 KB."""
     size_bytes = item_size(item)
     check_size(size_bytes, updating=False)
     return size_bytes
@@ -110,7 +110,7 @@ def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
 
 
 def judged(write: Write, result: Found | None) -> Judged:
-    """Evaluate a write. Raises LongError, or JSONDecodeError if it reads a damaged item."""
+    """Evaluate a write. Raises LongError, or JSONDecodeError if the write reads a damaged item."""
     old: Item | None = None
     size = 0
     put, condition, change = write.put, write.condition, write.change
@@ -135,7 +135,7 @@ def judged(write: Write, result: Found | None) -> Judged:
             except (DynamoDBError, ExpressionFault) as fault:
                 return Judged(old, True, put, fault)
     elif put is None and not write.removes and not write.table.needs_old:
-        old = None  # needed only for the condition
+        old = None  # the old item is needed only for the condition
     return Judged(old, True, put)
 
 

@@ -15,6 +15,6 @@ Action = Callable[[Database, dict[str, Any]], dict[str, Any]]
 
 
 def action_of(operation: str) -> Action:
-    """The function of an operation. Its module is imported on the first call."""
+    """The function of an operation. The operation's module is imported on the first call."""
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower()
     return cast("Action", getattr(import_module(f"{__name__}.{name}"), name))

@@ -84,8 +84,8 @@ class _Reading:
     def table(
         self, name: str, table: Table, of_table: dict[str, Any], projection: BoundProjection | None, keys: list[Key]
     ) -> None:
-        """Read the items of a table. A table given by name and by ARN has one result, and so does a key given under
-        both (measured on the service by ExtendDB in July 2026).
+        """Read the items of a table. A table that is given by name and by ARN has one result, and so does a key that is
+        given under both (measured on the service by ExtendDB in July 2026).
         """
         consistent = bool(of_table.get("ConsistentRead"))
         bodies: list[bytes] = []

@@ -85,7 +85,7 @@ def _perform(database: Database, part: list[Write], writer: Writer) -> list[Outc
 
 def _one_action(action: dict[str, Any]) -> dict[str, Any]:
     if sum(action.get(kind) is not None for kind in ("PutRequest", "DeleteRequest")) != 1:
-        # The service reports an action with both members like one with neither.
+        # The service reports the same error for an action with both members and for an action with neither.
         raise ValidationException(
             "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
             "supported datatypes"

@@ -1,4 +1,4 @@
-"""CancelBulkOperation: stop a bulk operation before its next items. Items that are already written stay."""
+"""CancelBulkOperation: stop a bulk operation before its next items. Items that were already written aren't removed."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _DIGITS = 16
 
 
 def page_answer(member: str, entries: Sequence[Any], limit: int, token: str | None, groups: int = 1) -> Answer:
-    """The response with up to ``limit`` entries from ``token`` on, and the next token, if any; ``groups`` is the
+    """The response with up to ``limit`` entries, starting at ``token``, and the next token, if any; ``groups`` is the
     number of digit groups in a token. Raises ValidationException for an invalid token.
     """
     start = 0 if token is None else _start(token)

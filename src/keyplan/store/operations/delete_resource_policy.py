@@ -1,4 +1,4 @@
-"""DeleteResourcePolicy: remove the policy of a table or a stream. Without a policy, nothing happens."""
+"""DeleteResourcePolicy: remove the policy of a table or a stream. If there is no policy, the request has no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeContributorInsights: the status and mode of insights of a table or a global secondary index."""
+"""DescribeContributorInsights: the status and mode of Contributor Insights for a table or a global secondary index."""
 
 from __future__ import annotations
 

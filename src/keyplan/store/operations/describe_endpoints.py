@@ -1,4 +1,4 @@
-"""DescribeEndpoints: the endpoint of this server, so that clients don't use the service's."""
+"""DescribeEndpoints: the endpoint of this server, so that clients don't use the service's endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListBackups: the backups of one or all tables, including deleted ones, in creation order."""
+"""ListBackups: the backups of one or all tables, including deleted tables, in creation order."""
 
 from __future__ import annotations
 

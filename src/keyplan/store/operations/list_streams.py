@@ -1,4 +1,4 @@
-"""ListStreams: the streams of one or all tables, including those disabled or deleted in the last 24 hours."""
+"""ListStreams: the streams of one or all tables, including streams disabled or deleted in the last 24 hours."""
 
 from __future__ import annotations
 

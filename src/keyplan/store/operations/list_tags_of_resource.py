@@ -1,4 +1,4 @@
-"""ListTagsOfResource: the tags of a table, always in one page, because tables have few."""
+"""ListTagsOfResource: the tags of a table, always in one page, because a table has few tags."""
 
 from __future__ import annotations
 

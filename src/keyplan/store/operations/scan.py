@@ -1,4 +1,4 @@
-"""Scan: read a whole table or index, or one segment."""
+"""Scan: read a whole table or index, or one segment of it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def transact_get_items(database: Database, request: Request) -> Answer:
 
 
 def read_together(database: Database, tables: list[Table], keys: list[Key]) -> list[Row | None]:
-    """Read items in one snapshot. Raises ValidationException, TransactionCanceledException if throttled."""
+    """Read items in one snapshot. Raises ValidationException, or TransactionCanceledException if throttled."""
     if len({(table.name, key) for table, key in zip(tables, keys, strict=True)}) < len(keys):
         raise ValidationException("Transaction request cannot include multiple operations on one item")
 

@@ -1,4 +1,4 @@
-"""TransactWriteItems: execute up to 100 writes atomically. With a ClientRequestToken it is idempotent."""
+"""TransactWriteItems: execute up to 100 writes atomically. A request with a ClientRequestToken is idempotent."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
     writes: list[Write] = []
     for number, step in enumerate(steps):
         if not isinstance(step, Write):
-            # The service stops at the first invalid action, and checks no later one.
+            # The service stops at the first invalid action and doesn't check later actions.
             rest = len(steps) - number - 1
             raise service_errors.TransactionCanceledException([*[NO_REASON] * number, step, *[NO_REASON] * rest])
         writes.append(step)

@@ -1,4 +1,4 @@
-"""UpdateItem: update attributes of an item; a missing item is created."""
+"""UpdateItem: update attributes of an item, or create the item if it is missing."""
 
 from __future__ import annotations
 

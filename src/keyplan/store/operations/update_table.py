@@ -1,4 +1,4 @@
-"""UpdateTable: change settings, or create or delete a global secondary index, which is filled before this returns."""
+"""UpdateTable: change settings, or create or delete a global secondary index, which is filled before the response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Auto scaling of global tables: settings are stored per region and described. Nothing is scaled."""
+"""Auto scaling of global tables: settings are stored for each region and shown in descriptions. Nothing is scaled."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def others_of(database: Database, table: Table) -> list[str]:
 
 
 def change_replicas(database: Database, name: str, request: Request) -> None:
-    """Add or remove a replica, or several for strong consistency. Raises ValidationException."""
+    """Add or remove one replica, or several replicas for strong consistency. Raises ValidationException."""
     table = database.described_table(name)
     check_changeable(name, database.states(table))
     if any(update.get("Disassociate") is not None for update in request.get("ReplicaUpdates") or []):
@@ -174,7 +174,7 @@ def _add(group: Group, database: Database, name: str, region: str, more: Mapping
     last = 0
     if replication_of(table) is not None:
         last = database.storage.read(lambda reader: reader.replicas.last(table.stored.layout.id))
-    # The replica first: later writes are then replicated to it.
+    # Change the replica first, so that later writes are replicated to it.
     joining = begin_replica(there, name, _replica(table, own, region, more), own, last)
 
     def begin(writer: Writer) -> list[str]:

@@ -1,9 +1,9 @@
 """Legacy parameters, translated to expression trees.
 
 ``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` become
-equivalent trees (``keyplan.dynamodb.expressions.tree``) with placeholders, which are bound and evaluated like others.
-Errors have the service's messages. Source: the developer guide, "Legacy conditional parameters", and recorded responses
-(decision 0031).
+equivalent trees (``keyplan.dynamodb.expressions.tree``) with placeholders, which are bound and evaluated like those of
+other requests. Errors have the service's messages. Source: the developer guide, "Legacy conditional parameters", and
+recorded responses (decision 0031).
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _condition(names: _Names, name: str, operator: str, values: list[Mapping[str
         case "BETWEEN":
             return tree.Between(path, operands[0], operands[1])
         case "IN":
-            # IN in an expression takes at most 100 values; this one takes any number.
+            # IN in an expression accepts at most 100 values; the legacy IN accepts any number.
             equal = tuple(tree.Compare("=", path, operand) for operand in operands)
             return equal[0] if len(equal) == 1 else tree.Or(equal)
         case "BEGINS_WITH":

@@ -26,8 +26,8 @@ Answer = dict[str, Any]
 
 def placeholders(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> Placeholders | None:
     """The placeholders of a request; None if it has no expressions. ``expressions`` are the members that can contain
-    expressions with values, in AWS's order; ``projection`` is the member with names only. Raises RequestFault if the
-    request has placeholders but no expressions.
+    expressions with values, in AWS's order; ``projection`` is the member whose expression has only names. Raises
+    RequestFault if the request has placeholders but no expressions.
     """
     for member in expressions:
         if request.get(member) is not None:

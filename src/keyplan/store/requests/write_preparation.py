@@ -1,6 +1,6 @@
 """Prepare ``Write`` objects from a request's write actions: bound expressions, validated keys and items.
 
-A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that transactions and single writes use the same
+A transaction's ``Put`` has the members of a ``PutItem``, and so on, so transactions and single writes use the same
 functions. Errors come in the service's order: attribute values, item size, expressions, a missing table, a key or an
 item that doesn't match the table's schema.
 """
@@ -57,8 +57,8 @@ def check_form(request: Request) -> None:
 
 
 def without_idle(action: Request) -> Request:
-    """An action of a transaction without names and values that no expression can use: unlike elsewhere, the service
-    accepts them here, but still validates them.
+    """An action of a transaction without names and values that no expression can use: unlike in other requests, the
+    service accepts these, but still validates them.
     """
     if _IDLE.isdisjoint(action) or any(action.get(member) is not None for member in _USING):
         return action
@@ -139,13 +139,13 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
 
 def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None:
     """Reject a statement over 400 KB, which UpdateItem checks before it reads the item."""
-    # A placeholder has at least two characters, so most statements needn't be measured.
+    # A placeholder has at least two characters, so the size of most statements needn't be computed.
     if len(text) // 2 * (given.largest_bytes + _OPERAND_BYTES_MAX) > ITEM_BYTES_MAX:
         item_keys.check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
 
 
 def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_words: bool = False) -> Change:
-    """The change that a bound update makes to an item of this table with this key; None changes nothing. Raises
+    """The change that a bound update makes to an item of this table with this key; None doesn't change the item. Raises
     SchemaFault if the change would alter the key, use a path into a key of the table or its indexes, or give an index
     key attribute another type, or ValidationException if it would give an index key attribute an empty value.
     """

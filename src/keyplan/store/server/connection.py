@@ -1,4 +1,4 @@
-"""One HTTP connection: requests from bytes, responses in order, with bounded time and memory.
+"""One HTTP connection: parses requests and sends responses in order, with bounded time and memory.
 
 httptools (llhttp) parses HTTP. Requests of a connection are answered in order; clients can pipeline requests.
 """
@@ -46,7 +46,7 @@ class Connections:
             connection.abort()
 
     def end_longest_idle(self) -> bool:
-        """Close the connection that is idle longest. False if every connection has a request in progress."""
+        """Close the connection that has been idle longest. False if every connection has a request in progress."""
         idle = min((each for each in self.open if each.is_idle), key=lambda each: each.began, default=None)
         if idle is None:
             return False
@@ -55,7 +55,7 @@ class Connections:
         return True
 
     def close_idle(self) -> None:
-        """Start closing: idle connections immediately, the others after their response."""
+        """Start closing connections: idle ones immediately, the others after their response."""
         self.is_closing = True
         for connection in list(self.open):
             connection.close_when_idle()
@@ -91,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._in_head = True
         self.on_message_begin()
 
-    # --- asyncio's side
+    # --- called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -121,11 +121,11 @@ class Connection(asyncio.Protocol):
         if not self._is_receiving:
             self._is_receiving = self._has_sent = True
             self.began = time.monotonic()
-        self._head_bytes += len(data)  # a request that ends in this data resets it to zero
+        self._head_bytes += len(data)  # a request that ends in this data resets the count to zero
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._ends = True  # the request is answered; the protocol that follows isn't supported
+            self._ends = True  # the request is answered; the protocol to upgrade to isn't supported
         except httptools.HttpParserError as error:
             # An exception of a callback is the context of the parser's error.
             refused = error.__context__
@@ -144,7 +144,7 @@ class Connection(asyncio.Protocol):
         self._is_write_paused = False
         self._run()
 
-    # --- the parser's side
+    # --- called by the parser
 
     def on_message_begin(self) -> None:
         self._url = b""
@@ -294,7 +294,7 @@ class Connection(asyncio.Protocol):
         if self._is_receiving and not self._waiting:
             granted_s = self._body_bytes / self._limits.body_bytes_per_s_min
             return passed_s > self._limits.request_s_max + granted_s
-        if not self._has_sent:  # less time for the first request, to close silent connections early
+        if not self._has_sent:  # a shorter timeout for the first request, to close silent connections early
             return passed_s > self._limits.request_s_max
         return passed_s > self._limits.idle_s_max
 

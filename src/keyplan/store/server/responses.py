@@ -96,7 +96,7 @@ Headers = Mapping[bytes, bytes]
 
 
 class RequestIds:
-    """Request IDs in the service's form: 52 letters and digits, here random characters and a number."""
+    """Request IDs in the service's form: 52 letters and digits, which are random characters and a number."""
 
     def __init__(self) -> None:
         self._prefix = "".join(secrets.choice(_ALPHABET) for _ in range(36)).encode()
@@ -147,10 +147,10 @@ def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> b
 
 
 def packing_of(headers: Headers) -> bytes:
-    """The encoding for large responses to a request with these headers; empty for none.
+    """The encoding for large responses to a request with these headers; an empty string if there is none.
 
-    The encoding in ``Accept-Encoding`` with the highest ``q``, the first of equal ones. Invalid entries count as
-    rejected, because every client can read an uncompressed body (RFC 9110, 12.5.3).
+    The encoding in ``Accept-Encoding`` with the highest ``q``, the first of several with an equal ``q``. Invalid
+    entries count as rejected, because every client can read an uncompressed body (RFC 9110, 12.5.3).
     """
     accepted = headers.get(b"accept-encoding")
     if accepted is None:
@@ -160,7 +160,7 @@ def packing_of(headers: Headers) -> bytes:
         coding, *parameters = choice.split(b";")
         weights[coding.strip()] = _weight(parameters)
     known = {coding: weight for coding, weight in weights.items() if coding in PACKINGS and weight}
-    coding = max(known, key=lambda each: known[each], default=b"")  # the first of equal ones
+    coding = max(known, key=lambda each: known[each], default=b"")  # the first of several with an equal ``q``
     return coding if known.get(coding, 0.0) >= weights.get(b"identity", 0.0) else b""
 
 

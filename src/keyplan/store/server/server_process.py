@@ -112,10 +112,10 @@ async def _serve(
     sweeps: bool,
 ) -> None:
     """Serve until a signal, or the end of the parent. ``sweeps``: this process removes expired items and replicates."""
-    # Existing objects stay: exclude them from garbage collection.
+    # Existing objects live as long as the process: exclude them from garbage collection.
     gc.collect()
     gc.freeze()
-    # The event loop releases the GIL in SQLite and socket calls, and then waits for all other threads.
+    # The event loop releases the GIL in SQLite and socket calls, and then waits for other threads to release it.
     sys.setswitchinterval(_TURN_S)
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()

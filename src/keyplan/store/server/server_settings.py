@@ -17,7 +17,7 @@ MEMORY = ":memory:"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for one client. Times in seconds, sizes in bytes."""
+    """Limits for each client. Times are in seconds, sizes in bytes."""
 
     body_bytes_max: int = BATCH_WRITE_BYTES_MAX
     """Maximum size of a request body, as sent and decompressed. Larger ones get status 413."""
@@ -139,7 +139,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address can only be this machine."""
+    """Whether a host name or an address can only refer to this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -149,7 +149,7 @@ def is_loopback(host: str) -> bool:
 
 
 def parse_key(text: str) -> tuple[str, str]:
-    """The access key id and the secret of ``ID:SECRET``. Raises RequestError for another format."""
+    """The access key ID and the secret access key in ``ID:SECRET``. Raises RequestError for another format."""
     name, colon, secret = text.partition(":")
     if not (name and colon and secret):
         raise RequestError("An access key must be ID:SECRET", place="access-key")

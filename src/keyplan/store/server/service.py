@@ -1,6 +1,6 @@
-"""Requests to responses: operation, credentials, and the order of checks, as in the service.
+"""Converts requests to responses: the operation, the credentials, and the order of checks, as in the service.
 
-This module knows headers and bodies; ``connection`` knows sockets and parses requests.
+This module handles headers and bodies; ``connection`` handles sockets and parses requests.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Service:
             reply(answers.error_answer(protocol_fault("ServiceUnavailableException", RETRY), headers, cors))
             return
         if len(request.body) > LARGE_BYTES_MIN or b"content-encoding" in headers:
-            # The operation's writes have their own commit.
+            # The writes of the operation have a separate commit.
             self._aside.submit_body(lambda: self._answer_whole(request, cors), self._counted(len(request.body), reply))
             return
         try:
@@ -131,7 +131,7 @@ class Service:
             elif isinstance(outcome, Exception):
                 reply(_answer(name, outcome, headers, cors))
             else:
-                body = orjson.dumps(outcome)  # reads have a response
+                body = orjson.dumps(outcome)  # an operation that reads returns a response
                 if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
                     self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), reply)
                 else:
@@ -244,7 +244,7 @@ class Regional:
     def handle(self, request: Incoming, reply: Reply) -> None:
         scope = _credential(request).split(b"/")
         region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
-        if region is None:  # unsigned: the default service reports the error
+        if region is None:  # unsigned: the service of the default region reports the error
             self._first.handle(request, reply)
         elif region in self._services:
             self._services[region].handle(request, reply)

@@ -104,7 +104,7 @@ class Verifier:
             return hmac.compare_digest(expected.encode(), parameters["Signature"].encode())
 
         host = headers.get("host", "")
-        # The service has no port, so some clients don't sign it (aiodynamo).
+        # The service's Host header has no port, so some clients don't sign the port (aiodynamo).
         if not is_signed_for(host) and not is_signed_for(host.rpartition(":")[0] or host):
             raise _invalid(MISMATCH)
 

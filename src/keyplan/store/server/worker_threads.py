@@ -41,7 +41,7 @@ Done = Callable[[bytes], None]
 
 
 class AtOnce:
-    """Runs work immediately, without an event loop."""
+    """Runs any work immediately, without an event loop."""
 
     def submit(self, work: Work, done: Done) -> None:
         done(work())
@@ -67,7 +67,7 @@ class Threads:
         self._submit(self._large, work, done)
 
     def submit_body(self, work: Work, done: Done) -> None:
-        """Run work in the thread of large requests. After the last request, return the memory to the system."""
+        """Run work in the thread of large requests. After the last request, the memory is returned to the system."""
         self._bodies_pending += 1
 
         def end(answer: bytes) -> None:
@@ -176,12 +176,12 @@ class WriterThread:
         self._jobs.put((name, params, done))
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
-        """Queue the removal of expired items after the queued writes."""
+        """Add the removal of expired items to the queue of writes."""
         self._tidying.run(partial(_tidy, self._engine))
         self._jobs.put(lambda: self._report(done, _swept(self._engine, items_max)))
 
     def _report(self, done: Callable[[int], None], count: int) -> None:
-        # The loop may be closed: then the number isn't needed.
+        # The loop may be closed; the number isn't needed in this case.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(done, count)
 
@@ -232,7 +232,7 @@ class WriterThread:
         outcomes: list[Outcome]
         try:
             outcomes = self._engine.call_together([(name, params) for name, params, _ in jobs])
-        except Exception as error:  # noqa: BLE001 - nothing was written; each client gets the error
+        except Exception as error:  # noqa: BLE001 - nothing was written; each client receives the error
             outcomes = [error] * len(jobs)
         self._loop.call_soon_threadsafe(self._deliver, jobs, outcomes)
 
@@ -263,5 +263,5 @@ def _swept(engine: Engine, items_max: int) -> int:
 def outcome_of(call: Call, name: str, params: dict[str, Any]) -> Outcome:
     try:
         return call(name, params)
-    except Exception as error:  # noqa: BLE001 - the client gets it
+    except Exception as error:  # noqa: BLE001 - the client receives the error
         return error

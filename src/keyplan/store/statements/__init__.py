@@ -1,1 +1,1 @@
-"""PartiQL statements as equivalent API requests."""
+"""PartiQL statements, executed like the equivalent API requests."""

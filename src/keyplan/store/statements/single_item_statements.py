@@ -1,7 +1,7 @@
 """Statements equivalent to GetItem, UpdateItem or DeleteItem: one item, identified by equality with each key attribute.
 
 Their plans are cached by text, so that a repeated statement costs as much as the equivalent operation; only values
-differ. All other statements, and rejected ones, go through ``statement_plans``, which has the error messages.
+differ. All other statements, and rejected statements, are handled by ``statement_plans``, which has the error messages.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MEMBERS = frozenset({"Statement", "Parameters", "ConsistentRead"})
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """Reads one item: its table, key and projection."""
+    """The read of one item: its table, key and projection."""
 
     table: str
     key: KeyValues
@@ -49,7 +49,7 @@ class Get:
     parameters: int
 
     def answer(self, database: Database, request: Request) -> Answer | None:
-        """The response; None if this statement isn't handled here."""
+        """The response; None if this module doesn't support the statement."""
         if database.meter is not None or not request.keys() <= _MEMBERS:
             return None
         place = self.place(database, request.get("Parameters") or ())
@@ -121,7 +121,7 @@ def get_of(text: str) -> Get | None:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Changes one item: its table, key and update; without an update, deletes it."""
+    """The change of one item: its table, key and update; without an update, the item is deleted."""
 
     table: str
     key: KeyValues

@@ -30,7 +30,7 @@ _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True, slots=True)
 class KeyValues:
-    """The values of a WHERE that consists of equalities: constants, or parameters by number."""
+    """The values of a WHERE clause that consists of equalities: constants, or parameters by number."""
 
     by_name: Mapping[str, AttributeValue | int]
 
@@ -39,7 +39,7 @@ class KeyValues:
 
 
 def key_values_of(where: Node | None) -> KeyValues | None:
-    """The equalities of a WHERE; None if it contains anything else or a duplicate."""
+    """The equalities of a WHERE clause; None if it contains other conditions or a duplicate attribute."""
     conditions = where.conditions if isinstance(where, And) else (where,)
     by_name: dict[str, AttributeValue | int] = {}
     for condition in conditions:
@@ -72,7 +72,7 @@ class _Range:
 
 @dataclass(slots=True)
 class Partitions:
-    """The partitions of a condition with their ranges."""
+    """The partitions that a condition can match, with their ranges of sort keys."""
 
     is_single: bool
     """Whether the partition key is fixed outside all OR branches."""
@@ -87,7 +87,7 @@ class Partitions:
 
 
 def term_of(lowering: Lowering, condition: tree.Condition) -> KeyTerm | None:
-    """The key term of a condition on one attribute, including ``IN``; None if keys don't support it."""
+    """The key term of a condition on one attribute, including ``IN``; None if key conditions don't support it."""
     match condition:
         case tree.Compare(operator, left, right) if operator in _MIRRORED:
             if isinstance(left, tree.Value):
@@ -112,7 +112,7 @@ def _term(lowering: Lowering, operator: str, operand: tree.Operand, operands: Se
 
 
 def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | None) -> Partitions | None:
-    """The partitions of a condition; None if it can match any partition, which requires a scan."""
+    """The partitions that a condition can match; None if it can match any partition, which requires a scan."""
     if where is None:
         return None
     branches = tree.joined(tree.Or, where)

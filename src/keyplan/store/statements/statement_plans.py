@@ -101,7 +101,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The projection of a SELECT: each path's value gets the name of its last element."""
+    """The projection of a SELECT: the value at a path gets the name of the path's last element."""
 
     paths: tuple[tuple[str, tuple[str | int, ...]], ...]
 
@@ -117,7 +117,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A SELECT: the ranges it reads in order, its filter and its projection."""
+    """A SELECT: the ranges that it reads in order, its filter and its projection."""
 
     target: Target
     bounds: tuple[Bounds, ...]
@@ -140,7 +140,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A statement that writes, and the returned part of its outcome."""
+    """A statement that writes, and the part of its outcome that it returns."""
 
     write: Write
     returned: Callable[[Outcome], Item | None]
@@ -274,7 +274,7 @@ def _shown_name(parts: Sequence[str | int]) -> str:
         if isinstance(part, str):
             return part + indexes
         indexes = f"[{part}]{indexes}"
-    raise AssertionError(parts)  # pragma: no cover - a path begins with a name
+    raise AssertionError(parts)  # pragma: no cover - a path starts with a name
 
 
 def _order(target: Target, select: Select, partitions: int) -> tuple[bool, bool]:
@@ -428,7 +428,7 @@ def _delete(database: Database, lowering: Lowering, delete: Delete, *, returns_i
     key = key_of_request(table, values)
     judged = None
     if condition is not None:
-        # A missing item isn't evaluated.
+        # The condition isn't evaluated for a missing item.
         gone = tree.Call("attribute_not_exists", (lowering.name_path(table.partition.name),))
         judged = bind_condition(tree.Or((gone, condition)), lowering.given(), "")
     write = Write(table, key, judged, removes=True, wants_old=returning is not None, returns_item=returns_item)
