@@ -167,7 +167,7 @@ class Engine:
         raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an operation in a shared thread. Raises LongError, without effect, if the operation takes long."""
+        """Run an operation in a thread with others. Raises LongError, without effect, if the operation takes long."""
         effort.this_thread.left = effort.BRIEF_BYTES_MAX
         try:
             return self.call(operation, params)
@@ -182,8 +182,8 @@ class Engine:
         return loaded
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
-        """Run operations on items in order, with all writes in one commit. Returns the response or error of each; a
-        failed operation doesn't affect the others. Raises StoreError if the store failed and nothing was written.
+        """Run operations on items in order, with all writes in one commit. Returns the response or error of each
+        operation; a failure doesn't affect the others. Raises StoreError if the store failed and nothing was written.
         """
         outcomes: list[dict[str, Any] | Exception] = []
 

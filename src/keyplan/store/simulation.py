@@ -87,7 +87,7 @@ _OVER_ACCOUNT = (
 
 
 class Bucket:
-    """A token bucket: units at a rate, up to a capacity. ``balance``, as of ``_at_s``, can be negative."""
+    """A token bucket: units at a rate, up to a capacity. ``balance``, at the time ``_at_s``, can be negative."""
 
     __slots__ = ("_at_s", "balance", "capacity", "rate")
 
@@ -316,7 +316,7 @@ class IndexLag:
             try:
                 return snapshot.page(stored, index, bounds, limit, bytes_max)
             except StaleTableError:
-                pass  # the table had another definition, or didn't exist: the current one decides whether to retry
+                pass  # the table had another definition, or didn't exist: check the current one
             finally:
                 snapshot.close()
         return stored.page(index, bounds, limit, bytes_max)

@@ -1,5 +1,5 @@
-"""Optional state delays: a table or index that is created, changed or deleted is CREATING, UPDATING or DELETING for a
-while, during which other changes are rejected. The allowed changes and the messages are the service's (October 2026).
+"""Optional state delays: a table or index that is created, changed or deleted is in the state CREATING, UPDATING or
+DELETING for a while and rejects other changes. The allowed changes and the messages are the service's (October 2026).
 
 The note of a change, with its end time, is in the table's definition, under ``Settling``. A later reader of the table
 removes the note, or the table. With or without delays, there are notes of imports, restores and backfills of indexes
@@ -278,7 +278,7 @@ def _index_notes(
     known = {index["IndexName"]: index for index in before.get("GlobalSecondaryIndexes") or ()}
     for update in _index_updates(request):
         if update.get("Create"):
-            # First its resources are allocated, during which the table can't be changed, then it is filled.
+            # First, the index gets its resources, during which the table can't be changed; then it is filled.
             until = now_s + 2 * state_delay_s
             note = {"Status": "CREATING", "Backfills": now_s + state_delay_s, "Until": until}
             notes[update["Create"]["IndexName"]] = note
@@ -419,7 +419,7 @@ def _check_concurrent_change(name: str, states: States, request: Mapping[str, An
 
 
 def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The request without BillingMode if the service ignores it: while on-demand mode is being switched off."""
+    """The request without a BillingMode that the service ignores: while on-demand mode is being disabled."""
     if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
         return {member: value for member, value in request.items() if member != "BillingMode"}
     return request

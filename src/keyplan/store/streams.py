@@ -1,9 +1,9 @@
 """Streams: change records, shards, iterators, and the retention of 24 hours.
 
-A shard contains the changes of a range of partition key hashes during some time. Its children continue the shard: one
-with the same range, or two with half of it each. A consumer that reads parent shards first reads the changes of an item
-in order ("Change data capture for DynamoDB Streams" in the developer guide). A record is written in the transaction of
-its change. An iterator is opaque: stream, shard, position and creation time.
+A shard contains the changes of a range of partition key hashes over a period of time. Child shards continue a shard:
+one with the same range, or two with half of the range each. A consumer that reads parent shards first reads the changes
+of an item in order ("Change data capture for DynamoDB Streams" in the developer guide). A record is written in the same
+transaction as its change. An iterator is an opaque string of the stream, the shard, the position and the creation time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CLOSED = 5
 
 @dataclass(frozen=True, slots=True)
 class ShardLife:
-    """When shards close."""
+    """The limits at which shards close."""
 
     seconds: float = SHARD_S
     """The first record after this time goes to a child."""
@@ -61,7 +61,7 @@ def position_at(sequence: str) -> int:
 
 
 def starting_sequence(shard: StoredShard) -> str:
-    """A sequence number before the first record of a shard and after the last of its parent."""
+    """A sequence number before the first record of a shard and after the last record of its parent."""
     return str(_BASE + shard.opened_after * _SPACING + _CLOSED + 1)
 
 
@@ -130,7 +130,7 @@ def _is_old(changes: Changes, stream: int, now_s: float) -> bool:
 
 
 def trim(writer: Writer, now_s: float) -> int:
-    """Remove expired records, shards and streams; returns the number of records, counting a stream as one."""
+    """Remove expired records, shards and streams; returns the number of removed records, counting a stream as one."""
     changes = writer.changes
     removed = 0
     for stream in changes.streams():
@@ -143,7 +143,7 @@ def trim(writer: Writer, now_s: float) -> int:
 
 
 def trim_stream(changes: Changes, stream: int, now_s: float) -> int:
-    """Remove old records and shards of one stream; returns the number of records."""
+    """Remove old records and shards of one stream; returns the number of removed records."""
     since_s = now_s - RETENTION_S
     horizon = changes.first_since(stream, since_s) or changes.last(stream) + 1
     for shard in changes.shards(stream):
@@ -220,7 +220,7 @@ class Recorder:
             return
         turn(changes, stream, shards, now_s, number, splits=is_full)
         trim_stream(changes, stream, now_s)
-        # Looked up again for the next record, because this transaction can roll back.
+        # Look the shard up again for the next record, because this transaction may be rolled back.
         self._due.pop(stream, None)
 
     def _due_of(self, opened: list[StoredShard]) -> _Due:
@@ -250,7 +250,7 @@ def turn(changes: Changes, stream: int, shards: list[StoredShard], now_s: float,
 
 @dataclass(frozen=True, slots=True)
 class TableStream:
-    """The stream that records the changes of a table."""
+    """The stream that contains the changes of a table."""
 
     id: int
     view: ViewType

@@ -28,7 +28,7 @@ _UNLIMITED = -1
 
 
 def warm_units(settings: Settings, mode: str) -> dict[str, int]:
-    """The warm throughput: the configured one, but at least the initial one and the highest provisioned one."""
+    """The warm throughput: the configured one, but at least the initial and the highest provisioned throughput."""
     kept: Mapping[str, int] = settings.get("WarmThroughput") or {}
     provisioned: Mapping[str, int] = settings.get("ProvisionedThroughput") or {}
     if mode == "PAY_PER_REQUEST":
@@ -93,7 +93,7 @@ def check_quotas(wanted: Settings, region: str, index: str | None = None) -> Non
 
 
 def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None, *, updates: bool = False) -> None:
-    """Reject an invalid maximum of on-demand throughput. An update can remove a maximum with −1."""
+    """Reject an invalid maximum of on-demand throughput. An update can remove a maximum by setting it to −1."""
     for name, units in wanted.items():
         if mode != "PAY_PER_REQUEST":
             colon = " :" if updates else ":"
@@ -106,13 +106,13 @@ def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None
 
 
 def merged_maximum(settings: Settings, wanted: Mapping[str, int]) -> dict[str, int]:
-    """The maximum of on-demand throughput after an update: members are merged; −1 removes one."""
+    """The maximum of on-demand throughput after an update: members are merged; the value −1 removes a member."""
     merged = {**(settings.get("OnDemandThroughput") or {}), **wanted}
     return {name: units for name, units in merged.items() if units != _UNLIMITED}
 
 
 def changed_throughput(settings: Settings, wanted: Mapping[str, int], now_s: float) -> dict[str, Any]:
-    """The settings with other provisioned throughput: the times of the last increase and decrease, the number of
+    """The settings with new provisioned throughput: the times of the last increase and decrease, the number of
     decreases today (UTC), and the warm throughput, which stays at its maximum.
     """
     before: Mapping[str, int] = settings.get("ProvisionedThroughput") or {}

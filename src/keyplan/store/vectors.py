@@ -161,8 +161,8 @@ def _entry_bytes(index: VectorIndex, item: Item) -> int:
 
 
 def billed_size(table: Table, item: Item, size: int) -> int:
-    """The billed size of a write, where ``size`` is the stored size of the item: an indexed vector counts by its
-    dimensions, independent of its numbers (recorded from the service). Reads and the 400 KB limit use the stored size.
+    """The billed size of a write, where ``size`` is the stored size of the item: the size of an indexed vector depends
+    on its dimensions, not on its numbers (recorded from the service). Reads and the 400 KB limit use the stored size.
     """
     dimensions = {index.attribute: index.dimensions for index in table.vector_indexes}
     for name, count in dimensions.items():
@@ -260,7 +260,7 @@ def _check_index(index: Mapping[str, Any], defined: Collection[str]) -> None:
 
 
 def check_vector_names(indexes: Indexes, given: Collection[str]) -> None:
-    """Reject attribute definitions in a request (``given``) for vector attributes. Raises ValidationException."""
+    """Reject a request's attribute definitions (``given``) for vector attributes. Raises ValidationException."""
     for index in indexes:
         name = index["VectorAttribute"]["AttributeName"]
         if name in given:

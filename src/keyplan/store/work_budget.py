@@ -1,7 +1,7 @@
 """The amount of work that a thread may do for one request while others wait for that thread: a server's event loop.
 
 Work is counted before it is done, in bytes of stored items, because time depends on the machine and its load. A request
-that would exceed its thread's limit is aborted without effect, and repeated in a thread without a limit.
+that would exceed its thread's limit is aborted without effect and then repeated in a thread without a limit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REMOVED_TOGETHER = 200
 
 
 def piece_rows(writes: int) -> int:
-    """The number of items per transaction, with this many writes per item."""
+    """The number of items per transaction, if each item takes this many writes."""
     return max(1, PIECE_ROWS // writes)
 
 
@@ -83,7 +83,7 @@ def spend_on_items(bodies: Sequence[bytes], conditions: int = 0, shown: int = 0)
 
 @contextmanager
 def without_limit() -> Generator[None]:
-    """Suspend this thread's limit: the work in this context can't be aborted."""
+    """Suspend this thread's limit: the work in this ``with`` block can't be aborted."""
     left, this_thread.left = this_thread.left, math.inf
     try:
         yield

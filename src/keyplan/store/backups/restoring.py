@@ -55,7 +55,7 @@ def begin_restored(
     progress: Progress,
     summary: Mapping[str, Any],
 ) -> TableWork | None:
-    """Create a table with the first items; returns the rest of the restore, if any. Raises like ``check_free``."""
+    """Create a table with the first items; returns the remaining restore, if any. Raises like ``check_free``."""
     check_free(database, writer, name)
     begun = begin_restore(definition, summary, database.clock(), database.state_delay_s)
     table = make_table(database, writer, name, begun)

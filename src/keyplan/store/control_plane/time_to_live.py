@@ -63,7 +63,7 @@ def begin_expiry(
 
 
 def finish_expiring(database: Database, expiring: TableWork) -> None:
-    """Search the rest of a table, in chunks. After a failure, the next start continues. Raises StoreError."""
+    """Find the other items that expire, in chunks. After a failure, the next start continues. Raises StoreError."""
     finish(database, expiring.worker, partial(database.write, partial(_look_through, database, expiring)), None)
 
 

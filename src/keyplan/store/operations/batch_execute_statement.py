@@ -1,4 +1,4 @@
-"""BatchExecuteStatement: up to 25 independent PartiQL statements. The response has the error of a failed one."""
+"""BatchExecuteStatement: up to 25 independent PartiQL statements. The response has each failed statement's error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BatchWriteItem: not atomic, as in DynamoDB. A large batch is several transactions; others write in between."""
+"""BatchWriteItem: not atomic, as in DynamoDB. A large batch is several transactions; other writers run in between."""
 
 from __future__ import annotations
 

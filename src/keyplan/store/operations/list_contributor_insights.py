@@ -1,4 +1,4 @@
-"""ListContributorInsights: the enabled insights of one table and its global secondary indexes, or of all tables."""
+"""ListContributorInsights: the indexes and tables with enabled insights: of one table or of all tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListGlobalTables: none; it lists only global tables of version 2017.11.29 (see DescribeGlobalTable)."""
+"""ListGlobalTables: always empty; only global tables of version 2017.11.29 are listed."""
 
 from __future__ import annotations
 

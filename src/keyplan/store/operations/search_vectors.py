@@ -1,4 +1,4 @@
-"""SearchVectors: the items nearest to a vector. Exact: compares every vector that matches the condition."""
+"""SearchVectors: the items nearest to a vector. Exact: every vector that matches the condition is compared."""
 
 from __future__ import annotations
 

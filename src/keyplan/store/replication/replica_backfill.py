@@ -1,7 +1,7 @@
 """Backfill of a new replica with another region's items, in chunks of one transaction each, with status CREATING.
 
 The replica receives other regions' writes before the first item is copied. Therefore an item or a deletion that it
-already has is at least as new as the copy. If the process ends, the next process that finds its note continues.
+already has is at least as new as the copied item. If the process ends, the next process that finds its note continues.
 """
 
 from __future__ import annotations

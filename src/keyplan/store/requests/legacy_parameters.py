@@ -84,7 +84,7 @@ def _bound(request: Request, conditions: Mapping[str, Plain], kind: str) -> Boun
 
 
 def key_conditions(request: Request) -> Translated:
-    """The condition of ``KeyConditions``. Raises RequestFault or ValueFault if it isn't a key condition for any key."""
+    """The condition of ``KeyConditions``. Raises RequestFault or ValueFault if no key supports the condition."""
     plain = _checked(request["KeyConditions"])
     if not plain:
         raise RequestFault("Conditions can be of length 1 or 2 only")

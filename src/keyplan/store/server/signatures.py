@@ -79,7 +79,7 @@ class Verifier:
         query_parameters = query_of(url)
         check_presence(headers, query_parameters)
         if _ALGORITHM_IN_QUERY in query_parameters:
-            # Only S3 evaluates X-Amz-Expires: elsewhere a signature is valid as long as in a header.
+            # Only S3 evaluates X-Amz-Expires: other services treat it like a signature in a header.
             algorithm, parameters = _parse_query(query_parameters)
             stamp = self._check_date({"x-amz-date": query_parameters[f"{_IN_QUERY}Date"]})
         else:

@@ -1,1 +1,1 @@
-"""The storage on SQLite: only this package contains SQL, and it contains no rules of DynamoDB."""
+"""The storage on SQLite: only this package contains SQL, and this package doesn't implement rules of DynamoDB."""

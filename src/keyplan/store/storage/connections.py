@@ -1,4 +1,4 @@
-"""Pools of SQLite connections, for a file or in memory. One thread at a time uses a connection."""
+"""Pools of SQLite connections, for a file or in memory. A connection is used by one thread at a time."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[aps
 
 def _inode(path: str) -> int | None:
     try:
-        return os.stat(path).st_ino  # noqa: PTH116 - a Path takes several times as long
+        return os.stat(path).st_ino  # noqa: PTH116 - Path.stat takes several times as long
     except OSError:
         return None
 
@@ -177,7 +177,7 @@ class FilePool:
             self._is_outdated = True
 
     def check_locks(self) -> None:
-        """Raise LocksRemovedError if the ``-shm`` file was removed: newly opened stores would use other locks."""
+        """Raise LocksRemovedError if the ``-shm`` file was removed: stores opened later would use other locks."""
         if _inode(self._shared) != self._shared_inode:
             raise faults.files_removed(self.place, faults.LocksRemovedError)
 
@@ -201,7 +201,7 @@ class FilePool:
         """When no connection is in use: save the content of a removed WAL, close all, and open again."""
         with self._opening:
             if not self._lacks_files():
-                return  # another thread reopened it
+                return  # another thread reopened the file
             until = time.monotonic() + timeout_s
             last: apsw.Connection | None = None
             self._is_reopening = True
@@ -254,7 +254,7 @@ class FilePool:
         return self._open(0)
 
     def lock_writer(self) -> bool:
-        """Lock out writers of other processes, even without SQLite's lock; False if one is writing."""
+        """Lock out writers of other processes, even without SQLite's lock; returns False if one of them is writing."""
         return self._guard is None or self._guard.lock_writer()
 
     def unlock_writer(self) -> None:
@@ -269,7 +269,7 @@ class FilePool:
             with self._given_back:
                 self._given_back.notify_all()
         elif self._is_outdated:
-            # Until then other processes can't open the file. The write is acknowledged in any case.
+            # Until the file has the content, other processes can't open it. The write is acknowledged in any case.
             self._is_outdated = False
             with suppress(StoreError):
                 self._reopen(0.0)
@@ -281,11 +281,11 @@ class FilePool:
             self._given_back.notify_all()
 
     def before_fork(self) -> None:
-        """Close unused connections: SQLite in the child would take the parent's locks for its own."""
+        """Close unused connections: SQLite in the child process would treat the parent's locks as its own."""
         self._drain()
 
     def close(self) -> None:
-        """Close the connections; used ones are closed when they are returned."""
+        """Close the connections; connections in use are closed when they are returned."""
         self._closed = True
         self._drain()
 
@@ -380,12 +380,12 @@ class FilePool:
         is_current = file_format.is_current(connection, self.place)
         if connection.pragma("journal_mode") != "wal":
             self._use_wal(connection)
-            _in_transaction(connection, "BEGIN", file_format.identity)  # opens the WAL
+            _in_transaction(connection, "BEGIN", file_format.identity)  # the read opens the WAL
         if not is_current:
             _in_transaction(connection, "BEGIN IMMEDIATE", file_format.migrate)
 
     def _use_wal(self, connection: apsw.Connection) -> None:
-        # SQLite doesn't call the busy handler here.
+        # SQLite doesn't call the busy handler for this statement.
         wait = self.wait
         tries = 0
         while True:
@@ -400,7 +400,7 @@ class FilePool:
 
 
 class MemoryPool:
-    """The only connection to a store in memory, for one thread at a time."""
+    """The only connection to a store in memory, used by one thread at a time."""
 
     PLACE = ":memory:"
 
@@ -430,7 +430,7 @@ class MemoryPool:
         return self._connection
 
     def verify(self, connection: apsw.Connection | None = None) -> None:
-        """Memory can't be replaced."""
+        """Does nothing: a store in memory can't be replaced."""
 
     def _nothing(self) -> None:
         """Memory has no files and no other process."""
@@ -448,11 +448,11 @@ class MemoryPool:
             self._was_at_work = True
             self._lock = threading.Lock()
 
-    def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the only connection
+    def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - there is only one connection
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:
-        """Roll back. The connection has the data, so it stays open; ``take`` retries a failed rollback."""
+        """Roll back. The connection contains the data, so it stays open; ``take`` retries a failed rollback."""
         try:
             with suppress(apsw.Error):
                 roll_back(connection)

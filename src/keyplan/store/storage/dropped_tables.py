@@ -1,6 +1,6 @@
 """Removal of SQLite tables and index entries in chunks.
 
-SQLite drops a large table slowly. Therefore a table is renamed, emptied in chunks of one transaction each, and dropped
+Because SQLite drops a large table slowly, a table is renamed, emptied in chunks of one transaction each, and dropped
 when it is small. Entries of a large index are deleted in the same way while ``keyplan_dropped_indexes`` lists it. Any
 process can continue a removal at any time.
 """
@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 class Part:
-    """A part of the storage: methods that run statements in a transaction."""
+    """A part of the storage, whose methods run statements in a transaction."""
 
     __slots__ = ("_run", "_throw_away")
 
@@ -59,7 +59,7 @@ class Part:
 
 
 def throw_away(run: Run, name: str) -> bool:
-    """Remove a SQLite table, if it exists; returns whether it remains to be emptied."""
+    """Remove a SQLite table, if it exists; returns whether rows remain to be removed."""
     if _chunk_of(run, name) is None:
         run(f"DROP TABLE IF EXISTS {name}", None)
         return False
@@ -69,7 +69,7 @@ def throw_away(run: Run, name: str) -> bool:
 
 
 def drop_entries(run: Run, name: str, index: int) -> bool:
-    """Remove the entries of an index; returns whether some remain to be removed."""
+    """Remove the entries of an index; returns whether some entries remain to be removed."""
     if _chunk_of(run, name, index) is None:
         run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - generated names
         return False
@@ -82,7 +82,7 @@ def has_waste(run: Run) -> bool:
 
 
 def clear_piece(run: Run) -> bool:
-    """Remove a chunk of the remaining rows; returns whether it was the last one."""
+    """Remove a chunk of the remaining rows; returns whether it was the last chunk."""
     names = _names(run)
     if names:
         chunk = _chunk_of(run, names[0])
@@ -109,7 +109,7 @@ def _dropped_index(run: Run) -> tuple[int, str] | None:
 
 
 def free_index_name(run: Run, name: str) -> str:
-    """A name for a SQLite index: ``name``, unless the index of a removed table has it."""
+    """A name for a SQLite index: ``name``, or another one if the index of a removed table has that name."""
     number, free = 1, name
     while run("SELECT 1 FROM sqlite_schema WHERE name = ?", (free,)).fetchone() is not None:
         number += 1

@@ -1,8 +1,8 @@
 """The format of the file: creating it in an empty file, migrating an older file, and refusing any other.
 
-``PRAGMA user_version`` is the format. A migration is one transaction: a process that is killed meanwhile leaves the
-file unchanged. The migration renames the catalog and the tables of items. Each request of an older process that has the
-file open then fails, instead of writing rows that this version doesn't read.
+``PRAGMA user_version`` is the format. A migration is one transaction: if the process is killed during the migration,
+the file is unchanged. The migration renames the catalog and the tables of items. Each request of an older process that
+has the file open then fails, instead of writing rows that this version doesn't read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def identity(connection: apsw.Connection) -> tuple[int, bool]:
 
 
 def create(connection: apsw.Connection) -> None:
-    """Create the catalog in an empty file, unless another process just did."""
+    """Create the catalog in an empty file, unless another process has just created it."""
     if identity(connection) == (0, False):
         connection.execute(sql.CATALOGUE)
         connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
@@ -31,7 +31,7 @@ def create(connection: apsw.Connection) -> None:
 
 
 def is_current(connection: apsw.Connection, place: str) -> bool:
-    """Whether the file has this version's format; False if it must be migrated. Raises StoreError for others."""
+    """Whether the file has this version's format; False if it must be migrated. Raises StoreError for other formats."""
     version = cast("int", connection.pragma("user_version"))
     if version > sql.FORMAT_VERSION or version < sql.FORMAT_VERSION - 1:
         raise faults.other_format(place, version, sql.FORMAT_VERSION)
@@ -39,12 +39,12 @@ def is_current(connection: apsw.Connection, place: str) -> bool:
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Migrate a file of format 2, which has a table for each index, unless another process just did."""
+    """Migrate a file of format 2, which has a table for each index, unless another process has just migrated it."""
     if connection.pragma("user_version") != sql.FORMAT_VERSION - 1:
         return
     run = connection.execute
     run(sql.DROPPED_INDEXES)
-    # Tables are dropped before others are renamed: SQLite reads the whole schema to rename one.
+    # Tables are dropped before others are renamed: SQLite reads the whole schema to rename a table.
     for (name,) in run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'index_[0-9]*'").fetchall():
         _move_entries(connection, str(name))
     connection.create_scalar_function("keyplan_crc32", cast("apsw.ScalarProtocol", zlib.crc32), 1)

@@ -1,6 +1,6 @@
 """Locks that keep an open store's files in place when other code in the process opens and closes them.
 
-SQLite's POSIX locks end when any code in the process closes the file: after ``sqlite3.connect(path).close()`` another
+SQLite's POSIX locks end when any code in the process closes the file: after ``sqlite3.connect(path).close()``, another
 copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. Open file description locks belong to an open
 file. Only Linux has such locks; on other systems, the storage detects that the files were removed.
 """
@@ -48,7 +48,7 @@ class FileGuard:
 
     def __init__(self, path: str) -> None:
         self._users = 0
-        # Closing it before the connections would end SQLite's locks.
+        # Closing this file before the connections would end SQLite's locks.
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._shared = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
         self._lock_writer = _request(fcntl.F_WRLCK, _WRITER)
@@ -58,12 +58,12 @@ class FileGuard:
 
     @staticmethod
     def _lock(file: int, kind: int, area: tuple[int, int]) -> None:
-        with suppress(OSError):  # a file system may have no such locks
+        with suppress(OSError):  # a file system may not support these locks
             fcntl.fcntl(file, fcntl.F_OFD_SETLK, _request(kind, area))
 
     @classmethod
     def hold(cls, path: str) -> FileGuard | None:
-        """The guard of an open file, with one more user; None on systems without such locks."""
+        """The guard of an open file, for one more user; None on systems without open file description locks."""
         if not _HAS_GUARDS:
             return None
         with _registry, suppress(OSError):  # the file or its -shm was removed concurrently
@@ -120,7 +120,7 @@ class FileGuard:
 
     @contextmanager
     def new_readers_waiting(self) -> Generator[None]:
-        """Within the block, keep other programs from starting to read the file."""
+        """In the ``with`` block, other programs can't start to read the file."""
         self._lock(self._file, fcntl.F_WRLCK, _PENDING)
         try:
             yield
@@ -135,7 +135,7 @@ def holder(path: str) -> int | None:
     with _registry, suppress(OSError):
         status = os.stat(path)  # noqa: PTH116
         if (status.st_dev, status.st_ino) in _guards:
-            return os.getpid()  # opening the file to check would end SQLite's locks
+            return os.getpid()  # opening and closing the file to check it would end SQLite's locks
         file = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
         try:
             return _holder(file)

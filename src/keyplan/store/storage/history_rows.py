@@ -1,7 +1,7 @@
 """Histories for point-in-time recovery, backups, the engine's records, and the last writes of global tables.
 
 A history has the previous item of each write. Its times are whole microseconds since the epoch and never decrease, even
-if the clock is set back. Each history, backup and global table has a SQLite table, created when it is needed.
+if the clock is set back. Each history, backup and global table has a SQLite table, which is created when it is needed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Archives(Part):
     def remember(
         self, table_id: int, made_us: int, key: tuple[KeyText, KeyText], old: tuple[int, bytes] | None
     ) -> None:
-        """Add a write to the history, with the previous item if any."""
+        """Add a write to the history, with the previous item, if any."""
         name = history_name(table_id)
         size, body = (None, None) if old is None else old
         self._run(
@@ -120,7 +120,7 @@ class Archives(Part):
         return cast("tuple[int]", row)[0]
 
     def writes_between(self, table_id: int, first: int, last: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some writes between two numbers, and whether there can be more."""
+        """Some writes between two numbers, and whether more may follow."""
         text = (
             f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - generated names
             "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
@@ -128,7 +128,7 @@ class Archives(Part):
         return self.piece(text, (first, last), rows_max)
 
     def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some items of a backup after a row, and whether there can be more."""
+        """Some items of a backup after a row, and whether more may follow."""
         # The table of an older backup has no column for the row.
         text = (
             f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
@@ -139,7 +139,7 @@ class Archives(Part):
     def unmarked_after(
         self, table: StoredTable, row: int, last: int, mark: int, rows_max: int
     ) -> tuple[list[Written], bool]:
-        """Items after a row, up to the last one, and whether there can be more. Items with marked keys have no body."""
+        """Items after a row, up to the last one, and whether more may follow. Items with marked keys have no body."""
         text = (
             f"SELECT id, pk, sk, size, iif(EXISTS (SELECT 1 FROM {_marks_name(mark)} m "  # noqa: S608
             "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "
@@ -148,7 +148,7 @@ class Archives(Part):
         return self.piece(text, (row, last), rows_max)
 
     def piece(self, text: str, bounds: tuple[int, ...], rows_max: int) -> tuple[list[Written], bool]:
-        """Rows of a query with a limit, up to the bytes of a chunk, and whether there can be more."""
+        """Rows of a query with a limit, up to the bytes of a chunk, and whether more may follow."""
         cursor = self._run(text, (*bounds, rows_max))
         rows: list[Written] = []
         size_bytes = 0
@@ -172,10 +172,10 @@ class Archives(Part):
         self._throw_away(_marks_name(mark))
 
     def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
-        """The items after all writes up to a time, inclusive."""
+        """The items as they were after all writes up to a time, inclusive."""
         layout = table.layout
         items, name = sql.items_name(layout), history_name(layout.id)
-        # SQLite takes the other columns from the row with the least id: the item at that time.
+        # SQLite takes the other columns from the row with the lowest id: the item at the requested time.
         undone = f"SELECT pk, sk, size, body, min(id) FROM {name} WHERE id >= ? GROUP BY pk, sk"  # noqa: S608
         text = (
             f"WITH undone AS MATERIALIZED ({undone}) "  # noqa: S608
@@ -245,7 +245,7 @@ class Archives(Part):
         return Copied(until, count, size_bytes)
 
     def next_rows(self, table: StoredTable, after: int, last: int = ROW_MAX) -> tuple[int, bool]:
-        """The last row of the chunk after a row, and whether there can be more."""
+        """The last row of the chunk after a row, and whether more may follow."""
         text = f"SELECT id, size FROM {sql.items_name(table.layout)} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"  # noqa: S608
         cursor = self._run(text, (after, last, effort.PIECE_ROWS))
         size_bytes = 0
@@ -304,7 +304,7 @@ Version = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A written key; ``seq`` grows with each write of the table."""
+    """A key that was written; ``seq`` increases with each write of the table."""
 
     seq: int
     key: tuple[KeyText, KeyText]
@@ -333,7 +333,7 @@ class Replicas(Part):
         self._run(text, (*key, *version))
 
     def note_own(self, table_id: int, key: tuple[KeyText, KeyText], version: Version) -> None:
-        """Record a write of this region, later than the one that it replaces."""
+        """Record a write of this region, with a later time than the write that it replaces."""
         name = _replicated(table_id)
         self._run(
             f"INSERT OR REPLACE INTO {name} (pk, sk, at_us, region) VALUES (?1, ?2, "  # noqa: S608 - generated names

@@ -43,7 +43,7 @@ class StaleTableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
-    """The physical form of an index. ``number`` is unique in its table and isn't reused."""
+    """The physical form of an index in SQLite. ``number`` is unique in its table and isn't reused."""
 
     number: int
     partition_types: tuple[ScalarType, ...]
@@ -80,7 +80,7 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The rows of a page: of a partition, or all, after the full key ``after``."""
+    """The rows of a page: those of a partition, or all rows, after the full key ``after``."""
 
     partition: tuple[KeyText, ...] = ()
     equal: tuple[KeyText, ...] = ()

@@ -1,7 +1,7 @@
 """The SQL statements of one table: its columns, its reads by the shape of their bounds, its writes.
 
 Items are in ``items_<id>_<generation>``: the key in its storage form and the item's JSON as ``body``. Every statement
-names the generation, so that one with an outdated layout fails.
+names the generation, so that a statement with an outdated layout fails.
 
 Entries of all indexes with the same numbers of key attributes are in one table, ``entries_<partition>_<sort>``, because
 SQLite reads its schema again after each change, in every connection. Its primary key consists of the index's id, the
@@ -135,7 +135,7 @@ def expired(layout: TableLayout) -> str:
 
 
 def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[str]:
-    """The statements that store expiry times from now on, with triggers that work in any program."""
+    """The statements that create triggers, which store expiry times in any program that writes the file."""
     name, items = expires_name(layout), items_name(layout)
     seconds = _seconds(attribute, "NEW.body")
     entry = f"INSERT OR REPLACE INTO {name} SELECT NEW.id, {seconds} WHERE {seconds} IS NOT NULL"
@@ -172,7 +172,7 @@ class IndexTexts:
         columns = key_columns(*index.shape)
         own = f"index_id = {number}"
         where = " AND ".join([own, *(f"{column} = ?" for column in columns)])
-        # An entry may exist already: of a damaged item, or in an index that is being filled.
+        # The entry of a damaged item, or of an index that is being filled, may exist already.
         self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - generated names
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
@@ -187,7 +187,7 @@ class IndexTexts:
 
 
 class TableTexts:
-    """The statements of one table and its indexes; those of pages are created once per shape."""
+    """The statements of one table and its indexes; the statements of pages are created once per shape."""
 
     def __init__(self, layout: TableLayout, *, with_checksums: bool = False) -> None:
         name = items_name(layout)
@@ -212,7 +212,7 @@ class TableTexts:
         return f"SELECT count(*), total(size) FROM ({rows})"  # noqa: S608
 
     def page(self, index: int | None, bounds: Bounds) -> str:
-        """The query of a page with bounds of this shape. Its values are ``page_values``."""
+        """The query of a page with bounds of this shape. ``page_values`` returns the values for it."""
         shape = (
             index,
             len(bounds.partition),
@@ -276,8 +276,8 @@ def page_values(bounds: Bounds, limit: int | None) -> list[object]:
 
 
 def _kept_bounds(bounds: Bounds) -> list[tuple[str, str | bytes]]:
-    # The position is within the bounds, so it replaces the one on its side. With both, SQLite could
-    # seek by the wider one and read everything before the position.
+    # The position is within the bounds, so it replaces the bound on its side. With both, SQLite could seek by the wider
+    # bound and read all rows before the position.
     low = None if bounds.after is not None and bounds.forward else bounds.low
     high = None if bounds.after is not None and not bounds.forward else bounds.high
     return [bound for bound in (low, high) if bound is not None]

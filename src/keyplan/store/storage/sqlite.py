@@ -1,4 +1,4 @@
-"""The storage: tables in one SQLite file in WAL mode, or in memory. Committed data is on the disk.
+"""The storage: tables in one SQLite file in WAL mode, or in memory. Committed data has been written to the disk.
 
 Each read of a ``StoredTable`` is one statement. ``Storage.write`` runs a function in one transaction.
 """
@@ -62,7 +62,7 @@ class FairLock:
         try:
             got = gate.acquire(timeout=max(0.0, timeout_s))
         except BaseException:
-            # The lock may have been handed over before the interrupt.
+            # The lock may have been handed over to this thread before the interrupt.
             if not self._withdraw(gate):
                 self.release()
             raise
@@ -102,7 +102,7 @@ class Storage(Medium):
     def file(
         cls, path: str, *, create: bool = True, busy_timeout_s: float = 10.0, synchronous: str = "FULL"
     ) -> Storage:
-        """Open a file; with ``create``, create a missing one. Raises StoreError."""
+        """Open a file; with ``create``, create the file if it is missing. Raises StoreError."""
         pool = FilePool(path, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         return cls(pool, busy_timeout_s)
 
@@ -146,7 +146,7 @@ class Storage(Medium):
         return has_lock
 
     def after_fork(self, *, in_child: bool, has_lock: bool) -> None:
-        """Release the lock of ``before_fork``. In the child, no other thread can hold the lock."""
+        """Release the lock that ``before_fork`` took. In the child, no other thread can hold the lock."""
         if in_child:
             self._writers = FairLock()
             self._writing_thread = 0
@@ -181,7 +181,7 @@ class Storage(Medium):
         try:
             try:
                 return self._transaction("BEGIN IMMEDIATE", Writer, work, deadline, is_write=True)
-            except faults.LocksRemovedError:  # nothing was done yet
+            except faults.LocksRemovedError:  # no statement has been executed yet
                 self.pool.refresh()
                 return self._transaction("BEGIN IMMEDIATE", Writer, work, deadline, is_write=True)
         finally:
@@ -198,7 +198,7 @@ class Storage(Medium):
 
     @property
     def has_snapshots(self) -> bool:
-        """Whether reads and writes run concurrently. In memory, reads and writes wait for each other."""
+        """Whether reads and writes run concurrently. In a store in memory, reads and writes wait for each other."""
         return not isinstance(self.pool, MemoryPool)
 
     def let_others_in(self) -> None:
@@ -214,7 +214,7 @@ class Storage(Medium):
     def together(self, work: Callable[[], None]) -> None:
         """Run ``work`` with one commit for all its writes."""
         if isinstance(self.pool, MemoryPool):
-            work()  # each write takes the only connection, and a commit costs nothing
+            work()  # each write takes the only connection, and a commit in memory costs nothing
             return
 
         def join(writer: Writer) -> None:
@@ -268,7 +268,7 @@ class Storage(Medium):
                     connection.execute(begin)
                     if begin == "BEGIN" or self.pool.lock_writer():
                         return
-                    roll_back(connection)  # another process writes in spite of SQLite's lock
+                    roll_back(connection)  # another process is writing in spite of SQLite's lock
                 except apsw.BusyError as error:
                     failure = error
                 # The busy handler has waited, unless SQLite didn't call it.
@@ -329,7 +329,7 @@ class Snapshot:
         self._holders = 1
 
     def hold(self) -> Snapshot:
-        """Add a holder, which must close it."""
+        """Add a holder, which must close the snapshot."""
         with self._guard:
             self._holders += 1
         return self
@@ -348,7 +348,7 @@ class Snapshot:
             return table.page_of(connection, index, bounds, limit, bytes_max)
 
     def close(self) -> None:
-        """Remove a holder. The last one ends the transaction."""
+        """Remove a holder. The last holder ends the transaction."""
         with self._guard:
             self._holders -= 1
             if self._holders:

@@ -1,4 +1,4 @@
-"""The ``StoreError`` for each error of SQLite and of the file."""
+"""The ``StoreError`` for each error of SQLite and of its file."""
 
 from __future__ import annotations
 

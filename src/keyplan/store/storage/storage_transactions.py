@@ -34,7 +34,7 @@ Key = tuple[KeyText, KeyText]
 
 
 class Reader:
-    """Reads in a transaction. Errors of SQLite pass to the storage."""
+    """Reads in a transaction. SQLite errors propagate to the storage, which converts them."""
 
     __slots__ = ("_connection", "_storage")
 
@@ -78,7 +78,7 @@ class Reader:
     def rows_after(
         self, table: StoredTable, after: int, rows_max: int
     ) -> tuple[list[tuple[int, KeyText, KeyText, int, bytes]], bool]:
-        """A chunk of items after a row, and whether there can be more."""
+        """A chunk of items after a row, and whether more may follow."""
         rows, more = self.archives.piece(table.texts.rows_after, (after,), rows_max)
         return cast("list[tuple[int, KeyText, KeyText, int, bytes]]", rows), more
 
@@ -113,7 +113,7 @@ class Reader:
         return cast("list[Key]", rows)
 
     def tables(self, known: Mapping[str, TableRecord] = MappingProxyType({})) -> list[TableRecord]:
-        """The catalog by name. Only changed or unknown tables are read."""
+        """The catalog: its tables by name. Only changed or unknown tables are read."""
         if not known:
             return [_table_record(row) for row in self._run(sql.TABLES)]
         records: list[TableRecord] = []
@@ -206,7 +206,7 @@ class Writer(Reader):
         self._run(sql.DROP_TABLE, (layout.id,))
 
     def empty_table(self, table: StoredTable, kept_as: str) -> None:
-        """Rename the table of items, remove their index entries, and create an empty table."""
+        """Rename the table of items, remove the items' index entries, and create an empty table."""
         layout = table.layout
         self.expire_by(table, None)
         self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
@@ -215,7 +215,7 @@ class Writer(Reader):
             self._drop_entries(layout, index)
 
     def define(self, table_id: int, definition: str) -> None:
-        """Store a table's definition. Raises UnicodeEncodeError if it has an unpaired surrogate."""
+        """Store a table's definition. Raises UnicodeEncodeError if the definition contains an unpaired surrogate."""
         _check_unicode(definition)
         self._run(sql.DEFINE, (definition, table_id))
 
@@ -232,7 +232,7 @@ class Writer(Reader):
         return StoredTable(self._storage, layout)
 
     def expire_by(self, table: StoredTable, attribute: str | None) -> None:
-        """From now on, store the expiry times of written items by this attribute; with None, stop."""
+        """From now on, store the expiry times of written items from this attribute; with None, stop storing them."""
         name = sql.expires_name(table.layout)
         for text in sql.end_expiry(table.layout):
             self._run(text)
@@ -242,7 +242,7 @@ class Writer(Reader):
                 self._run(text)
 
     def fill_expiry(self, table: StoredTable, attribute: str, after: int, last: int) -> int | None:
-        """Store the expiry times of some items after a row; returns the last one's row, or None at the end."""
+        """Store the expiry times of some items after a row; returns the row of the last of them, or None at the end."""
         until, more = self.archives.next_rows(table, after, last)
         self._run(sql.fill_expiry(table.layout, attribute), (after, until))
         return until if more else None
@@ -254,7 +254,7 @@ class Writer(Reader):
         return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
 
     def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
-        """Store a response with a token; remove responses from before ``since_s``."""
+        """Store a response with a token, and remove the responses from before ``since_s``."""
         self._run(sql.FORGET_TOKENS, (since_s,))
         self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
 

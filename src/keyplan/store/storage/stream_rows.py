@@ -32,7 +32,7 @@ class StoredStream:
 @dataclass(frozen=True, slots=True)
 class StoredShard:
     """A shard: the records after ``opened_after`` until ``closed_after`` with hashes from ``low`` to ``high``,
-    inclusive. ``trimmed`` is its last record removed for its age, or 0.
+    inclusive. ``trimmed`` is its last record that was removed because of its age, or 0.
     """
 
     number: int
@@ -48,7 +48,7 @@ class StoredShard:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A record. ``body`` is JSON in UTF-8."""
+    """A stream record. ``body`` is JSON in UTF-8."""
 
     number: int
     made_s: float
@@ -102,7 +102,7 @@ class Changes(Part):
         return self._first_at(f"changes_{stream}", "made_s", since_s, after)
 
     def last_of(self, stream: int, shard: StoredShard, until: int) -> int | None:
-        """The number of a shard's last existing record up to a number."""
+        """The number of a shard's last existing record up to a given number."""
         text = (
             f"SELECT id FROM changes_{stream} WHERE id > ? AND id <= ? AND hash BETWEEN ? AND ? "  # noqa: S608
             "ORDER BY id DESC LIMIT 1"
@@ -121,7 +121,7 @@ class Changes(Part):
 
     def open_stream(self, table: str, label: str, definition: str, enabled_s: float) -> int:
         stream = self._number(_OPEN_STREAM, (table, label, definition, enabled_s))
-        assert stream is not None  # noqa: S101 - it was just created
+        assert stream is not None  # noqa: S101 - the shard was just created
         self._run(
             f"CREATE TABLE changes_{stream} (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, made_s REAL NOT NULL, "
             "event TEXT NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL)",
@@ -148,7 +148,7 @@ class Changes(Part):
         self._run(_DROP_SHARD, (stream, number))
 
     def trim(self, stream: int, before: int, limit: int) -> int:
-        """Remove records before a number, except the stream's last one, which continues the numbers."""
+        """Remove records before a number, except the stream's last record, from which the numbers continue."""
         name = f"changes_{stream}"
         first = f"SELECT id FROM {name} WHERE id < ? AND id < (SELECT max(id) FROM {name}) ORDER BY id LIMIT ?"  # noqa: S608
         cursor = self._run(f"DELETE FROM {name} WHERE id IN ({first})", (before, limit))  # noqa: S608

@@ -19,7 +19,7 @@ from keyplan.store.storage.sqlite_errors import unreadable
 
 
 class Medium:
-    """A SQLite file or memory. Its failures raise ``keyplan.errors.StoreError``.
+    """A SQLite file or memory. Its failures raise StoreError.
 
     ``place`` is its path or ``:memory:``; ``statements`` counts statements (approximate with several threads);
     ``thrown_away`` counts removals that are cleared in chunks; ``clock`` returns seconds since the epoch; ``verifies``
@@ -74,13 +74,13 @@ class StoredTable:
         return row
 
     def verify(self, rows: Iterable[Row]) -> None:
-        """Compare rows with their checksums. Raises StoreError."""
+        """Compare the table's rows with their checksums. Raises StoreError."""
         for _, body, checksum in cast("Iterable[tuple[int, bytes, int]]", rows):
             if crc32(body) != checksum:
                 raise unreadable(self.storage.place, "its checksum differs")
 
     def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
-        """Rows in order, up to ``limit`` or the row that reaches ``bytes_max``, and whether the page ended there."""
+        """Rows in order, up to ``limit`` or the row that reaches ``bytes_max``, and whether a limit ended the page."""
         connection = self.storage.pool.take()
         try:
             return self.page_of(connection, index, bounds, limit, bytes_max)

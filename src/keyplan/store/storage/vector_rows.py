@@ -1,4 +1,4 @@
-"""Vectors of vector indexes: a SQLite table for each index, with a row for each item in it."""
+"""Vectors of vector indexes: a SQLite table for each index, with a row for each item in the index."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Candidate:
 
 
 _DISTANCES: dict[DistanceFunction, str] = {
-    # The distance to a zero vector equals that of a right angle.
+    # The distance to a zero vector equals the distance at a right angle.
     "COSINE": "coalesce(vec_distance_cosine(vector, ?1), 1.0)",
     "EUCLIDEAN": "vec_distance_l2(vector, ?1)",
-    # By the law of cosines, except a factor and a constant: |a - b|^2 - |b|^2.
+    # By the law of cosines, up to a factor and a constant: |a - b|^2 - |b|^2.
     "DOT_PRODUCT": ("pow(vec_distance_l2(vector, ?1), 2) - pow(vec_distance_l2(vector, zeroblob(length(vector))), 2)"),
 }
 
@@ -41,7 +41,7 @@ def vectors_name(table_id: int, number: int) -> str:
 
 
 def load_distances(connection: apsw.Connection) -> bool:
-    """Load the functions of sqlite-vec if it is installed; returns whether it is."""
+    """Load the functions of sqlite-vec if it is installed; returns whether they were loaded."""
     try:
         path = cast("str", importlib.import_module("sqlite_vec").loadable_path())
         connection.enable_load_extension(True)

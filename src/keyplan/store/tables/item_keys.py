@@ -22,7 +22,7 @@ NO_SORT = ""
 
 
 class SchemaFault(ValidationException):
-    """A key or an item that doesn't match its table's schema. In a transaction it is a cancellation reason."""
+    """A key or an item that doesn't match its table's schema. In a transaction, this error is a cancellation reason."""
 
 
 class KeyFault(SchemaFault):
@@ -78,7 +78,7 @@ def check_key_values(key: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any, tag: str) -> str | None:
-    # Strings that are certainly within every limit; others take the slower path.
+    # These strings are certainly within every limit; others take the slower path.
     if tag == "S" and type(value) is dict and len(value) == 1:
         text = value.get("S")
         if type(text) is str and text.isascii() and 0 < len(text) <= SORT_KEY_BYTES_MAX:
@@ -161,7 +161,7 @@ def check_index_keys(table: Table, item: Item) -> None:
                 raise _type_mismatch(attribute, value, index.name)
             if not text:
                 check_not_empty(attribute, value, index.name)
-            # Shorter strings are within the limits in any encoding.
+            # Shorter strings are within the limits, however many bytes their characters take.
             if len(text) * 4 > SORT_KEY_BYTES_MAX:
                 _check_length(key_text(value), _bytes_max(index, attribute))
 
@@ -183,7 +183,7 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
 
 
 def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> None:
-    """Reject an update that gives an index key attribute another type or an empty value, whatever the item is."""
+    """Reject an update that gives an index key attribute another type or an empty value, for any stored item."""
     for index in table.indexes_in_order:
         for attribute in index.keys:
             value = assigned.get(attribute.name)

@@ -39,7 +39,7 @@ def canonical_policy(text: str, *, of_stream: bool = False) -> str:
     if not isinstance(document, dict):
         raise _invalid("This policy contains invalid Json")
     if not document:
-        # The position at which the missing member would start.
+        # The position at which the missing member was expected.
         raise _invalid(f"Syntax error at position (1,{len(text.rstrip()) + 1})")
     statements: Any = document.get("Statement")
     if isinstance(statements, dict):
@@ -158,7 +158,7 @@ def _invalid(reason: str) -> service_errors.ValidationException:
 
 
 def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: str) -> None:
-    """Reject a change that expects another revision. Raises PolicyNotFoundException."""
+    """Reject a change whose expected revision isn't the current one. Raises PolicyNotFoundException."""
     if expected is None:
         return
     if expected == NO_POLICY:
@@ -186,6 +186,6 @@ def policy_not_found(detail: str) -> service_errors.PolicyNotFoundException:
 
 
 def new_revision(kept: Mapping[str, str] | None, now_s: float) -> str:
-    """The revision of a change: its time in milliseconds, and always greater than the previous one."""
+    """The revision of a change: its time in milliseconds, increased if necessary to exceed the previous revision."""
     now_ms = int(now_s * 1000)
     return str(now_ms if kept is None else max(now_ms, int(kept["RevisionId"]) + 1))

@@ -77,7 +77,7 @@ def forget_table(writer: Writer, table: Table) -> None:
 
 
 def clear_waste(storage: Storage) -> None:
-    """Remove discarded data in chunks of one transaction each. Other processes can do the same concurrently."""
+    """Remove discarded data in chunks of one transaction each. Other processes can remove data concurrently."""
     is_left = storage.read(lambda reader: reader.has_waste())
     while is_left:
         storage.let_others_in()
@@ -97,7 +97,7 @@ def forget_note(writer: Writer, table: Table) -> None:
 
 
 def store_generation(writer: Writer, table: Table, definition: Mapping[str, Any]) -> None:
-    """Store a definition as a new generation, so that processes with the previous one reload it."""
+    """Store a definition as a new generation, so that processes with the previous generation reload it."""
     writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
 
 
@@ -111,7 +111,7 @@ VERSION_GONE = (
 
 
 class Replication(TypedDict):
-    """The stored settings of a global table, in each of its regions."""
+    """The settings of a global table, which are stored in each of its regions."""
 
     Regions: list[str]
     Own: str

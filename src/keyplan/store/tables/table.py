@@ -115,7 +115,7 @@ class Table:
 
     @cached_property
     def indexes_in_order(self) -> tuple[Index, ...]:
-        """The indexes by name: an error about several indexes names the first one."""
+        """The indexes by name: an error about several indexes names the first of them."""
         return tuple(sorted(self.indexes, key=attrgetter("name")))
 
     @cached_property
@@ -129,7 +129,7 @@ class Table:
 
     @cached_property
     def copying(self) -> tuple[tuple[str, int], ...]:
-        """The running backups: the name of each, and its last row."""
+        """The running backups: the name and the last row of each backup."""
         running: Mapping[str, Mapping[str, Any]] = self.definition.get(COPYING) or {}
         return tuple((name, each["Last"]) for name, each in running.items())
 
@@ -144,7 +144,7 @@ class Table:
 
     @cached_property
     def needs_old(self) -> bool:
-        """Whether a write needs the replaced item, for index entries or the stream."""
+        """Whether a write needs the replaced item for index entries or for the stream."""
         return bool(self.indexes) or bool(self.vector_indexes) or self.stream is not None
 
     @cached_property

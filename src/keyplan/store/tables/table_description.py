@@ -58,7 +58,7 @@ def table_id(table: Table) -> str:
     """The id of a table, unique also among tables of the same name."""
     created = table.definition["CreationDateTime"]
     name = uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(REGION, table.name)}#{created}")
-    return str(uuid.UUID(bytes=name.bytes, version=4))  # the service uses a random id
+    return str(uuid.UUID(bytes=name.bytes, version=4))  # the service uses a random ID
 
 
 _SETTLED = States()

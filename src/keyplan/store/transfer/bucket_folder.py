@@ -36,7 +36,7 @@ class S3Error(Exception):
 
 
 class Bucket:
-    """One bucket. Raises S3Error if it doesn't exist."""
+    """One bucket. Raises S3Error if the bucket doesn't exist."""
 
     def __init__(self, folder: str | None, name: str) -> None:
         self.name = name
@@ -65,7 +65,7 @@ class Bucket:
         )
 
     def read(self, key: str, compression: Compression) -> AbstractContextManager[IO[bytes]]:
-        """An object's decompressed content. Raises S3Error if it doesn't exist, or can't be decompressed."""
+        """An object's decompressed content. Raises S3Error if the object doesn't exist, or can't be decompressed."""
         path = self._place(key)
         if path is None or not os.path.isfile(path):  # noqa: PTH113
             raise S3Error("S3NoSuchKey", f"The specified key does not exist: {key}")
@@ -129,7 +129,7 @@ class Bucket:
 
 
 class DigestingFile:
-    """Forwards writes and computes the MD5."""
+    """Forwards writes to a file and computes the MD5 digest of the data."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -179,4 +179,4 @@ def log_error(folder: str | None, kind: str, job: str, line: bytes) -> None:
         with path.open("ab") as file:
             file.write(line + b"\n")
     except OSError:
-        return  # the counts are sufficient
+        return  # the logged counts are sufficient

@@ -1,7 +1,7 @@
 """Bulk operations: put the items of S3 objects into an existing table.
 
 A record has an ``Item`` and, optionally, a ``ConditionExpression`` with ``ExpressionAttributeNames`` and
-``ExpressionAttributeValues``. Failed items are logged: the service doesn't document the form of its reports.
+``ExpressionAttributeValues``. Failed items are logged, because the service doesn't document the form of its reports.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CancelledError(Exception):
 
 @dataclass
 class Progress:
-    """The progress of a bulk operation: sizes of the objects, and of writes in whole write units."""
+    """The progress of a bulk operation: the sizes of the objects, and the sizes of the writes in whole write units."""
 
     read_bytes: int = 0
     processed: int = 0

@@ -1,8 +1,8 @@
 """Records of imported and exported objects: DynamoDB JSON, Amazon Ion and CSV.
 
 Source: "DynamoDB table export output format" and "Amazon S3 import formats" in the developer guide. An unreadable
-record ends its object, as the service documents; the caller validates items. Ion requires the package amazon.ion (the
-extra ``ion``).
+record ends the import of its object, as the service documents; the caller validates items. Ion requires the package
+amazon.ion (the extra ``ion``).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Csv:
 
 
 def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields | UnreadableError]:
-    """The fields of each record, and the error of the first one that can't be read."""
+    """The fields of each record, and the error of the first record that can't be read."""
     try:
         if format_ == "CSV":
             yield from _csv_records(file, how)

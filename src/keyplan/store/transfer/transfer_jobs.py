@@ -1,7 +1,7 @@
 """Jobs of exports, imports and bulk operations: an ARN, a record of the progress, and the process that does the work.
 
 A call accepts a job and starts it: immediately in an in-process engine, in a thread in a server. A job whose process
-ended is FAILED.
+has ended gets the status FAILED.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def digest_of(request: Mapping[str, Any]) -> str:
 
 
 def keep_job(writer: Writer, kind: Kind, number: str, job: Job, *, done_here: bool = True) -> None:
-    """Store a job's progress. With ``done_here``, the record identifies this process."""
+    """Store a job's progress. With ``done_here``, the record identifies this process as the one that does the work."""
     writer.archives.keep_record(kind, number, orjson.dumps({**job, **this_process()} if done_here else job))
 
 
@@ -60,7 +60,7 @@ def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
 def repeated(
     writer: Writer, database: Database, kind: Kind, request: Mapping[str, Any], conflict: DynamoDBError
 ) -> dict[str, Any] | None:
-    """The job of the same ClientToken. Raises ``conflict`` if the job's request was different."""
+    """The existing job with the same ClientToken. Raises ``conflict`` if the job's request was different."""
     token = request.get("ClientToken")
     for job in [] if token is None else all_jobs(writer, kind):
         description: dict[str, Any] = job["Description"]
@@ -97,7 +97,7 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
             _log.error("A job failed: %s", error, exc_info=None if isinstance(fault, KeyplanError) else fault)
             try:
                 failed(error)
-            except Exception:  # noqa: BLE001 - the store itself fails
+            except Exception:  # noqa: BLE001 - the store itself failed
                 _log.exception("The failure of a job can't be stored")
 
     database.jobs.run(guarded)
