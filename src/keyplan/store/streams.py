@@ -85,7 +85,7 @@ Definition = dict[str, Any]
 
 
 def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str, Any], now_s: float) -> Definition:
-    """Create a stream for a table whose definition has a ``StreamSpecification``; returns the definition with it."""
+    """Create a stream for a table whose definition has a ``StreamSpecification``; returns the new definition."""
     known = {stream.label for stream in changes.streams() if stream.table == table}
     moment_ms = int(now_s * 1000)
     while _label(moment_ms) in known:

@@ -1,4 +1,4 @@
-"""ListContributorInsights: the indexes and tables with enabled insights: of one table or of all tables."""
+"""ListContributorInsights: the tables and indexes with insights enabled, for one table or all tables."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Connections:
             connection.abort()
 
     def end_longest_idle(self) -> bool:
-        """Close the connection that has been idle longest. False if every connection has a request in progress."""
+        """Close the connection that has been idle longest. Returns False if all have requests in progress."""
         idle = min((each for each in self.open if each.is_idle), key=lambda each: each.began, default=None)
         if idle is None:
             return False

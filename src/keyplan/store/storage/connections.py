@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class BusyWait:
-    """SQLite's busy handler. Its pauses are short and random: long ones let a process starve among many writers."""
+    """SQLite's busy handler. Its pauses are short and random: long pauses let a process starve among many writers."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -86,7 +86,7 @@ def _counted_segment(partition: str | bytes, total: int) -> int:
 
 
 def roll_back(connection: apsw.Connection) -> None:
-    """Roll back the open transaction, if any: an interrupt can come before it starts or after it is committed."""
+    """Roll back the open transaction, if any: an interrupt can occur before its start or after its commit."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
 

@@ -78,8 +78,8 @@ class FileGuard:
 
     @contextmanager
     def released(self) -> Generator[None]:
-        """Remove a user, whose last connection the ``with`` block closes. For the last user, the locks are released
-        before the block, so that SQLite can remove the files, and the guard's files are closed after it.
+        """Remove a user, whose last connection is closed in the ``with`` block. For the last user, the locks are
+        released before the block, so that SQLite can remove the files, and the guard's files are closed after it.
         """
         with _registry:
             self._users -= 1

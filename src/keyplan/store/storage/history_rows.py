@@ -1,6 +1,6 @@
 """Histories for point-in-time recovery, backups, the engine's records, and the last writes of global tables.
 
-A history has the previous item of each write. Its times are whole microseconds since the epoch and never decrease, even
+A history has the previous item of each write. The times are whole microseconds since the epoch and never decrease, even
 if the clock is set back. Each history, backup and global table has a SQLite table, which is created when it is needed.
 """
 
@@ -27,7 +27,7 @@ Written = tuple[int, KeyText, KeyText, int | None, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The change of a key between two times, with the time of its last write. Items are size and JSON, or None."""
+    """The change of a key between two times, with the time of its last write. An item is its size and JSON, or None."""
 
     key: tuple[KeyText, KeyText]
     made_us: int
@@ -258,7 +258,7 @@ class Archives(Part):
         return after, False
 
     def keep_old(self, name: str, last: int, table: StoredTable, old: Found | None, key: Key) -> None:
-        """Copy a replaced item into a running backup, once; for a new item in an old row, store its absence."""
+        """Copy a replaced item into a running backup, once; for a new item in an old row, store that it was absent."""
         backup = backup_name(name)
         if old is None:
             self._run(

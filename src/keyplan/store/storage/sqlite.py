@@ -140,7 +140,7 @@ class Storage(Medium):
         return storage
 
     def before_fork(self) -> bool:
-        """Wait until no other thread writes, since a child would inherit the lock; returns whether it was taken."""
+        """Wait until no other thread writes, so that no child inherits the lock; returns whether it was taken."""
         has_lock = self._writing_thread != threading.get_ident() and self._writers.acquire(self._busy_timeout_s)
         self.pool.before_fork()
         return has_lock

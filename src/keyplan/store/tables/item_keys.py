@@ -1,6 +1,6 @@
 """Keys of requests and items: conversion to storage forms, with DynamoDB's errors for invalid keys.
 
-A few comparisons handle the common case, a valid key of strings or numbers; other functions determine the error.
+A few comparisons handle the common case, a valid key of strings or numbers; other functions find the error otherwise.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SHORT_KEY = SORT_KEY_BYTES_MAX // 4
 
 
 def key_of_request(table: Table, key: dict[str, Any]) -> Key:
-    """The storage form of a request's ``Key``. Raises ValidationException if it doesn't match the table's key."""
+    """The storage form of a request's ``Key``. Raises ValidationException if it isn't a key of the table."""
     sort = table.sort
     first = _plain(key.get(table.partition.name), table.partition.type)
     if first is not None:
@@ -225,7 +225,7 @@ def _kind(attribute: KeyAttribute) -> str:
 
 
 def entry_of(index: Index, item: Item) -> Entry | None:
-    """The entry of an item in an index; None if it has none, or is older than the index and has unsuitable keys."""
+    """The entry of an item in an index; None if it has no entry, or is older than the index and has invalid keys."""
     texts: list[KeyText] = []
     for attribute in index.keys:
         value = item.get(attribute.name)

@@ -186,7 +186,7 @@ def _stream(definition: Mapping[str, Any], table_id: int, recorder: Recorder) ->
 
 
 def next_layout(definition: Mapping[str, Any], before: TableLayout) -> TableLayout:
-    """The layout for a changed definition, as a new generation: writes by the previous one fail and are retried."""
+    """The layout for a changed definition, as a new generation: writes with the previous one fail and are retried."""
     return layout_of(definition, before.id, before.generation + 1)
 
 

@@ -194,7 +194,7 @@ def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]
 
 
 def encrypts_by_same_key(table: Table, request: Mapping[str, Any]) -> bool:
-    """Whether a request has the ARN of the table's current encryption key. Other forms aren't compared."""
+    """Whether a request has the ARN of the table's current encryption key. Key IDs and aliases aren't compared."""
     if not (table.definition.get("SSESpecification") or {}).get("Enabled"):
         return False
     wanted = (request.get("SSESpecification") or {}).get("KMSMasterKeyId")

@@ -34,7 +34,7 @@ Shown = Callable[[Item], Item | None]
 
 
 class Span(NamedTuple):
-    """The exported period in µs: the table at the end, or the changes from the start until before the end."""
+    """The exported period in µs: either the table at ``end``, or the changes from ``start`` to ``end`` (exclusive)."""
 
     until_us: int
     from_us: int | None

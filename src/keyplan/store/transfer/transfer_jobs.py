@@ -108,7 +108,7 @@ def job_not_found(arn: str) -> ResourceNotFoundException:
 
 
 def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str, Any]]:
-    """The descriptions of a kind's jobs of the last 90 days, newest first; ``status`` is the status member."""
+    """The descriptions of a kind's jobs of the last 90 days, newest first; ``status`` names the status member."""
     since_s = database.clock() - _LISTED_S
     jobs = reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))
     return [_description(job, status) for job in jobs if job["Description"]["StartTime"] >= since_s]
