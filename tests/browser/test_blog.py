@@ -126,7 +126,7 @@ def forget_and_leave(page: Page) -> None:
     sign_in_at(page, "Email or username", "nora", "another quiet sentence")
     page.goto("/account")
     with page.expect_download() as started:
-        page.get_by_role("link", name="Download it").click()
+        page.get_by_role("link", name="Download your data").click()
     taken = json.loads(Path(started.value.path()).read_text(encoding="utf-8"))
     assert (taken["email"], taken["profile"]["name"]) == ("nora@example.org", "Nora Reader")
     page.get_by_role("link", name="Delete your account").click()
@@ -345,7 +345,7 @@ def test_the_chosen_theme_is_kept(visitor: Arrive) -> None:
     page = visitor(scheme="light")
     page.goto("/")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Switch light or dark theme").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
     page.goto("/tags")
     assert page.locator("html").get_attribute("data-theme") == "dark"

@@ -99,11 +99,11 @@ FOLDERS: dict[str, dict[str, str]] = {
 
 REPORTED: dict[str, set[tuple[str, str]]] = {
     "jekyll": {
-        ("_config.yml", "fields of whole folders, not imported: author"),
+        ("_config.yml", "default fields of folders, not imported: author"),
         ("_data", "data files of the site, not imported"),
         ("_posts/loop", "a symbolic link, not followed"),
         ("index.html", "files that aren't Markdown, skipped: 1"),
-        ("README.md", "it describes the folder and has no front matter, so it isn't imported"),
+        ("README.md", "the file describes the folder and has no front matter, so it isn't imported"),
         ("_drafts/later.md", "drafts, because they have no date: 2"),
         ("_posts/2024-02-29-soup.md", "attributes, not rendered: 2"),
         ("_posts/2024-02-29-soup.md", "links to missing targets, unchanged: 1"),

@@ -32,7 +32,7 @@ class SiteFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        near = (self.folder, *self.folder.parents[:3])  # settings in distant parent folders can belong to another site
+        near = (self.folder, *self.folder.parents[:3])  # higher folders may belong to another site
         self.root = next((path for path in near if _config_of(path)), self.folder)
         self.config = _config_of(self.root)
         self.settings = {} if self.config is None else _loaded(self.config)
@@ -79,8 +79,8 @@ class SiteFolder:
         values = [each.get("values") for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         lost = sorted({name for each in values if isinstance(each, dict) for name in each if name in TAKEN})
         if lost and self.config is not None:
-            message = f"fields of whole folders, not imported: {', '.join(lost)}"
-            yield ErrorDetail(self.config.name, message, "write them into each text's front matter")
+            message = f"default fields of folders, not imported: {', '.join(lost)}"
+            yield ErrorDetail(self.config.name, message, "add the fields to the front matter of each post")
 
 
 def _loaded(path: Path) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Links:
         for own in self.site.addresses:
             if target.startswith(own):
                 target = target[len(own) :] or "/"
-        target = f"/{target[2:]}" if target.startswith("@/") else target  # Zola's prefix for the content folder
+        target = f"/{target[2:]}" if target.startswith("@/") else target  # @/ is Zola's prefix for the content folder
         if not target or target.startswith("//") or has_scheme(target):
             return given
         end = min((at for at in (target.find("#"), target.find("?")) if at >= 0), default=len(target))
@@ -152,7 +152,7 @@ class Links:
         """The URL of a target post, relative to another post's path."""
         folder = posixpath.dirname(path)
         is_page = place.endswith("/") or "." not in posixpath.basename(place)
-        # Relative to a URL with a final slash, as in Hugo
+        # The path is relative to a URL with a trailing slash, as in Hugo
         joined = posixpath.join("/", folder, place) if is_page else posixpath.join(folder, place.lstrip("/"))
         below = posixpath.normpath(joined).lstrip("/")
         for candidate in (below, place.strip("/"), f"content{place}" if place.startswith("/") else ""):

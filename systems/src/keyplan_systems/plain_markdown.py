@@ -129,7 +129,7 @@ def _attributes(words: str, lines: list[str], plain: Plain) -> None:
         lines[-1] = f"{lines[-1].rstrip('# ')} {{{own_id}}}"
         return
     if "toc" in words[2:-1].split() and lines:
-        lines.pop()  # the list item is replaced by the table of contents
+        lines.pop()  # Jekyll replaces the list item with a table of contents
     plain.count(ATTRIBUTES, words)
 
 
@@ -237,7 +237,7 @@ def _arguments(text: str) -> dict[str, str]:
                 result[name] = value
             else:
                 result[str(len(result))] = word
-    except ValueError:  # an unterminated quote
+    except ValueError:  # a quote isn't closed
         return {}
     return result
 

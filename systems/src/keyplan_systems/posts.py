@@ -216,9 +216,9 @@ def _front_of(stem: str, text: str) -> FrontMatter:
         return read_front_matter(text)
     if stem.lower().startswith(_ABOUT_FOLDER):
         raise FrontMatterError(
-            "it describes the folder and has no front matter, so it isn't imported",
+            "the file describes the folder and has no front matter, so it isn't imported",
             line=1,
-            hint="start it with a line of ---, a title, and another line of --- to import it",
+            hint="to import it, start it with a line of ---, a title, and another line of ---",
         )
     heading = first_heading(text)
     if heading is None or heading.level != 1 or heading.start >= TITLE_LINES_MAX:

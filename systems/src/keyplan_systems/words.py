@@ -67,12 +67,12 @@ def is_slug(text: str) -> bool:
 
 
 def _in_word(text: str) -> bool:
-    return unicodedata.category(text)[0] in "LMN"  # letters, marks, numbers
+    return unicodedata.category(text)[0] in "LMN"  # Unicode categories: letters, marks, numbers
 
 
 def _is_accent(text: str) -> bool:
     """Whether a mark is an accent, rather than a vowel sign, a virama or a voicing mark."""
-    kind = unicodedata.combining(text)  # Unicode's canonical combining class
+    kind = unicodedata.combining(text)  # the canonical combining class in Unicode
     return 10 <= kind <= 35 or kind >= 200
 
 
@@ -134,7 +134,7 @@ def shows_something(text: str) -> bool:
 def visible(text: str) -> str:
     """The string, for pydantic. Raises ValueError for an invisible string."""
     if not shows_something(text):
-        raise ValueError("it has no visible characters")
+        raise ValueError("the text has no visible characters")
     return text
 
 

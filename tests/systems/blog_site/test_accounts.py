@@ -30,7 +30,7 @@ def follow(visit: Visit, box: Box, **fields: str) -> Response:
 
 
 def test_joining_by_the_emailed_link_signs_in(blog: Blog, anybody: Visit, box: Box) -> None:
-    assert "A mail with a link was sent to bea@example.com" in text_of(anybody.send("/sign-up", **NEW))
+    assert "An email with a link was sent to bea@example.com" in text_of(anybody.send("/sign-up", **NEW))
     assert [letter.to for letter in box.letters] == ["bea@example.com"]
     assert blog.user_by_username("bea") is None  # nothing is stored before that
     answer = follow(anybody, box)
@@ -80,7 +80,7 @@ def test_an_expired_or_forged_join_link_is_rejected(
         ("username", "Ada", "this username is taken"),
         ("password", "short", "at least 10 characters"),
         ("password", "x" * 300, "at most 256 characters"),
-        ("password", "aaaaaaaaaaaa", "too easy to guess"),
+        ("password", "aaaaaaaaaaaa", "the password is too easy to guess"),
     ],
 )
 def test_errors_of_the_last_registration_step_are_reported(

@@ -81,7 +81,7 @@ def test_bibtex_is_imported(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.bib", BIBTEX)
     assert report.loaded == 5
     (others,) = told(report)
-    assert "entry good has further authors: 'and others' isn't imported" in others
+    assert "entry good omits authors: 'and others' isn't imported" in others
     good = empty.paper("good")
     assert good is not None
     assert (good.title, good.collection, good.kind, good.status) == (
@@ -163,16 +163,16 @@ def test_errors_of_bibtex_have_line_numbers(empty: Papers, tmp_path: Path) -> No
     report = loaded(empty, tmp_path / "a.bib", text)
     assert report.loaded == 4
     assert [word.partition(" (")[0] for word in told(report)] == [
-        "a.bib:1: not an entry: 'A header that is no entry'",
+        "a.bib:1: text outside of an entry is ignored: 'A header that is no entry'",
         "a.bib:3: entry notitle has no title",
         (
             "a.bib:4: the entry can't be read: Unexpected block start: `@article`. "
             "Was still looking for field-value closing `}`"
         ),
         "a.bib:7: a is the id of an earlier entry",
-        "a.bib:9: not an entry: 'stray text'",
+        "a.bib:9: text outside of an entry is ignored: 'stray text'",
         "a.bib:11: entry twice has title twice: the first is used",
-        "a.bib:12: entry has no key",
+        "a.bib:12: the entry has no key",
         "a.bib:14: the entry can't be read: Unexpectedly reached end of file",
         "a.bib:13: cross-references to 1 missing entries",
     ]
@@ -281,7 +281,7 @@ def test_errors_of_csl_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
 ]"""
     report = loaded(empty, tmp_path / "a.json", text)
     assert [word.partition(" (")[0] for word in told(report)] == [
-        "a.json:3: entry c has a date that can't be read: soon",
+        "a.json:3: entry c has an invalid date: soon",
         "a.json:7: the entry has no id",
         "a.json:8: a is the id of an earlier entry",
         "a.json:10: the file can't be read from here on: Expecting ',' delimiter",
@@ -436,7 +436,7 @@ def test_importing_a_file_that_is_not_a_bibliography_raises_an_error(empty: Pape
     report = loaded(empty, tmp_path / "a.json", '"just a text"\n')
     assert "not an entry: '\"just a text\"'" in report.errors[0].message
     report = loaded(empty, tmp_path / "notes.txt", "Dear diary,\n\ntoday I read.\n")
-    assert told(report) == ["notes.txt:1: not an entry: 'Dear diary,' (2 lines)"]
+    assert told(report) == ["notes.txt:1: text outside of an entry is ignored: 'Dear diary,' (2 lines)"]
     (tmp_path / "folder").mkdir()
     with pytest.raises(RequestError, match="contains no bibliography"):
         load(empty, tmp_path / "folder", silent)
@@ -538,7 +538,7 @@ def test_the_import_command_reports_errors(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "a.bib").write_text("@article{a, title={A}}\nstray\n", encoding="utf-8")
     result = run("import", "papers", "a.bib")
     assert result.exit_code == 3
-    assert "a.bib:2: not an entry: 'stray'" in result.stderr
+    assert "a.bib:2: text outside of an entry is ignored: 'stray'" in result.stderr
     assert "Imported 1 into papers.db; 1 error, listed above." in result.stdout
 
 

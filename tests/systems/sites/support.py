@@ -60,7 +60,7 @@ class Visit:
         box = self.application.state.site.joining.mail = Box()
         self.get("/sign-up")
         assert self.send("/sign-up", login=login, name=name) == 200
-        assert self.says(f"A mail with a link was sent to {login}.")
+        assert self.says(f"An email with a link was sent to {login}.")
         (letter,) = box.letters
         assert letter.to == login
         assert self.get(letter.link) == 200

@@ -183,7 +183,7 @@ def test_new_members_cannot_write_without_a_role(site: ServedSite) -> None:
     somebody.get("/sign-up")
     assert somebody.send("/sign-up", login="nobody", name="N") == 422
     assert somebody.join("new@example.com", "Nora") == 200
-    assert somebody.says("An administrator must give you a role")
+    assert somebody.says("An administrator must assign you a role")
     for path in ("/new", "/members", "/token"):
         assert somebody.get(path) == 404
     admin.get("/members")

@@ -89,17 +89,17 @@ def test_invalid_edges_are_reported_by_line(empty: Social, tmp_path: Path) -> No
     path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe 1\n" + b"7" * 100_001 + b" 1\n5 6\n\xef\xbb\xbf0 4\n2 0")
     report = load(empty, path, silent)
     assert places(report) == [
-        "1: 'nd' isn't a user's number",
+        "1: 'nd' isn't a user number",
         "3: only one column",
         "4: 5 columns",
-        "5: 'a' isn't a user's number",
-        "6: '-1' isn't a user's number",
+        "5: 'a' isn't a user number",
+        "6: '-1' isn't a user number",
         "7: user 3 follows themselves",
         "8: 'x' isn't a number",
-        f"10: '{'9' * 21}' isn't a user's number",
+        f"10: '{'9' * 21}' isn't a user number",
         "11: the line isn't UTF-8 and is skipped",
         "12: the line is longer than 100,000 bytes and is skipped",
-        "14: '\\ufeff0' isn't a user's number",
+        "14: '\\ufeff0' isn't a user number",
     ]
     assert report.loaded == 4
     assert empty.follows("6", "5") is not None
@@ -215,7 +215,7 @@ def test_a_real_graph_is_imported_completely(empty: Social, tmp_path: Path) -> N
     path.write_text("".join(kept))
     report = load(empty, path, silent)
     assert report.loaded == len(kept) - 1
-    assert places(report) == ["1: 'nd' isn't a user's number"]
+    assert places(report) == ["1: 'nd' isn't a user number"]
     edges = {tuple(line.split()) for line in kept[1:]}
     links = {(value.user_id, value.followed_id) for value in everything(empty)[Following]}
     assert links == edges | {(other, text) for text, other in edges}

@@ -32,7 +32,7 @@ WHO: Mapping[str, Audience] = {
     "posts_of_user": "anyone",
     "user": "anyone",
     "users": "anyone",
-    # readers, for their own data
+    # Readers can use these patterns for their own data
     "post_seen": "reader",
     "user_viewed": "reader",
     "edit_profile": "reader",
@@ -45,7 +45,7 @@ WHO: Mapping[str, Audience] = {
     "remove_comment": "reader",
     "end_session": "reader",
     "end_sessions": "reader",
-    # authors, for their own posts
+    # Authors can use these patterns for their own posts
     "who_saw_post": "author",
     "create_post": "author",
     "edit_post": "author",

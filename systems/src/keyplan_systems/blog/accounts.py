@@ -86,11 +86,11 @@ def check_joining(blog: Blog, email: str, username: str, name: str) -> None:
 def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[ErrorDetail]:
     faults: list[ErrorDetail] = []
     if blog.user_by_email(email) is not None:
-        faults.append(ErrorDetail("email", "this address is already registered", "sign in, or use another one"))
+        faults.append(ErrorDetail("email", "this address is already registered", "sign in, or use another address"))
     if blog.user_to_sign_in(username) is not None:
         faults.append(ErrorDetail("username", "this username is taken", "choose another"))
     if known is not None and blog.provider_user(known.provider, known.external_id) is not None:
-        faults.append(ErrorDetail("provider", "this identity belongs to another account", "sign in with it"))
+        faults.append(ErrorDetail("provider", "this identity is linked to another account", "sign in to that account"))
     return faults
 
 
@@ -118,7 +118,7 @@ def _password_faults(password: str, email: str, username: str, field: str = "pas
     if not PASSWORD_MIN <= len(password) <= PASSWORD_MAX or not _is_text(password):
         return [ErrorDetail(field, "invalid password", f"use {PASSWORD_MIN} to {PASSWORD_MAX} characters")]
     if password.lower() in {email, username, email.partition("@")[0]} or len(set(password)) < 5:
-        return [ErrorDetail(field, "too easy to guess", "use several unrelated words")]
+        return [ErrorDetail(field, "the password is too easy to guess", "use several unrelated words")]
     return []
 
 
@@ -240,7 +240,7 @@ def change_email(blog: Blog, user_id: str, email: str) -> None:
     try:
         blog.update(credential, email=email, changed_at=now())
     except UniqueValueTaken:
-        raise _refused([ErrorDetail("email", "this address is already registered", "use another one")]) from None
+        raise _refused([ErrorDetail("email", "this address is already registered", "use another address")]) from None
 
 
 def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
@@ -253,7 +253,7 @@ def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
         return False
     if credential.password_hash is None and len(credential.providers) == 1:
         raise _refused([ErrorDetail("provider", "this is your only way to sign in", "set a password first")])
-    # The update requires unchanged identities, so that two concurrent calls don't remove the last two ways to sign in.
+    # The condition on the identities prevents two concurrent calls from removing the last two ways to sign in.
     update = Update(credential, providers=SetRemove({named})).only_if(
         providers=credential.providers, password_hash=credential.password_hash
     )

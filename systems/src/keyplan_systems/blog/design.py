@@ -13,7 +13,7 @@ from keyplan_systems.blog.people import PeopleWrites
 from keyplan_systems.blog.posts import PostWrites
 
 _FOLDED = "accounts.py folds the case of input before the query"
-_ONCE_A_MINUTE = "written at most once a minute: see README.md"
+_ONCE_A_MINUTE = "each item is written at most once a minute: see README.md"
 _BOUNDED = "this write refreshes a ranking at a bounded rate"
 _ALL_STATUSES = "the specification requires posts of every status in the index"
 _REASONS = {

@@ -384,7 +384,7 @@ class Counter(Entity):
     primary = Key("COUNTER#{kind}#{subject}#{shard}", "{slot:02d}")
 
 
-# The front page, messages
+# Front page and messages
 
 
 class Byline(BaseModel):

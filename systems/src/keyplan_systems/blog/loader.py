@@ -68,7 +68,7 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
         progress(number, len(paths))
     work.check_anchors()
     work.groups.report_to(report)
-    with suppress(WriteFailed):  # another process writes it concurrently
+    with suppress(WriteFailed):  # another process writes the front page concurrently
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
     return report
@@ -145,7 +145,7 @@ class _Import:
                     lost[unquote(link)[:200]] += 1
             self.groups.add("links to missing headings", path, lost, "add the id to the heading: ## Title {#id}")
 
-    # The contents of a file
+    # Converting the text of a file
 
     def _text(self, file: PostFile) -> str:
         """The text in standard Markdown, with links to new URLs."""
@@ -153,9 +153,9 @@ class _Import:
         plain = plain_markdown(file.body, partial(self.links.address, file.path))
         look = looked_at(plain.text)
         for kind, names in plain.removed.items():
-            self.groups.add(f"{kind}, not rendered", file.path, names, "write them as Markdown")
-        self.groups.add("HTML that isn't displayed", file.path, look.left_out, "write it as Markdown")
-        self.groups.add("links to missing targets, unchanged", file.path, self.links.lost, "change or remove them")
+            self.groups.add(f"{kind}, not rendered", file.path, names, "replace with Markdown")
+        self.groups.add("HTML that isn't displayed", file.path, look.left_out, "replace it with Markdown")
+        self.groups.add("links to missing targets, unchanged", file.path, self.links.lost, "change or remove the links")
         self.ids[post_address(self.slugs[file.path])] = look.ids
         self.anchored[file.path] = [link for link in look.links if "#" in link]
         return plain.text
@@ -170,14 +170,14 @@ class _Import:
         self.files.put(name, content)
         return f"/files/{name}"
 
-    # The resulting post
+    # Storing the post
 
     def _take_in(self, file: PostFile) -> None:
         """Create or update the post of a file. Raises FrontMatterError for invalid values."""
         names = file.authors or (UNKNOWN,)
         author, *others = (_author(self.design, key, self.site.people.get(key, key), self.users) for key in names)
         is_draft = file.draft or file.date is None
-        made = file.date or file.modified  # only drafts are dated by a file's modification time
+        made = file.date or file.modified  # only drafts use the modification time of the file
         text = self._text(file)
         post_id = stable_id(file.path, file.date)
         wanted = _post(
@@ -197,7 +197,7 @@ class _Import:
         self.loaded.add(post_id)
         self.report.counts["drafts" if is_draft else "posts"] += 1
         if file.date is None:
-            self.groups.add("drafts, because they have no date", file.path, {file.slug: 1}, "write date: 2026-11-21")
+            self.groups.add("drafts, because they have no date", file.path, {file.slug: 1}, "add date: 2026-11-21")
         for message, hint in file.said:
             self.groups.add(message, file.path, {file.slug: 1}, hint)
         if not is_draft and made > now():
@@ -206,7 +206,7 @@ class _Import:
             self.report.counts[f"fields not imported: {name[:60]}"] += 1
         if file.permalink is not None and is_pattern(file.permalink):
             patterns = {file.permalink[:60]: 1}
-            self.groups.add("URL patterns, not evaluated", file.path, patterns, "write the URLs, or redirect_from:")
+            self.groups.add("URL patterns, not evaluated", file.path, patterns, "write each URL, or use redirect_from")
         if others:
             self.report.counts["posts with several authors"] += 1
         for path in self.former[file.path]:
@@ -214,7 +214,7 @@ class _Import:
                 led = self.design.redirect(path)
                 if led is not None and led.post_id != post_id and led.post_id in self.loaded:
                     message = f"{path} is also the former URL of another file; it redirects to this post"
-                    self.report.fault(ErrorDetail(file.path, message, "remove it from one of them"))
+                    self.report.fault(ErrorDetail(file.path, message, "remove it from one of the files"))
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
                 self.report.counts["redirects of former URLs"] += 1
@@ -245,7 +245,7 @@ class _Import:
         left_out = [user.name for user in list(users.values())[CO_AUTHORS_MAX:]]
         if left_out:
             message = f"{len(users)} co-authors: the post has the first {CO_AUTHORS_MAX}, without {', '.join(left_out)}"
-            self.report.fault(ErrorDetail(file.path, message, "name the others in the text"))
+            self.report.fault(ErrorDetail(file.path, message, "name the omitted authors in the text"))
         return tuple(users)[:CO_AUTHORS_MAX]
 
     def _excerpt(self, file: PostFile, text: str) -> str:
@@ -315,7 +315,7 @@ def _author(design: Blog, key: str, name: str, users: dict[str, User]) -> User:
     user = users.get(username) or design.user_to_sign_in(username)
     if user is None:
         user = User(username=username, name=name[:80], role="author")
-        # A reserved domain that receives no mail (RFC 2606)
+        # The domain is reserved (RFC 2606) and receives no email
         credential = Credential(user_id=user.user_id, email=f"{username}@{IMPORTED_DOMAIN}")
         design.register(user, credential)
     users[username] = user

@@ -263,7 +263,7 @@ class PostWrites(Reads):
         for name in changed:
             tag = there.get(name)
             if name not in new:
-                if tag is None or tag.posts < 1:  # the post was unpublished since it was read: retry
+                if tag is None or tag.posts < 1:  # the post was unpublished since the read
                     raise ConditionFailed(f"the tag {name!r} was changed by another request", place="Blog.tags")
                 yield Update(tag, posts=Add(-1))
                 continue
@@ -301,7 +301,7 @@ def check_content(content: str, place: str) -> None:
         raise ItemTooLarge(
             f"the text has {size:,} bytes; the maximum is {CONTENT_BYTES_MAX:,}",
             place=place,
-            hint="divide it into several posts",
+            hint="divide the text into several posts",
         )
 
 
@@ -324,7 +324,7 @@ def _begun(post: Post, content: str) -> Post:
 
 def _stale(before: PostContent, version: int) -> Refused:
     return Refused(
-        f"the post has changed: its version is {before.version}, the edit is based on {version}",
+        f"the post has changed: its version is {before.version}, but the edit is based on {version}",
         place="Blog.edit_post",
         hint="read the post again and repeat the edit",
         errors=[

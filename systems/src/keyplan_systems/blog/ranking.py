@@ -146,7 +146,7 @@ class Gatherer:
             changed += self._refresh(self.blog.refresh_tag, self._tags, tag) == "refreshed"
         for user_id in self._users.take(self.most):
             changed += self._refresh(self.blog.refresh_user, self._users, user_id) == "refreshed"
-        with suppress(WriteFailed):  # another process rebuilt it concurrently
+        with suppress(WriteFailed):  # another process rebuilt the front page concurrently
             self._refresh_front_page()
         return changed
 

@@ -168,7 +168,7 @@ class Reads:
         """A user's comments, newest first."""
         ...
 
-    # Used by the site and the writes
+    # Patterns that the site and the writes use
 
     @read("R1")
     def post(self, post_id: str) -> Post | None:

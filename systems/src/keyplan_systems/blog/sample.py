@@ -100,7 +100,7 @@ def sample(design: Blog, count: int, progress: Progress) -> int:
         return _write_block(design, [whole_post(number).shifted(offset) for number in numbers])
 
     written = in_steps(count, BLOCK, write, lambda done, _: progress(people + done, total))
-    with suppress(WriteFailed):  # another process writes it concurrently
+    with suppress(WriteFailed):  # another process writes the front page concurrently
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
     return written
@@ -267,7 +267,7 @@ def whole_post(number: int) -> WholePost:
     status: PostStatus = chance.choices(("published", "unpublished", "archived"), weights=(88, 8, 4))[0]
     out = made + timedelta(minutes=chance.randrange(5, 40)) if status != "unpublished" else None
     text = manuscript(chance, subject, number, chance.choice((1, 2, 3, 3, 4, 6)))
-    content = text.bodies[-1].partition("\n\n")[2]  # without its own title
+    content = text.bodies[-1].partition("\n\n")[2]  # without the title in the text
     readers = [] if out is None else _readers(chance, post_id, out, users_for(number))
     post = Post(
         post_id=post_id,
@@ -387,7 +387,7 @@ def _readers(
     return impressions
 
 
-# Writing a block
+# Writing a block of posts
 
 
 def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:

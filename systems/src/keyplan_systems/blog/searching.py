@@ -73,7 +73,7 @@ def found_posts(blog: Blog, search: Search, query: str, limit: int) -> list[Post
 
 def _main(url: str) -> None:
     with Blog.open(url, create=False) as blog, contextlib.closing(search_of(blog)) as search:
-        sys.stdout.write(f"{rebuild(blog, search):,} posts can be found.\n")
+        sys.stdout.write(f"{rebuild(blog, search):,} posts are indexed for search.\n")
 
 
 if __name__ == "__main__":

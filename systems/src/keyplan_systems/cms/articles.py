@@ -104,7 +104,7 @@ class ArticleWrites(Reads):
             raise Refused(
                 f"{len(come) + len(go)} tags of a published article change; at most {RETAGGED_MAX} can change together",
                 place="Cms.retag",
-                hint="change them in two steps",
+                hint="change the tags in several calls",
             )
         after = yield from write_change(article, moment, tags=tags)
         for tag in come:
@@ -145,8 +145,8 @@ class ArticleWrites(Reads):
         numbers: list[int] = []
         cursor: Cursor | None = None
         while True:
-            # Queries the existing versions, because an interrupted deletion can have left some. Reads page by page,
-            # because a query also returns bodies, and keeps only version numbers.
+            # Query the stored versions, because an interrupted deletion may have left some. Read page by page and keep
+            # only the version numbers, because the query also returns bodies.
             page = yield from self.article_versions.read(article_id, limit=DELETE_PAGE, cursor=cursor)
             numbers += [version.version for version in page]
             cursor = page.cursor
@@ -155,7 +155,7 @@ class ArticleWrites(Reads):
         yield Batch(
             Delete(entity, article_id=article_id, version=number)
             for number in numbers
-            for entity in (VersionCard, ArticleVersion)  # a remaining version allows the next deletion to find its card
+            for entity in (VersionCard, ArticleVersion)  # card first: deletions find cards by their versions
         )
 
     def _known(self, article_id: str) -> Writes[Article]:

@@ -45,10 +45,10 @@ __all__ = [
 SILENCE = {
     "KP103 ArticleVersion.body": "check_body rejects a longer body before the request, and suggests alternatives",
     "KP201 Member.every": "a site has few members",
-    "KP201 PublishedArticle.primary": "written when an article is published or changes, at most 500 times per second",
-    "KP202 Founded.primary": "one item, written once",
-    "KP202 StateArticle.primary": "written when an article changes its status, and read by editors only",
-    "KP303 article_history": "used only to export a whole history; article_versions is paginated",
+    "KP201 PublishedArticle.primary": "at most 500 items per second are written, when articles are published or change",
+    "KP202 Founded.primary": "this entity has one item, which is written once",
+    "KP202 StateArticle.primary": "items are written when an article changes its status, and read by editors only",
+    "KP303 article_history": "the pattern is used only to export a whole history; article_versions is paginated",
     "KP602 Preview.expires_at": "the preview page compares it with the current time (reading.py)",
     "KP602 Session.expires_at": "Sessions.of compares it with the current time",
 }

@@ -158,7 +158,7 @@ class StateArticle(CmsEntity):
     primary = Key("STATE#{status}", "ARTICLE#{article_id}")
 
 
-# What readers see
+# Items that readers see
 
 
 class PublishedArticle(CmsEntity):

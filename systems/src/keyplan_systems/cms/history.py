@@ -63,7 +63,7 @@ class History:
                 return None
             _checked(inside)
             if _git(folder, "rev-parse", "--quiet", "--verify", "HEAD").returncode:
-                return None  # no commits yet
+                return None  # the repository has no commits yet
             prefix = _checked(_git(folder, "rev-parse", "--show-prefix")).decode("utf-8", "replace").strip("\n")
             changes, former = _changes(_checked(_git(folder, *_LOG)))
             below = {path[len(prefix) :]: result for path, result in changes.items() if path.startswith(prefix)}
@@ -76,9 +76,9 @@ class History:
         except FileNotFoundError:
             return None
         except subprocess.TimeoutExpired:
-            raise HistoryError(f"git took more than {LOG_SECONDS_MAX} s") from None
+            raise HistoryError(f"git log took more than {LOG_SECONDS_MAX} s") from None
         except (ValueError, OverflowError) as error:
-            raise HistoryError(f"git's log can't be read: {error}") from None
+            raise HistoryError(f"the output of git log can't be parsed: {error}") from None
 
     def revisions(self, path: str) -> list[Revision]:
         """The contents of a file, oldest first, without front matter. Raises HistoryError. Skips contents that aren't

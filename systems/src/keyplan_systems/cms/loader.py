@@ -119,14 +119,14 @@ def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: 
     because the text of each commit is a version.
     """
     groups.add("additional authors, ignored", post.path, Counter(post.authors[1:]), "an article has one author")
-    groups.add("former URLs, ignored", post.path, Counter(post.aliases), "redirect them on your site")
+    groups.add("former URLs, ignored", post.path, Counter(post.aliases), "redirect these URLs on your site")
     if post.excerpt is not None and len(post.excerpt) > EXCERPT_MAX:
-        groups.add("excerpts, truncated", post.path, {"excerpt": 1}, f"the maximum is {EXCERPT_MAX:,} characters")
+        groups.add("excerpts, truncated", post.path, {"excerpt": 1}, f"write at most {EXCERPT_MAX:,} characters")
     links = Links(site, {}, {}, lambda _: None)
     plain = plain_markdown(post.body, partial(links.address, post.path))
     for kind, names in plain.removed.items():
-        groups.add(f"{kind}, not rendered", post.path, names, "the text keeps them; pages show a placeholder")
-    groups.add("links within the original site, unchanged", post.path, links.lost, "edit them")
+        groups.add(f"{kind}, not rendered", post.path, names, "the text isn't changed; pages show a placeholder")
+    groups.add("links within the original site, unchanged", post.path, links.lost, "edit the links")
     for message, hint in post.said:
         groups.add(message, post.path, {post.slug: 1}, hint)
     for name in post.not_taken():
@@ -141,7 +141,7 @@ def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> 
             check_body(revision.body, post.path)
             result.append(revision)
         except RequestError as error:
-            message = f"its version of {revision.moment:%Y-%m-%d %H:%M} is skipped: {error.message}"
+            message = f"the version of {revision.moment:%Y-%m-%d %H:%M} is skipped: {error.message}"
             report.errors.append(ErrorDetail(post.path, message, error.hint, error.code))
     if not result or result[-1].body != post.body:
         moment = post.modified if result else post.date or post.modified
@@ -153,7 +153,7 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
     """The article of a post, without versions. Raises FrontMatterError for invalid values."""
     tags = dict.fromkeys((*post.tags, *post.categories))
     if len(tags) > TAGS_MAX:
-        raise FrontMatterError(f"{len(tags)} tags and categories; an article can have {TAGS_MAX}")
+        raise FrontMatterError(f"{len(tags)} tags and categories: an article can have at most {TAGS_MAX}")
     created = post.date or revisions[0].moment
     excerpt = post.excerpt or first_paragraph(plain_markdown(post.body).text)
     if excerpt is not None and len(excerpt) > EXCERPT_MAX:
@@ -195,7 +195,7 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
     wanted = _article_of(post, revisions).model_copy(update={"article_id": article_id})
     slug = _free_slug(design, wanted)
     if slug != wanted.slug:
-        message = f"another article has the slug {wanted.slug!r}; this one gets {slug!r}"
+        message = f"another article has the slug {wanted.slug!r}; this article gets {slug!r}"
         report.fault(ErrorDetail(shown(post.path), message, "set a unique slug in the front matter"))
         wanted = wanted.model_copy(update={"slug": slug})
     before = design.get(Article, article_id=wanted.article_id, consistent=True)
@@ -203,7 +203,7 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
         before, revisions = _create(design, wanted, revisions)
     else:
         unknown = _unknown(design, before, revisions)
-        # An uncommitted text has the file's modification time, whatever the post's date.
+        # The version of an uncommitted text has the file's modification time, regardless of the post's date.
         revisions = [revision if revision.author else replace(revision, moment=post.modified) for revision in unknown]
         changes = _changes(before, wanted)
         if (changes or revisions) and before.status == "archived":
@@ -243,8 +243,8 @@ def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tupl
         design.transact(actions)
     except ItemExists:
         if design.get(Article, article_id=article.article_id, consistent=True) is not None:
-            raise  # another process loads the same folder
-        design.delete_article(article.article_id)  # an interrupted deletion left versions
+            raise  # another process is loading the same folder
+        design.delete_article(article.article_id)  # versions remain from an interrupted deletion
         design.transact(actions)
     return article, revisions[len(first) :]
 

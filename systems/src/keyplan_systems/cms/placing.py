@@ -35,7 +35,7 @@ def _places(article: Article) -> dict[tuple[object, ...], Placed]:
         ("state", article.status): StateArticle(status=article.status, article_id=name)
     }
     if article.status == "published" and article.published_at is not None:
-        # Keys and the identity contain seconds.
+        # Keys and the item's identity contain the time in seconds.
         second = second_of(article.published_at)
         shown: dict[str, Any] = {
             "article_id": name,

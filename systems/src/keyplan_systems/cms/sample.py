@@ -148,7 +148,7 @@ def _people(design: Cms, count: int, offset: timedelta) -> None:
         try:
             design.create(member)
         except (ItemExists, UniqueValueTaken):
-            continue  # a real member has the address
+            continue  # a real member already has this email address
         if number < len(DEMO_USERS):
             design.put(Credential(member_id=member_id, password_hash=DEMO_HASH))
         if role == "admin" and design.founded("cms") is None:

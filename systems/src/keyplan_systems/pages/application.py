@@ -104,7 +104,7 @@ def mail_warnings(site: SmallSite[Any]) -> list[str]:
     """The warning for a public site without a mail server, whose sign-up mails are only logged."""
     if site.options.origin is None or not site.joining.logged:
         return []
-    return ["Warning: no mail server is set (smtp in the settings file), so mail is written to the log"]
+    return ["Warning: no mail server is set (smtp in the settings file), so emails are written to the log"]
 
 
 def sample_logins(site: SmallSite[Any], logins: Iterable[str], password: str, *more: str) -> list[str]:

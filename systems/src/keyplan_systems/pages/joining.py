@@ -82,7 +82,7 @@ def finish(turn: Turn[Any]) -> Response:
         return _finish_page(turn, said, form, 422)
     try:
         return _join(turn, said["login"], said["name"], password)
-    except Refused:  # the link was used concurrently
+    except Refused:  # another request has used the link
         raise used_link(*_WAYS) from None
 
 

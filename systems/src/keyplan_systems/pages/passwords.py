@@ -66,11 +66,11 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
     title = turn.site.look.title
     turn.site.joining.mail.send(
         person.login,
-        f"A new password for {title}",
+        f"Reset your password for {title}",
         f"Hello {person.name},\n\n"
-        f"use this link within an hour to set a new password for {title}:\n\n"
+        f"Use this link within an hour to set a new password for {title}:\n\n"
         f"{origin}/password/reset?token={token}\n\n"
-        "If you didn't request this, ignore this mail: your password stays unchanged.\n",
+        "If you didn't request this, ignore this email: your password stays unchanged.\n",
     )
 
 

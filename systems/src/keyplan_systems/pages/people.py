@@ -75,7 +75,7 @@ class People(ABC, Generic[D, U]):
 
     def __init__(self, design: D) -> None:
         self._design = design
-        self._passwords = cast("PasswordPatterns", design)  # mypy can't check decorated methods in a bound
+        self._passwords = cast("PasswordPatterns", design)  # mypy can't check decorated methods of a TypeVar's bound
 
     @abstractmethod
     def user(self, user_id: str) -> U | None: ...

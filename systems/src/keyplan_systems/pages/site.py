@@ -37,7 +37,7 @@ LIMITS = {
 NOTICES = {
     "saved": "Saved.",
     "welcome": "Welcome!",
-    "sent": "If this address is registered, you will receive a mail with a link.",
+    "sent": "If this address is registered, you will receive an email with a link.",
     "password": "Your password is changed. Your other sessions have ended.",
     "reset": "Your password is set. You can sign in now.",
 }
@@ -101,7 +101,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     ) -> None:
         signer = Signer(options.secret)
         secure = options.origin is not None and options.origin.startswith("https:")
-        patterns = cast("SessionPatterns", design)  # each site's design has them
+        patterns = cast("SessionPatterns", design)  # each site's design has these patterns
         sessions = Sessions(patterns, people.person, signer)
         super().__init__(
             design=design,

@@ -68,7 +68,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[^\W\d_]*")
 _MONTH_NUMBER = re.compile(r"\b(?:0?[1-9]|1[0-2])\b")
 
-# bibtexparser logs and returns unparsable blocks, which are reported from the result.
+# bibtexparser logs unparsable blocks and also returns them. The loader reports the returned blocks.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 
 
@@ -118,14 +118,12 @@ class BibtexFiles:
                         yield Trouble(
                             line,
                             f"macro {macro.key} isn't expanded: it has more than {MACRO_CHARACTERS_MAX:,} characters, "
-                            f"or follows {MACROS_MAX:,} macros",
-                            "write its text instead",
+                            f"or is after the first {MACROS_MAX:,} macros",
+                            "write the text in place of the macro",
                         )
                 case ParsingFailedBlock() as failed:
                     reason = str(getattr(failed.error, "abort_reason", failed.error)).strip().rstrip(".")
-                    yield Trouble(
-                        line, f"the entry can't be read: {_inline(reason)}", "close its braces and its values' braces"
-                    )
+                    yield Trouble(line, f"the entry can't be read: {_inline(reason)}", "close all braces of the entry")
                 case ImplicitComment() as between:
                     yield from _between(line, between.comment)
                 case _:
@@ -135,7 +133,7 @@ class BibtexFiles:
             yield Trouble(
                 next(iter(missing.values())),
                 f"cross-references to {len(missing):,} missing entries ({some}): inherited fields are missing",
-                "import a folder that contains those entries",
+                "import a folder that also contains the missing entries",
             )
 
     def _define(self, macro: String) -> bool:
@@ -205,7 +203,7 @@ def _between(line: int, text: str) -> Iterator[Trouble]:
     others = [(number, word) for number, word in lines if word.strip() and not word.lstrip().startswith("%")]
     if others:
         more = f" ({len(others)} lines)" if len(others) > 1 else ""
-        yield Trouble(others[0][0], f"not an entry: {_inline(others[0][1])[:60]!r}{more}")
+        yield Trouble(others[0][0], f"text outside of an entry is ignored: {_inline(others[0][1])[:60]!r}{more}")
 
 
 # Entries
@@ -228,12 +226,12 @@ class _EntryReader:
         kind = self.entry.entry_type.lower()
         title, url = _text(own.get("title", "")), _address(own.get("url", ""))
         if not key or not title:
-            yield Trouble(self.line, f"entry {key} has no title" if key else "entry has no key", "add it")
+            yield Trouble(self.line, f"entry {key} has no title" if key else "the entry has no key", "add it")
             return
         collection, named = self._collection(kind)
         odd = sorted(name for name in own if not FIELD_NAME.fullmatch(name))
         if odd:
-            yield Trouble(self.line, f"entry {key} has fields that can't be kept: {', '.join(odd)[:200]}")
+            yield Trouble(self.line, f"entry {key} has fields with invalid names, ignored: {', '.join(odd)[:200]}")
         people = [Person(name, "author") for name in self._names(own.get("author", ""))]
         editors = list(self._names(both.get("editor", "")))
         if not people and "editor" in own:
@@ -277,17 +275,17 @@ class _EntryReader:
     def _names(self, value: str) -> Iterator[str]:
         """The printed names of a list. Names in an invalid form are reported."""
         if len(value) > NAMES_CHARACTERS_MAX:
-            self._warn(f"has names of {len(value):,} characters: truncated")
+            self._warn(f"has a list of names with {len(value):,} characters, truncated to {NAMES_CHARACTERS_MAX:,}")
         for name in split_multiple_persons_names(value[:NAMES_CHARACTERS_MAX]):
             valid = name.count(",") <= COMMAS_MAX
             printed = _text(_first_name_first(name) if valid else name)
             if printed.lower() == "others":
-                self._warn("has further authors: 'and others' isn't imported", "list all names")
+                self._warn("omits authors: 'and others' isn't imported", "list all names")
             elif printed:
                 if not valid:
                     self._warn(
                         f"has a name with more than two commas, kept as written: {printed[:80]!r}",
-                        "write it as Last, Jr., First",
+                        "write the name as Last, Jr., First",
                     )
                 yield printed
 

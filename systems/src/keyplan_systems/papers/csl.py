@@ -72,7 +72,7 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
         try:
             entry, place = decoder.raw_decode(text, begin)
         except RecursionError:
-            reason = "too many nested values"
+            reason = "the values are nested too deeply"
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         else:
@@ -106,10 +106,10 @@ def _read(line: int, data: Mapping[str, Any]) -> Iterator[Record | Trouble]:
     issued = data.get("issued")
     published = _issued(issued)
     if odd:
-        yield Trouble(line, f"entry {identity} has fields that can't be kept: {', '.join(odd)[:200]}")
+        yield Trouble(line, f"entry {identity} has fields that can't be stored: {', '.join(odd)[:200]}")
     if issued and published is None:
         yield Trouble(
-            line, f"entry {identity} has a date that can't be read: {str(issued)[:60]}", "imported without a date"
+            line, f"entry {identity} has an invalid date: {str(issued)[:60]}", "the entry is imported without a date"
         )
     people = [Person(name, role) for role in _BYLINE for name in _names(data.get(role))]
     editors = list(_names(data.get("editor")))

@@ -78,7 +78,7 @@ class Paper(Entity):
     """The current version of a paper. Earlier versions are in its partition.
 
     Listings are ordered by ``published_at``, which is the time of adding by default. A superseded draft has no
-    ``published_at``: it is in no listing, and expires.
+    ``published_at``: it is in no list of papers, and expires.
     """
 
     paper_id: Id
@@ -231,12 +231,12 @@ class PaperWithAuthors(NamedTuple):
 
 
 SILENCE = {
-    "KP201 Collection.primary": "a collection is written once",
+    "KP201 Collection.primary": "each collection is written once",
     "KP306 set_text": "a new text replaces the previous one",
     "KP315 new_version": "a revision's number is never used again",
-    "KP407 papers_by_author": "a superseded draft has no date, and is in no listing",
-    "KP407 papers_in_collection": "a superseded draft has no date, and is in no listing",
-    "KP602 Paper.expires_at": "an expired draft is in no listing",
+    "KP407 papers_by_author": "a superseded draft has no date, and is in no list of papers",
+    "KP407 papers_in_collection": "a superseded draft has no date, and is in no list of papers",
+    "KP602 Paper.expires_at": "an expired draft is in no list of papers",
     "KP602 Membership.expires_at": "memberships expire with their paper",
     "KP602 PaperVersion.expires_at": "showing an expired draft version is acceptable",
     "KP602 Session.expires_at": "Sessions.of compares it with the time",

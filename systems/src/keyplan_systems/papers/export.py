@@ -99,7 +99,7 @@ def to_bibtex(paper: Paper, members: Sequence[Membership]) -> str:
     fields: dict[str, str | None] = {
         "author": _people(_names(members, "author", "contributor")),
         "editor": _people(editors),
-        "title": f"{{{_latex(paper.title)}}}",  # a second pair of braces preserves capitals
+        "title": f"{{{_latex(paper.title)}}}",  # double braces preserve capital letters
         "journal" if container in further else container: _latex(_own_collection(paper, kind)),
         "volume": _latex(paper.volume),
         "number": _latex(paper.issue),

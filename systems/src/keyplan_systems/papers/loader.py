@@ -86,7 +86,7 @@ def _files(path: Path) -> list[Path]:
     paths = [each for each in found if each.is_file() and not _is_hidden(each.relative_to(path))]
     if not paths:
         raise RequestError(
-            f"{path} contains no bibliography", hint=f"give a file, or a folder with {', '.join(KNOWN)} files"
+            f"{path} contains no bibliography", hint=f"pass a file, or a folder with {', '.join(KNOWN)} files"
         )
     return paths
 
@@ -184,7 +184,7 @@ class _Loading:
             self.design.transact([Create(paper), *map(Create, members), *map(Create, topics)])
         except ItemExists:
             if not self._bring_up(paper, members):
-                raise  # memberships without a paper: another program wrote them
+                raise  # another program wrote memberships without a paper
 
     def _bring_up(self, paper: Paper, members: Sequence[Membership]) -> bool:
         """Update a paper if it exists; repeat after a concurrent change."""
@@ -209,7 +209,7 @@ class _Loading:
             before = people.setdefault(handle, person) if handle else None
             if before is not None and before.name != person.name:
                 message = f"{person.name!r} and {before.name!r} have the same handle: only {before.name!r} is listed"
-                self._tell(record.line, f"entry {record.paper_id}: {message}", "give different people different names")
+                self._tell(record.line, f"entry {record.paper_id}: {message}", "add an initial to one of the names")
             if not handle:
                 self._tell(record.line, f"entry {record.paper_id}: the name {person.name!r} has no letters or digits")
         for position, handle in enumerate(self._bounded(record, "authors", list(people), AUTHORS_MAX), 1):

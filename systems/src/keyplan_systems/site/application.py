@@ -27,7 +27,7 @@ POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        "img-src 'self' https:",  # images in posts
+        "img-src 'self' https:",  # images in posts can be on other sites
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
@@ -106,7 +106,7 @@ class _Guard:
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = dict(scope["headers"])
         if self.hosts is not None and named_host(scope["headers"]) not in self.hosts:
-            return PlainTextResponse("This server doesn't serve that host.\n", status_code=421)
+            return PlainTextResponse("This server doesn't serve the host of the request.\n", status_code=421)
         length = headers.get(b"content-length", b"0")
         most = self.larger.get(scope["path"], BODY_BYTES_MAX)
         if length.isdigit() and int(length[:20]) > most:
@@ -166,5 +166,5 @@ def _refused(
 
 
 async def _failed(_request: Request, _error: Exception) -> Response:
-    # The error is re-raised for the server, which logs it.
+    # Starlette re-raises the error, and the server logs it.
     return PlainTextResponse("An internal error occurred and was logged. Try again later.\n", status_code=500)

@@ -63,5 +63,5 @@ def prepare() -> None:
 def _lexer(name: str) -> Lexer | None:
     try:
         return get_lexer_by_name(name, ensurenl=False, stripnl=False)
-    except ClassNotFound:  # not in an older version of Pygments
+    except ClassNotFound:  # an older version of Pygments lacks this lexer
         return None

@@ -54,7 +54,7 @@ async def read_form(request: Request) -> Form:
     """The form in a request's body. Raises BadRequest."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise BadRequest(415, "This page accepts only forms.")
+        raise BadRequest(415, "The request must contain a form.")
     return Form(_pairs(await read_body(request, BODY_BYTES_MAX), "form"))
 
 
@@ -109,7 +109,7 @@ class Form:
         if required and not result:
             self.fault(name, "this field is required")
         elif len(result) > longest:
-            self.fault(name, f"at most {longest:,} characters; the text has {len(result):,}")
+            self.fault(name, f"enter at most {longest:,} characters; the text has {len(result):,}")
         elif result and (fault := text_fault(result, lines=lines)):
             self.fault(name, fault)
         return result
@@ -120,9 +120,9 @@ class Form:
         if not text:
             self.fault(name, "this field is required")
         elif len(text) < shortest:
-            self.fault(name, f"at least {shortest} characters")
+            self.fault(name, f"enter at least {shortest} characters")
         elif len(text) > longest:
-            self.fault(name, f"at most {longest} characters")
+            self.fault(name, f"enter at most {longest} characters")
         return text
 
     def number(self, name: str, label: str) -> int | None:

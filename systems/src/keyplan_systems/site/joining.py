@@ -36,9 +36,9 @@ class Joining:
         token = self.signer.pack("join", said, self.clock() + LINK_SECONDS)
         text = (
             f"Hello {name},\n\n"
-            f"use this link within a day to create your account at {self.title}:\n\n"
+            f"Use this link within a day to create your account at {self.title}:\n\n"
             f"{origin}{FINISH}?token={quote(token)}\n\n"
-            "If you didn't request this, ignore this mail: no account is created.\n"
+            "If you didn't request this, ignore this email: no account is created.\n"
         )
         self.mail.send(email, f"Create your account at {self.title}", text)
 
@@ -46,11 +46,11 @@ class Joining:
         """Notify the owner of an account that another account was requested with the same address."""
         text = (
             f"Hello {name},\n\n"
-            f"someone tried to sign up for {self.title} with this address, which already has an account. "
+            f"Someone tried to sign up for {self.title} with this address, which already has an account. "
             f"You can sign in here:\n\n{origin}/sign-in\n\n"
-            "If it wasn't you, ignore this mail: the page didn't reveal that you have an account.\n"
+            "If it wasn't you, ignore this email: the page didn't reveal that you have an account.\n"
         )
-        self.mail.send(email, f"Your account at {self.title}", text)
+        self.mail.send(email, f"You already have an account at {self.title}", text)
 
     def said(self, token: str) -> dict[str, str] | None:
         """The form of a token; None if it is forged or has expired."""

@@ -34,7 +34,7 @@ class LoggedMail:
     """Logs mail instead of sending it: for development, with links to follow by hand."""
 
     def send(self, to: str, subject: str, text: str) -> None:
-        _LOG.warning("no mail server is set; this mail isn't sent to %s:\nSubject: %s\n\n%s", to, subject, text)
+        _LOG.warning("no mail server is set; this email isn't sent to %s:\nSubject: %s\n\n%s", to, subject, text)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SmtpMail:
                     server.login(self.user, self.password or "")
                 server.send_message(message)
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            _LOG.error("mail to %s wasn't sent: %s", to, error)
+            _LOG.error("the email to %s wasn't sent: %s", to, error)
 
     def _message(self, to: str, subject: str, text: str) -> EmailMessage:
         message = EmailMessage()
@@ -81,7 +81,7 @@ class SmtpMail:
             server.ehlo()
             can_be_plain = self.user is None and self.host in {"localhost", "127.0.0.1", "::1"}
             if server.has_extn("starttls") or not can_be_plain:
-                server.starttls(context=context)  # raises SMTPNotSupportedError if the server doesn't support it
+                server.starttls(context=context)  # raises SMTPNotSupportedError if unsupported
         except BaseException:
             server.close()
             raise
@@ -105,7 +105,7 @@ def mail_of(smtp: str | None, sender: str | None) -> Mail:
             "the URL of the mail server is invalid", place="smtp", hint='smtp = "smtps://user:password@host"'
         )
     if sender is None or not _ADDRESS.fullmatch(sender):
-        raise RequestError("a mail server needs a sender address", place="mail_from", hint='mail_from = "a@host"')
+        raise RequestError("a mail server requires a sender address", place="mail_from", hint='mail_from = "a@host"')
     user = None if parts.username is None else unquote(parts.username)
     password = None if parts.password is None else unquote(parts.password)
     return SmtpMail(host, port, sender, parts.scheme == "smtps", user, password)

@@ -90,7 +90,7 @@ def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, option
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": True, "linkify": True, "maxNesting": NESTING_MAX})
     made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin).use(deflist_plugin)
-    if made.linkify is not None:  # a bare example.com can be a file name; URLs start with http://
+    if made.linkify is not None:  # link only URLs with a scheme: example.com may be a file
         made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     made.core.ruler.at("linkify", _addresses)
     bound(made)
@@ -212,7 +212,7 @@ def render_markdown(text: str) -> str:
 
     def rendered() -> str:
         with _GATE:
-            return _RENDERINGS.peek(key) or _rendered(text)  # another request may have rendered it meanwhile
+            return _RENDERINGS.peek(key) or _rendered(text)  # another request may have rendered the text meanwhile
 
     return _RENDERINGS.get(key, rendered)
 
@@ -231,11 +231,11 @@ def _rendered(text: str) -> str:
     try:
         tokens = _PARSER.parse(text, env)
     except TooIntricate:
-        return _as_typed(text, "This text is too complex to render and is shown as source.")
+        return _as_typed(text, "The text is too complex to render, so the source is shown.")
     _bounded(tokens, len(text))
     html = safe(_PARSER.renderer.render(tokens, _PARSER.options, env))
     if len(html) > 20 * len(text) + EXPANSION_CHARACTERS:
-        return _as_typed(text, "This text would expand too much and is shown as source.")
+        return _as_typed(text, "The rendered text would be too large, so the source is shown.")
     return html
 
 

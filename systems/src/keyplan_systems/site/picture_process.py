@@ -48,7 +48,7 @@ def _decoded(data: bytes) -> tuple[dict[str, object], bytes]:
 def _kept(image: Image.Image) -> tuple[dict[str, object], bytes]:
     """The first frame of an image, upright, as JPEG if it was one, else as PNG."""
     is_photo = image.format == "JPEG"
-    image.draft("RGB", (SIDE_MAX, SIDE_MAX))  # a large photo is downscaled while decoding
+    image.draft("RGB", (SIDE_MAX, SIDE_MAX))  # downscales a large JPEG while decoding it
     upright = ImageOps.exif_transpose(image)
     if upright.mode in {"P", "1"}:
         upright = upright.convert("RGBA" if "transparency" in upright.info else "RGB")

@@ -45,7 +45,7 @@ def expired_form() -> Problem:
     return Problem(
         403,
         "This form has expired",
-        "It was opened before you signed in or out, or in another browser. Reload the page and submit it there.",
+        "The form was opened before you signed in or out, or in another browser. Reload the page and submit it there.",
         (("Sign in", "/sign-in"), FRONT),
     )
 
@@ -68,15 +68,15 @@ def problem_of(error: Exception, path: str) -> Problem:
             return Problem(error.status, "Invalid request", error.text)
         case CursorError():
             ways = (("First page", local_path(path)), FRONT)
-            return Problem(400, "This page has expired", "Its address is incomplete or out of date.", ways)
-        case ItemNotFound() | KeyFieldError():  # an invalid key identifies nothing
+            return Problem(400, "This page has expired", "The address of the page is incomplete or out of date.", ways)
+        case ItemNotFound() | KeyFieldError():  # no item has an invalid key
             return not_found()
         case TooBusy():
             return Problem(
                 503, "Temporarily unavailable", "Too many requests are being processed. Try again in a few seconds."
             )
         case ValidationError():
-            return Problem(400, "Invalid request", "The values can't be stored.")
+            return Problem(400, "Invalid request", "The request contains values that can't be stored.")
         case RequestError():
             return Problem(400, "Invalid request", _sentence(_said(error)))
         case Refused():

@@ -91,7 +91,7 @@ class Search:
 
     def _answer(self, query: str, limit: int) -> Sequence[str]:
         """The cached result if no other connection has written since, else a new one."""
-        version = int(self._value("PRAGMA data_version"))  # the version changes when another connection writes
+        version = int(self._value("PRAGMA data_version"))  # changes when another connection writes
         return self._answers.get((version, query, limit), lambda: self._best(query, limit))
 
     def _best(self, query: str, limit: int) -> Sequence[str]:
@@ -134,7 +134,7 @@ class Search:
             made.set_busy_timeout(BUSY_MS)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             _use_wal(made)
-            made.execute("PRAGMA synchronous = NORMAL")  # the index can be rebuilt
+            made.execute("PRAGMA synchronous = NORMAL")  # a lost write is acceptable: the index can be rebuilt
             if made.pragma("user_version") != FORMAT:
                 _create_tables(made)
         except apsw.Error as error:
@@ -175,7 +175,7 @@ class Search:
 
     def _failed(self, error: Exception) -> StoreError:
         return StoreError(
-            f"the search index failed: {error}", place=str(self.place), hint="delete the file; it is rebuilt"
+            f"the search index failed: {error}", place=str(self.place), hint="delete this file; the index is rebuilt"
         )
 
 

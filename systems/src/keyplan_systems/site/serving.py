@@ -131,7 +131,7 @@ class BaseSite(ABC, Generic[V, T]):
         self.repeats = Repeats()
         self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
 
-    # Implemented by each site
+    # Methods that each site implements
 
     @abstractmethod
     def turn(self, request: Request, visitor: V, form: Form) -> T: ...
@@ -307,7 +307,7 @@ def _unless_known(request: Request, response: Response) -> Response:
 
 _SHOWN = ("image/", "audio/", "video/")
 _HEADERS = {
-    "cache-control": "public, max-age=31536000, immutable",  # a file's name is a digest of its content
+    "cache-control": "public, max-age=31536000, immutable",  # the file name is a digest of the content
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",  # SVG can contain scripts
 }
 

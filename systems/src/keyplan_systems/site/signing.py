@@ -26,7 +26,7 @@ class Signer:
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < SECRET_BYTES_MIN:
-            raise ValueError(f"a secret needs {SECRET_BYTES_MIN} bytes or more")
+            raise ValueError(f"a secret must have {SECRET_BYTES_MIN} bytes or more")
         self._secret = secret
         self._keys: dict[str, bytes] = {}
 

@@ -51,7 +51,7 @@ _REASONS = {
     "KP602 Notification.expires_at": "showing a notification a few days longer is acceptable",
     **dict.fromkeys(
         ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
-        "a block ends at most two follow relationships, the other writes one",
+        "a block ends at most two follow relationships; each of the other writes ends one",
     ),
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
     "KP303 deliveries_of": "a delivery takes seconds, so an author has at most a few at a time",
@@ -88,7 +88,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         changes, expected = yield from self._count_followers(author, user_id, 1, stored=delivery == "write")
         if changes:
             yield Update(User, user_id=followed_id).set(**changes).only_if(**expected)
-        if not author.shards:  # with more followers, the user isn't notified of each
+        if not author.shards:  # popular users aren't notified of each follow
             yield Put(Notification.of_follow(link))
         if delivery == "write":
             yield Create(Subscription(user_id=followed_id, reader_id=user_id))
@@ -169,7 +169,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Create(post)
         if post.shards:
             yield from _spread(PostTally(post_id=post.post_id, shard=0))
-        # A follow or unfollow with a timeline changes audience_changes: then the audience is read again.
+        # A concurrent follow or unfollow changes audience_changes. The condition fails, and the audience is read again.
         yield (
             Update(User, user_id=user_id)
             .set(posts=Add(1), posts_ever=Add(1))
@@ -189,8 +189,8 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         """
         post = yield from self._post(post_id)
         author = yield from self._user(post.user_id)
-        # A concurrent like or comment changes the counters: then the leftovers are read again. Sharded counters change
-        # too often for that, and such a post has more leftovers than one sweep removes.
+        # A concurrent like or comment changes the counters. The condition fails, and the leftovers are read again.
+        # Sharded counters change too often, and such a post has more leftovers than one write can delete.
         counted = {} if post.shards else {"likes": post.likes, "comments": post.comments}
         yield Delete(post).only_if(shards=post.shards, **counted)
         for shard in range(post.shards):
@@ -198,7 +198,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Update(User, user_id=post.user_id).set(posts=Add(-1))
         leftovers = yield from self._leftovers(post_id)
         pointers: list[TimelineEntry] = []
-        if author.audience:  # a pointer written concurrently stays, and feeds skip it
+        if author.audience:  # feeds skip an entry that is written concurrently
             readers = yield from self.audience.read(post.user_id)
             pointers = [TimelineEntry.of(post, reader.reader_id) for reader in readers]
         heard = [Notification.of_said(post, said) for said in leftovers if said.user_id != post.user_id]
@@ -282,7 +282,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
                 )
                 continue
             changes: dict[str, Any] = {"unread": Add(unread)}
-            if message.sent_at >= part.last_message_at:  # if not, the other sender's clock is ahead
+            if message.sent_at >= part.last_message_at:  # false if the other sender's clock is ahead
                 changes |= {"last_message_at": message.sent_at, "last_text": preview_of(text)}
             yield Update(part, **changes).only_if(last_message_at=part.last_message_at)
         return message
@@ -345,7 +345,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Update(post, **totals).only_if(shards=post.shards)
         return post.model_copy(update=totals)
 
-    # Parts of writes
+    # Helpers of the writes
 
     def _post(self, post_id: str) -> Writes[Post]:
         post = yield from self.post_by_id.read(post_id)
@@ -411,7 +411,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         expected: dict[str, Any] = {}
         if stored:
             changes = {"audience": Add(by), "audience_changes": Add(1)}
-            expected = {"posts_ever": author.posts_ever}  # no post was published since the posts were read
+            expected = {"posts_ever": author.posts_ever}  # fails if a post was published since the read
         if author.shards:
             yield Update(UserTally, user_id=author.user_id, shard=shard_of(who)).set(followers=Add(by))
             if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - to share the work, not a secret
@@ -442,7 +442,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
             yield Update(post, shards=SHARDS, **totals).only_if(**expected)
             yield from _spread(PostTally(post_id=post.post_id, shard=0, **totals))
         else:
-            if getattr(post, what) + by < 0:  # the index may not show the last change yet
+            if getattr(post, what) + by < 0:  # the index may not contain the last change yet
                 post = yield from self._post(post.post_id)
             if getattr(post, what) + by < 0:
                 raise Refused(f"post {post.post_id!r} has no {what} to remove", place="Social", hint="try again")

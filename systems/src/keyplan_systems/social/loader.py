@@ -103,7 +103,7 @@ def _problem(columns: list[str]) -> str | None:
         return f"{len(columns)} columns" if len(columns) != 1 else "only one column"
     for column in columns[:2]:
         if not (column.isascii() and column.isdecimal()) or len(column) > DIGITS_MAX:
-            return f"{column[:40]!r} isn't a user's number"
+            return f"{column[:40]!r} isn't a user number"
     for column in columns[2:]:
         try:
             float(column)

@@ -64,10 +64,10 @@ class Mailing:
             return
         link = f"{origin}/password/reset?token={self._token('reset', known, RESET_SECONDS)}"
         text = (
-            f"use this link within an hour to set a new password for {self.settings.title}:\n\n{link}\n\n"
-            "If you didn't request this, ignore this mail: your password stays unchanged.\n"
+            f"Use this link within an hour to set a new password for {self.settings.title}:\n\n{link}\n\n"
+            "If you didn't request this, ignore this email: your password stays unchanged.\n"
         )
-        self._send(known.credential.email, known.user, f"Set a new password for {self.settings.title}", text)
+        self._send(known.credential.email, known.user, f"Reset your password for {self.settings.title}", text)
 
     def address_asked(self, user: User, email: str, origin: str) -> None:
         """Send a link that assigns an address to a user; to another user's address, a note."""
@@ -78,11 +78,11 @@ class Mailing:
             self.joins.remind(email, taken.name, origin)
             return
         text = (
-            f"use this link within three days to make this the address of your account at {self.settings.title}:\n\n"
+            f"Use this link within three days to set this email address for your account at {self.settings.title}:\n\n"
             f"{self._address_link(known, email, origin)}\n\n"
-            "If you didn't request this, ignore this mail.\n"
+            "If you didn't request this, ignore this email.\n"
         )
-        self._send(email, user, f"Confirm your address for {self.settings.title}", text)
+        self._send(email, user, f"Confirm your email address for {self.settings.title}", text)
 
     def assign(self, user: User, email: str, origin: str) -> None:
         """Send a link that assigns an address to an imported author, who then chooses a password."""
@@ -90,7 +90,7 @@ class Mailing:
         if known is None:
             return
         text = (
-            f"your posts were imported into {self.settings.title}. Use this link within three days to claim your "
+            f"Your posts were imported into {self.settings.title}. Use this link within three days to claim your "
             f"account:\n\n{self._address_link(known, email, origin)}\n\n"
             f"Then choose a password:\n\n{origin}/password/forgotten\n"
         )
@@ -98,10 +98,10 @@ class Mailing:
 
     def address_changed(self, user: User, old: str) -> None:
         text = (
-            f"your account at {self.settings.title} now has another email address. "
-            "If you didn't change it, contact the moderators.\n"
+            f"Your account at {self.settings.title} now has another email address. "
+            "If you didn't change the address, contact the moderators.\n"
         )
-        self._send(old, user, f"Your address at {self.settings.title} has changed", text)
+        self._send(old, user, f"Your email address at {self.settings.title} has changed", text)
 
     def _address_link(self, known: Known, email: str, origin: str) -> str:
         token = self._token(f"address {email}", known, ADDRESS_SECONDS)
@@ -136,7 +136,7 @@ class Mailing:
             return False
         try:
             change_email(self.blog, known.user.user_id, address)
-        except Refused:  # the address was taken meanwhile
+        except Refused:  # another user took the address meanwhile
             return False
         if not known.credential.email.endswith(f"@{IMPORTED_DOMAIN}"):
             self.address_changed(known.user, known.credential.email)

@@ -51,7 +51,7 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
     site = Site(blog, settings)
     logins = sample_logins(list(_demo_users(blog)), DEMO_PASSWORD, public=options.origin is not None)
     if options.origin is not None and file.smtp is None:
-        logins.append("Warning: no mail server is set (smtp in the settings file), so mail is written to the log")
+        logins.append("Warning: no mail server is set (smtp in the settings file), so emails are written to the log")
     return BlogSite(site_application(site), BlogPolicy(site), logins)
 
 

@@ -134,7 +134,7 @@ class OpenIdProvider:
                 if found is None or str(found.get("issuer", "")).rstrip("/") != self.issuer:
                     raise ProviderError(f"{self.issuer} has no valid discovery document")
                 if not all(_is_safe(str(found.get(name, "")), self.issuer) for name in endpoints):
-                    raise ProviderError(f"{self.issuer} has an endpoint without TLS")
+                    raise ProviderError(f"{self.issuer} lists an endpoint without TLS in its discovery document")
                 keys = self._jwt.PyJWKClient(str(found["jwks_uri"]), timeout=ANSWER_SECONDS_MAX)
                 self._discovered = monotonic(), found, keys
             return self._discovered[1], self._discovered[2]
@@ -161,7 +161,7 @@ class OpenIdProvider:
         except ValueError:
             result = None
         if not isinstance(result, dict):
-            raise ProviderError(f"{url} doesn't return a JSON object")
+            raise ProviderError(f"{url} returned a response that isn't a JSON object")
         return result
 
 

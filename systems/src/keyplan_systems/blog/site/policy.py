@@ -88,7 +88,7 @@ class BlogPolicy(BasePolicy[User]):
 
     def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
         if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
-            raise AccessDenied("only their author can read drafts and archived posts", place=f"Blog.{pattern}")
+            raise AccessDenied("drafts and archived posts can be read only by their author", place=f"Blog.{pattern}")
 
     def _own_comment(self, arguments: Mapping[str, Any], caller: User | None) -> None:
         comment = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))
@@ -115,7 +115,7 @@ class BlogPolicy(BasePolicy[User]):
             return [value for value in answer if _is_there(value, caller)]
         if isinstance(answer, Post | PostWithContent):
             post = answer if isinstance(answer, Post) else answer.post
-            if pattern in self.closed:  # a write: update the pages
+            if pattern in self.closed:  # the pattern is a write: update the pages
                 listed = pattern in _LISTING or post.status == "published"
                 self.site.changed(post, listed=listed)
             elif not _visible(post, caller) or not self._author_is_there(post, caller):

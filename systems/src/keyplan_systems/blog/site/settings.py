@@ -30,7 +30,7 @@ class ProviderSettings(BaseModel):
 
 def _unique(providers: tuple[ProviderSettings, ...]) -> tuple[ProviderSettings, ...]:
     if len({provider.name for provider in providers}) < len(providers):
-        raise ValueError("each name must be unique")
+        raise ValueError("each provider must have a unique name")
     return providers
 
 

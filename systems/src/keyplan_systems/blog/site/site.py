@@ -34,11 +34,11 @@ Role = Literal["anyone", "reader", "author", "moderator"]
 NOTICES = {
     "account": "Your account is saved.",
     "archived": "The post is archived.",
-    "assigned": "A mail with a link to claim the account has been sent.",
-    "author-requested": "Your request has been sent. A moderator decides whether you can write here.",
-    "email": "Follow the link in the mail to the new address to confirm it.",
+    "assigned": "An email with a link to claim the account has been sent.",
+    "author-requested": "Your request has been sent. You can write posts after a moderator has approved it.",
+    "email": "To confirm the new address, follow the link in the email that was sent to it.",
     "deleted": "The post is deleted.",
-    "ended": "That session has ended.",
+    "ended": "The session has ended.",
     "joined": "Welcome! You can like, rate and comment now.",
     "linked": "The account is linked.",
     "message": "Your message has been sent. Thank you.",
@@ -47,13 +47,13 @@ NOTICES = {
     "reset": "Your password is set. You can sign in now.",
     "restored": "The post is a draft again.",
     "saved": "Saved.",
-    "sent": "If this address is registered, you will receive a mail with a link.",
+    "sent": "If this address is registered, you will receive an email with a link.",
     "role": "The account's role is changed.",
     "status": "The account's status is changed.",
     "unlinked": "The account is no longer linked.",
     "unpublished": "The post is no longer published.",
     "verified": "Your address is confirmed.",
-    "welcome": "Welcome! Your posts are listed here.",
+    "welcome": "Welcome! This page lists your posts.",
 }
 """Messages after a form was processed. The URL contains only the name (``?done=saved``), never the message."""
 
@@ -130,7 +130,7 @@ class Site(BaseSite[Visitor, Turn]):
             raise Problem(
                 403,
                 "For authors",
-                "Only authors can open this page. You can become an author on your account page.",
+                "Only authors can open this page. To become an author, open your account page.",
                 (("Your account", "/account"),),
             )
         if role == "moderator" and not visitor.moderator:

@@ -72,4 +72,4 @@ def create(turn: CmsTurn) -> Response:
 def taken_slug(turn: CmsTurn, slug: str) -> None:
     """Add the error of a taken slug to the form."""
     turn.form.labels["slug"] = "Slug"
-    turn.form.fault("slug", f"another article has the slug {slug}; choose a different one")
+    turn.form.fault("slug", f"another article has the slug {slug}; choose another slug")

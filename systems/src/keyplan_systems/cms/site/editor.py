@@ -115,7 +115,7 @@ def act(turn: CmsTurn) -> Response:
         case "publish":
             number = turn.form.number("version", "Version")
             if number is None:
-                raise Problem(400, "Invalid form", "The form has no version number.")
+                raise Problem(400, "Invalid form", "The version number is missing or invalid. Reload the page.")
             cms.publish_version(name, number)
         case "unpublish":
             cms.unpublish(name)
@@ -134,7 +134,7 @@ def _describe(turn: CmsTurn, article: Article) -> Response:
     tags = {text for part in form["tags"].replace("\n", ",").split(",") if (text := " ".join(part.split()))}
     form.labels["tags"] = "Tags"
     if len(tags) > TAGS_MAX or any(len(tag) > TAG_CHARACTERS_MAX for tag in tags):
-        form.fault("tags", f"at most {TAGS_MAX} tags of {TAG_CHARACTERS_MAX} characters each")
+        form.fault("tags", f"enter at most {TAGS_MAX} tags of up to {TAG_CHARACTERS_MAX} characters each")
     if form and slug != article.slug:
         try:
             article = cms.edit(article.article_id, article.title, slug, article.excerpt)

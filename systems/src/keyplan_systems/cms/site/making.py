@@ -91,7 +91,7 @@ _OF_WRITERS = (
 _OF_EDITORS = (
     *("retag", "edit", "archive", "unarchive", "delete_article", "publish_version", "unpublish"),
     *("members", "revoke_preview"),
-    *("articles_by_state", "articles_by_tag"),  # these contain titles and excerpts of others' drafts
+    *("articles_by_state", "articles_by_tag"),  # their results contain titles and excerpts of other authors' drafts
 )
 
 
@@ -112,7 +112,7 @@ def rules(cms: Cms) -> dict[str, Rule]:
             raise ItemNotFound("authors can list only their own articles", place="Cms.articles_by_author")
 
     def creates(caller: Person | None, given: dict[str, Any]) -> None:
-        article = given["article"]  # a JSON object with members named by field or by attribute
+        article = given["article"]  # a JSON object whose names are fields or attributes
         said = article if isinstance(article, dict) else {"author_id": getattr(article, "author_id", None)}
         authors = {said[name] for name in ("author_id", "authorId") if name in said}
         if not (may_publish(caller) or (caller is not None and authors == {caller.user_id})):

@@ -32,7 +32,7 @@ class CmsPeople(People[Cms, Member]):
         return self._design.member_by_email(login) if 3 <= len(login.strip()) <= 254 else None
 
     def fault_of(self, login: str) -> str | None:
-        return None if _EMAIL.fullmatch(login.strip()) else "not an email address"
+        return None if _EMAIL.fullmatch(login.strip()) else "invalid email address"
 
     def add(self, login: str, name: str, password_hash: str) -> Member:
         """A new member: the first one is administrator, others wait for a role."""

@@ -132,7 +132,7 @@ def topic(turn: PapersTurn) -> Response:
     name = turn.path("name").lower()
     try:
         page = turn.design.papers_on_topic(name, cursor=turn.cursor)
-    except ArgumentError:  # no paper has such a topic
+    except ArgumentError:  # the name isn't a valid topic
         raise not_found() from None
     shown = [item for item in page.items if item.status == "published"]
     if not shown and page.cursor is None and turn.cursor is None:
@@ -174,7 +174,7 @@ def text(turn: PapersTurn) -> Response:
 
 def bibtex(turn: PapersTurn) -> Response:
     whole = _readable(turn)
-    # The name is fixed, because an id can contain characters that a header can't.
+    # The file name is fixed, because an id can contain characters that are invalid in a header.
     headers = {"content-disposition": 'attachment; filename="paper.bib"'}
     return Response(
         to_bibtex(whole.paper, whole.authors), media_type="application/x-bibtex; charset=utf-8", headers=headers

@@ -77,5 +77,5 @@ def published_post(turn: Turn) -> Post:
     led = turn.blog.slug_of(slug) if 0 < len(slug) <= 200 else None
     post = None if led is None else turn.blog.post(led.post_id)
     if post is None or post.status != "published":
-        raise ItemNotFound("there is no such post", place="Blog.post")
+        raise ItemNotFound("there is no published post at this address", place="Blog.post")
     return post

@@ -51,7 +51,7 @@ def change_user(turn: Turn) -> Response:
     """Suspend or activate a user, whose sessions end; change the role; or assign an imported author to an address."""
     user_id, status, role, email = turn.path("user_id"), turn.form["status"], turn.form["role"], turn.form["email"]
     if not (email or status in {"active", "suspended"} or role in {"reader", "author"}):
-        raise Problem(400, "Invalid status or role", "A user is active or suspended, and a reader or an author.")
+        raise Problem(400, "Invalid status or role", "The status is active or suspended; the role is reader or author.")
     if user_id == turn.user.user_id:
         raise Problem(
             409, "This is your account", "You can't moderate your own account.", (("Moderation", "/moderation"),)
@@ -69,13 +69,13 @@ def change_user(turn: Turn) -> Response:
         turn.blog.set_role(user_id, cast("Role", role))
         return turn.go("/moderation?order=newest", "role")
     turn.blog.set_status(user_id, cast("UserStatus", status))
-    turn.blog.refresh_front_page(force=True)  # their posts are hidden, or shown again
+    turn.blog.refresh_front_page(force=True)  # posts of suspended users are hidden
     return turn.go(f"/moderation?status={user.status}", "status")
 
 
 def _assign(turn: Turn, user: User, email: str) -> Response:
     if not accounts.is_unclaimed(turn.blog, user.user_id):
-        raise Problem(409, "Not an imported author", "A user owns this account.", (("Moderation", "/moderation"),))
+        raise Problem(409, "Not an imported author", "This account has an owner.", (("Moderation", "/moderation"),))
     if not EMAIL.fullmatch(email):
         raise Problem(422, "Invalid email address", f"{email} isn't an email address.", (("Back", "/moderation"),))
     if turn.blog.user_by_email(email) is not None:

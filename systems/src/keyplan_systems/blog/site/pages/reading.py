@@ -168,7 +168,7 @@ def rate(turn: Turn) -> Response:
     about = published_post(turn)
     stars = turn.form.number("stars", "Rating")
     if stars is None or not 1 <= stars <= 5:
-        raise RequestError("a rating has one to five stars")
+        raise RequestError("a rating must be from 1 to 5 stars")
     turn.blog.rate_post(about.post_id, turn.user.user_id, stars)
     return _answered(turn, about)
 

@@ -43,7 +43,7 @@ def sign_in(turn: Turn) -> Response:
     known = f"login {login.lower()}"
     turn.limit("sign-in from an address", turn.address)
     turn.limit("sign-in", f"{turn.address} {known}")
-    turn.limit("sign-in to an account", known)  # limits guesses from many addresses, too
+    turn.limit("sign-in to an account", known)  # also limits guesses from many addresses
     try:
         with turn.site.hashing:
             user = accounts.sign_in(turn.blog, login, password)
@@ -143,7 +143,7 @@ def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> R
         if user is None:
             turn.blog.link_provider(turn.user.user_id, provider.name, identity.external_id)
         elif user.user_id != turn.user.user_id:
-            raise Problem(409, "This identity is taken", "It belongs to another account.", (("Account", "/account"),))
+            raise Problem(409, "This identity is taken", "It is linked to another account.", (("Account", "/account"),))
         return turn.go("/account", "linked")
     if user is not None:
         if user.status != "active":

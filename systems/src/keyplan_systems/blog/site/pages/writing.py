@@ -111,12 +111,12 @@ def _created(turn: Turn, post: Post, content: str, *, numbers: bool) -> PostWith
             taken = not isinstance(error, Refused) or turn.blog.slug_of(slug) is not None
             if not (numbers and taken):
                 raise
-    raise ItemExists("there are too many posts with this title", place="Blog.create_post")
+    raise ItemExists("there are too many posts with this title: choose another title", place="Blog.create_post")
 
 
 def _told(form: Form, error: Exception) -> None:
     if isinstance(error, ItemExists | UniqueValueTaken):
-        form.fault("slug", "another post has this address; choose another one")
+        form.fault("slug", "another post has this address; choose another address")
     elif isinstance(error, ItemTooLarge):
         form.fault("content", f"{error.message}; {error.hint}")
     elif isinstance(error, Refused):
