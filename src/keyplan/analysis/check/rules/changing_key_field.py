@@ -4,8 +4,8 @@ When an update changes an index key attribute, DynamoDB deletes the old index en
 write units per KB in every index with that field. If each view or like changes the field, the popular items generate
 this load on a few index partitions.
 
-Count in a separate item, sharded if its rate needs it, and update the field in the key at a limited rate. Fields that
-change rarely, such as a status, aren't reported.
+Store the count in a separate item, sharded if its write rate requires it, and update the field in the key at a limited
+rate. Fields that change rarely, such as a status, aren't reported.
 
 Source: "Read and write operations" in the Developer Guide, write units of secondary indexes.
 """

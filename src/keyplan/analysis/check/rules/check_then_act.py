@@ -1,11 +1,10 @@
 """Check without a condition in the write.
 
-A body reads a balance, finds it sufficient, and then subtracts from it. Two concurrent calls can both find it
-sufficient. The same applies to a status that is read and then set. The rule reports:
+The body of a write reads a balance, finds it sufficient, and then subtracts from it. Two concurrent calls can find the
+same balance sufficient. The same problem occurs with a status that is read and then set. The rule reports:
 
-- an update, without a condition, of a field that the body tested
-- a write without any condition that tests a count or a sum of items: a condition can't count, so keep the number in
-  an item
+- an update, without a condition, of a field that the body tested - a write that tests a count or a sum of items and has
+  no condition: a condition can't count items, so store the number in an item
 - ``Add(-amount)`` on a field without a lower bound
 - as info, a status of three or more values that is set without a condition
 

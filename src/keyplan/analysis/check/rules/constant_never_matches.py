@@ -1,7 +1,7 @@
-"""Constant that a field can't have.
+"""Constant that isn't a valid value of its field.
 
-``where=`` and ``when=`` compare a field with a constant. If the field's type doesn't include that value, the pattern
-always returns an empty result, and a sparse index stays empty. Spelling matters: ``"Published"`` isn't
+``where=`` and ``when=`` compare a field with a constant. If the field's type doesn't include the constant, the pattern
+always returns an empty result, and a sparse index stays empty. Comparisons are case-sensitive: ``"Published"`` isn't
 ``"published"``.
 
 Use a value of the field's type.

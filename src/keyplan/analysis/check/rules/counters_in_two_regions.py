@@ -1,8 +1,8 @@
 """Counters and unique values in a global table.
 
 Between the regions of a global table, the last writer wins. Two concurrent increments in two regions become one, two
-users can get the same name, and a condition is checked only in its own region. The rule uses ``replicas`` in the
-traffic file, and reports ``Add``, ``Unique`` and ``Version``.
+users can get the same name, and a condition is checked only in the Region of the write. The rule uses ``replicas`` in
+the traffic file, and reports ``Add``, ``Unique`` and ``Version``.
 
 Write these items in one region only, or use a global table with multi-Region strong consistency.
 

@@ -1,7 +1,7 @@
 """Write decision based on an index read.
 
-A global secondary index is eventually consistent. A write that reads an index to find out whether an email address is
-free can miss an item that another write has just created. The same applies to a new value that is computed from an
+A global secondary index is eventually consistent. A write that reads an index to check whether an email address is
+available can miss an item that another write has just created. The same applies to a new value that is computed from an
 index read, and to a branch that depends on one.
 
 Read by primary key or by a ``Unique`` claim, which are strongly consistent within a write, or use a condition.

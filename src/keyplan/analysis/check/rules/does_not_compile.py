@@ -1,7 +1,7 @@
 """Design that doesn't compile.
 
 A design is compiled when its class is defined. Compiling fails for an access pattern that needs a scan, a strongly
-consistent read that only a global index supports, entities whose keys can collide, keys that disagree on a shared
+consistent read that would need a global index, entities whose keys can collide, keys that disagree on a shared
 attribute, an unpadded number in a sort key, and a collection that one Query can't read. ``check`` reports every error
 of the design as a finding.
 

@@ -1,7 +1,7 @@
 """Two indexes with the same order.
 
-If two keys of an entity have the same partition key, and the sort key of one starts with the sort key of the other,
-one index supports the access patterns of both. The other costs a write for each item, and storage.
+If two keys of an entity have the same partition key, and the sort key of one starts with the sort key of the other, one
+index supports the access patterns of both. The second index costs a write for each item, and storage.
 
 Keep the longer key and remove the other. A key that reads several entities together isn't reported.
 

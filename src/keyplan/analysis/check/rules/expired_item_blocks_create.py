@@ -1,15 +1,14 @@
 """Expired item that blocks a new one.
 
-DynamoDB deletes an item within a few days after its TTL. Until then, ``Create`` fails with ``ItemExists``, so a lock,
-a reservation or an invitation can't be created again. The rule reports a ``Create`` of an entity with a TTL, or a Put
-that requires that no item exists, in a write that doesn't compare the time. Keys with a generated id or a secret
-aren't reported.
+DynamoDB deletes an item within a few days after its TTL. Until then, ``Create`` fails with ``ItemExists``, so a lock, a
+reservation or an invitation can't be created again. The rule reports a ``Create`` of an entity with a TTL, or a Put
+that requires that no item exists, in a write that doesn't compare the TTL with the current time. Keys with a generated
+id or a secret aren't reported.
 
 Treat an expired item as absent: ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``.
 
-Unique values of an entity with a TTL are reported too. DynamoDB deletes only the item, its claim remains, and no
-other item can use the value. Declare the time as a plain ``datetime``, and delete expired items with ``Delete(item)``
-in a job.
+Unique values of an entity with a TTL are reported too. DynamoDB deletes the item but not its claim, so no other item
+can use the value. Declare the time as a plain ``datetime``, and delete expired items with ``Delete(item)`` in a job.
 
 Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """

@@ -5,7 +5,7 @@ per junction item. With 5,000 followed users, one page needs 5,001 requests. If 
 items aren't reported.
 
 Limit the number of junction items, or write each new item to a feed of each reader (fan-out on write). Combine both
-if some users have very many followers.
+methods if some users have very many followers.
 
 Source: "Best practices for managing many-to-many relationships" in the Developer Guide.
 """

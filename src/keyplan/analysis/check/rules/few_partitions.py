@@ -7,7 +7,7 @@ the table.
 
 In an index, string fields named after a country, a category or a language are reported as info.
 
-Add a field with many values to the partition key, set ``shards=``, or set ``when=`` if only one value is queried.
+Add a field with many values to the partition key, set ``shards=``, or set ``when=`` if patterns query only one value.
 
 Source: "Best practices for designing and using partition keys effectively" in the Developer Guide, table of
 uniformity.

@@ -1,8 +1,8 @@
 """Filter that discards items after reading them.
 
-DynamoDB applies a filter after it reads the items. A page costs the same however many items pass, and a page of 10
-can need many requests. If you set ``kept`` in the traffic file (the share of items that pass), the finding is an
-error below 0.1, a warning below 0.5, and isn't reported above. A filter on the TTL attribute isn't reported.
+DynamoDB applies a filter after it reads the items. The filter doesn't reduce the cost, and a page of 10 items can need
+many requests. If you set ``kept`` in the traffic file (the share of items that pass), the finding is an error below
+0.1, a warning below 0.5, and isn't reported from 0.5. A filter on the TTL attribute isn't reported.
 
 Add the field to the sort key, or declare a sparse key with ``when=``.
 

@@ -5,8 +5,8 @@ the whole item, whichever attribute changes. Four designs lead to large items: a
 ``max_length``; a list, set or map that writes only add to; idempotency tokens that no write removes; and items that
 the traffic file already reports as over 100 KB.
 
-Set a ``max_length``. Store each element as a separate item under the same partition key. Store large objects in
-Amazon S3, and their address in the item. Remove old tokens with ``SetRemove``.
+Set a ``max_length``. Store each element as a separate item under the same partition key. Store large objects in Amazon
+S3, and their URL in the item. Remove old tokens with ``SetRemove``.
 
 Source: "Constraints in Amazon DynamoDB"; "Best practices for storing large items" in the Developer Guide.
 """

@@ -1,7 +1,7 @@
 """Items slightly larger than a write unit.
 
-Writes are charged in steps of 1 KB, rounded up. An item that is a few bytes larger than a step costs one write unit
-more. The rule reports sizes up to 5 % above a step, if the size comes from the traffic file or the types determine it.
+Writes are charged in steps of 1 KB, rounded up. A few bytes over a multiple of 1 KB cost one more write unit. The rule
+reports sizes up to 5 % above a multiple of 1 KB, if the size comes from the traffic file or the types determine it.
 
 Shorten attribute names, or remove attributes.
 

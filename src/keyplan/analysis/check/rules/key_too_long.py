@@ -1,6 +1,6 @@
 """Key that can exceed the DynamoDB limit.
 
-A partition key can be up to 2,048 bytes long, and a sort key up to 1,024 bytes. Keyplan estimates the longest value of
+A partition key can be up to 2,048 bytes long, and a sort key up to 1,024 bytes. Keyplan estimates the maximum length of
 a key from its fixed text, its formats and the ``max_length`` of its fields. A character can take 4 bytes in UTF-8. A
 longer key raises ``KeyFieldError`` when the item is written.
 

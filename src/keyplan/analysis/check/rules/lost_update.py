@@ -11,7 +11,7 @@ Use one of these:
 - ``Create`` for a new item
 - a ``Version`` field in the entity
 
-Fields of an index key need no condition in an update of an instance: Keyplan adds it.
+Fields of an index key need no condition in an update of an instance: Keyplan adds the condition.
 
 Source: "Optimistic locking with version number"; "Condition expressions" in the Developer Guide.
 """

@@ -1,12 +1,12 @@
 """Time range over many partitions.
 
 If the partition key contains a part of a time (``{at:%Y%m%d}``), a time range needs one Query per time bucket, one
-after the other. A year of days is 365 requests, even if most are empty. A call can read 1,000 buckets, so a year of
-hours is rejected. Buckets of a day or less are reported, unless ``arguments`` in the traffic file set a typical range
-of at most 100 buckets.
+after the other. A year of days is 365 requests, even if most are empty. A call can read at most 1,000 buckets, so a
+year of hours is rejected. Buckets of a day or less are reported, unless ``arguments`` in the traffic file set a typical
+range of at most 100 buckets.
 
-Use a larger bucket, with ``shards=`` if a bucket is too hot for the writes. Or store sums per small bucket in
-separate items, and read those.
+Use a larger bucket, with ``shards=`` if a bucket is too hot for the writes. Or store a total per small bucket in a
+separate item, and read the totals.
 
 Source: "Best practices for handling time series data in DynamoDB" in the Developer Guide.
 """

@@ -1,7 +1,7 @@
 """``newest_first`` on a sort key without a time.
 
-``newest_first=True`` reads the sort key in descending order. That is newest first only if the sort key starts with a
-time, an increasing number, or a time-ordered id (a ULID). Random UUIDs have no order, and a status or a flag sorts by
+``newest_first=True`` reads the sort key in descending order. The newest item is first only if the sort key starts with
+a time, an increasing number, or a time-ordered id (a ULID). Random UUIDs have no order, and a status or a flag sorts by
 its value.
 
 Start the open part of the sort key with a time, or set ``order_by="-status"`` if you want that order.

@@ -1,10 +1,10 @@
 """Table without point-in-time recovery or deletion protection.
 
 Without point-in-time recovery, you can't undo a wrong deployment or import. Without deletion protection, one
-DeleteTable call removes the table. The rule reads ``[table]`` in the traffic file, and reports a setting that is off
-there.
+DeleteTable call removes the table. The rule reads ``[table]`` in the traffic file, and reports each of the two settings
+that it turns off.
 
-Enable both. Point-in-time recovery is charged by the size of the table.
+Enable both settings. Point-in-time recovery is charged by the size of the table.
 
 Source: "Point-in-time backups for DynamoDB" in the Developer Guide; DeleteTable in the API Reference; Checkov
 CKV_AWS_28.

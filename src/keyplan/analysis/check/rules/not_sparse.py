@@ -1,7 +1,7 @@
 """Index with items that no access pattern reads.
 
 If every pattern of an index compares a field with the same value (``status = "published"``), items with other values
-are in the index but are never read: drafts, archived posts, completed orders. They cost writes and storage.
+are in the index but are never read: drafts, archived posts, completed orders. Such items cost writes and storage.
 
 Make the key sparse with ``when={"status": "published"}``. The index then contains only these items.
 

@@ -1,8 +1,8 @@
 """Read of one item by a value that isn't unique.
 
 An index allows several items with the same key, such as the same slug, email or user name. A pattern that returns one
-item then returns any of them. An index is also eventually consistent, so a check before the write doesn't make the
-value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary key, count as unique.
+item then returns an arbitrary one of them. An index is also eventually consistent, so a check before the write doesn't
+make the value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary key, count as unique.
 
 Declare ``Unique("SLUG#{slug}")``. Keyplan writes a claim item in the same transaction, and the read becomes 2 reads
 by primary key, which can be strongly consistent. This pattern then needs no index.

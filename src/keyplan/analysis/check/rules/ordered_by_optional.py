@@ -1,7 +1,7 @@
 """Order by a field that can be None.
 
-An item isn't in an index while a field of its key is None. A pattern that is ordered by such a field, and doesn't
-have it as a parameter, silently omits these items: a list by due date omits tasks without one.
+An item isn't in an index while a field of its key is None. A pattern that is ordered by this field, and doesn't have it
+as a parameter, silently omits these items: a list by due date omits tasks without one.
 
 Give the field a default that sorts last, or order by another field. Ignore the finding if the pattern should omit
 those items.

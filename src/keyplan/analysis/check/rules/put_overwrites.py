@@ -6,8 +6,8 @@ number), a second Put silently replaces the first item.
 The rule ignores keys with a generated id, and entities that have a version field, have no data besides key and times,
 or store the latest value of something (``LatestPosition``).
 
-Yield ``Create``, which raises ``ItemExists``. For an item that the write read, yield ``Update`` with the changes, or
-add ``.only_if(...)``. Ignore the finding if the Put is meant to replace the item.
+Yield ``Create``, which raises ``ItemExists``. If the write has already read the item, yield ``Update`` with the
+changes, or add ``.only_if(...)``. Ignore the finding if the Put is meant to replace the item.
 
 Source: PutItem in the API Reference.
 """

@@ -7,7 +7,7 @@ query for two entities whose sort keys have another entity between them. If many
 queries each entity separately, and nothing is reported.
 
 Start the sort key with the entity's name and ``#``. Give entities that are read together adjacent sort keys. If the
-items between are large, read each entity with a separate pattern.
+items between them are large, read each entity with a separate pattern.
 
 Source: Query in the API Reference.
 """

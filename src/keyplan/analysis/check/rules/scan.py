@@ -1,8 +1,8 @@
 """Access pattern that scans the table.
 
-A Scan reads every item of a table or index, and each MB costs 128 eventually consistent read units, whatever the
-result. Its cost grows with the table. A scan is right for rare exports and repairs, but not for user requests. The
-finding is an error if the pattern has a rate.
+A Scan reads every item of a table or index, and each MB costs 128 eventually consistent read units, regardless of the
+number of items that are returned. Its cost grows with the table. Scans are suitable for rare exports and repairs, but
+not for user requests. The finding is an error if the pattern has a rate.
 
 Declare a key for the access pattern. Ignore the finding if you intend the scan.
 

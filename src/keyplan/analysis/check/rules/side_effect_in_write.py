@@ -1,9 +1,9 @@
 """Side effect in the body of a write.
 
-The body runs before anything is written, and again for each attempt if a condition fails (``attempts=``). An email, a
-file or a pause in the body then happens twice, or for a write that fails. The rule reports calls of libraries that
-use files, sockets, processes, threads or pauses, in the body and in your functions that it calls. Commands that
-analyze writes don't run such a body, so its costs are unknown.
+The body runs before anything is written, and again for each attempt if a condition fails (``attempts=``). Its side
+effect, such as sending an email, then happens several times, or happens although the write fails. The rule reports
+calls of libraries that use files, sockets, processes, threads or pauses, in the body and in your functions that it
+calls. Commands that analyze writes don't run such a body, so its costs are unknown.
 
 Move the side effect before the call and pass its result as an argument, or move it after the call.
 """

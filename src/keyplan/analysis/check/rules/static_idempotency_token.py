@@ -1,7 +1,7 @@
 """Idempotency token that is the same for every event.
 
-``Update(...).idempotent(token)`` has no effect if the item already contains the token. A constant token, or one that
-is built only from the item's key, is in the item after the first call. Later calls change nothing and report success.
+``Update(...).idempotent(token)`` has no effect if the item already contains the token. After the first call, the item
+contains a token that is constant or is built only from the item's key. Later calls change nothing and report success.
 The rule reports a token if the update adds to the item (``Add``, ``Append``).
 
 Build the token from an id of the event: a payment, a message or a request. Ignore the finding if each item may be

@@ -4,9 +4,9 @@ In a multi-tenant design, a partition key without the tenant stores the items of
 Each query reads items of other tenants, an IAM policy with ``dynamodb:LeadingKeys`` can't separate them, and one
 large tenant slows down the others.
 
-An entity has a tenant if it has a field such as ``tenant_id``, ``org_id`` or ``workspace_id``. A key is reported if
-its partition key has neither the tenant nor a generated id nor a secret. An id that isn't generated and identifies
-items only together with the tenant doesn't prevent the finding.
+An entity has a tenant if it has a field such as ``tenant_id``, ``org_id`` or ``workspace_id``. A key is reported if its
+partition key contains no tenant, no generated id and no secret. An id that isn't generated and identifies items only
+together with the tenant doesn't prevent the finding.
 
 Start the partition key with the tenant: ``"TENANT#{tenant_id}#STATUS#{status}"``.
 

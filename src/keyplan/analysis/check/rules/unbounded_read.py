@@ -1,8 +1,8 @@
 """Read without a limit.
 
 A list or a collection without a limit reads the whole item collection into memory, at most 1 MB per request, one
-request after the other. It gets slower and more expensive as the data grows. If you set ``items=``, the read is
-reported only if the items need more than one page. A ``Range`` or ``Prefix`` that the caller must give is a limit too.
+request after the other. Such a read gets slower and more expensive as the data grows. If you set ``items=``, the read
+is reported only if the items need more than one page. A required ``Range`` or ``Prefix`` parameter counts as a limit.
 
 Return a ``Page`` with a limit and a cursor, or an ``Iterator``. If the number of items is always small, set it:
 ``items=40``.

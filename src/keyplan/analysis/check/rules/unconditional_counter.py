@@ -1,12 +1,12 @@
 """Counter that changes without a condition on the counted item.
 
-``Put`` replaces an existing item, and ``Delete`` of an item that doesn't exist succeeds. A transaction that puts a
-like and adds 1 to a counter counts the same like twice. A repeated delete subtracts twice. The counter then differs
-from the number of items, and no error is raised.
+``Put`` replaces an existing item, and ``Delete`` of an item that doesn't exist succeeds. If a transaction that puts a
+like and adds 1 to a counter is repeated, the same like is counted twice. A repeated delete subtracts twice. The counter
+then differs from the number of items, and no error is raised.
 
-Create the counted item with ``Create``, and delete it with ``.if_missing(...)``: the transaction then fails. The rule
-reports a Put without a generated key and a Delete, without a condition, next to an ``Add`` to another entity without
-a condition or a token.
+Create the counted item with ``Create``, and delete it with ``.if_missing(...)``, so that a repeated transaction fails.
+The rule reports a Put without a generated key and a Delete, without a condition, next to an ``Add`` to another entity
+without a condition or a token.
 
 Source: PutItem and DeleteItem in the API Reference.
 """

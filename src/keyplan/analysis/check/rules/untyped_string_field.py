@@ -4,7 +4,7 @@ A ``str`` field in a sort key sorts as text: "9" after "10". Nothing prevents on
 another "Nov 21". A ``datetime`` is stored in UTC with a fixed width, an ``int`` is padded by its format, and a
 ``Literal`` accepts only the listed values. Version numbers have the same problem: "10.2" sorts before "9.1".
 
-A ``float`` for money loses cents, because 0.1 + 0.2 isn't 0.3. Such a field is reported in keys and elsewhere.
+A ``float`` for money loses cents, because 0.1 + 0.2 isn't 0.3. Such a field is reported even if no key contains it.
 
 Declare the type. A field with a ``pattern`` or with ``examples`` isn't reported, nor is a ``state`` in an address.
 

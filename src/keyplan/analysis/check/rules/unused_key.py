@@ -1,6 +1,6 @@
-"""Entity in an index that is never read there.
+"""Index key of an entity that no access pattern reads.
 
-The index is read for other entities. The entries of this entity cost writes and storage without use.
+Patterns read only other entities in this index. The entries of this entity cost writes and storage without use.
 
 Remove the key, or add an access pattern that reads it.
 
