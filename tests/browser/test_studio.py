@@ -542,8 +542,8 @@ def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
     page.get_by_label("Attribute").blur()
     page.get_by_label("Operator").select_option("between")
     page.get_by_label("Value", exact=True).fill("2")
-    page.get_by_label("Upper value").fill("4")
-    page.get_by_label("Upper value").blur()
+    page.get_by_label("Upper bound").fill("4")
+    page.get_by_label("Upper bound").blur()
     page.get_by_text("3 items", exact=True).wait_for()
     page.reload()
     page.get_by_text("3 items", exact=True).wait_for()
@@ -584,7 +584,7 @@ def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -
     with serving(Studio(of_uncompiled(design), runner=ModuleRunner(source))) as (address, token):
         page.goto(f"{address}?token={token}")
         page.get_by_role("progressbar", name="Planning").wait_for()
-        table = page.get_by_role("region", name="Plans compared")
+        table = page.get_by_role("region", name="Comparison of plans")
         table.get_by_role("columnheader", name=re.compile("^Plan 1 best")).wait_for()
         keys = table.get_by_role("row", name=re.compile("^by_email"))
         assert "EMAIL#{email} | #CUSTOMER in GSI1" in keys.inner_text()
@@ -601,7 +601,7 @@ def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -
         page.get_by_label("Existing keys").select_option("ignore")
         page.get_by_role("button", name="Stop and use the best so far").press("Enter")
         page.get_by_text(
-            re.compile("^(Stopped: this is the best plan so far|stopped before there was a result)")
+            re.compile("^(Stopped: the best plan so far is shown|the run was stopped before it returned a result)")
         ).wait_for()
     page.close()
 

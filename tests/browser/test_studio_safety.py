@@ -104,7 +104,7 @@ def test_endless_loop_is_stopped_by_its_button(browser: Browser, school: School)
         page.goto(f"{address}?view=change#scratch={packed('while True: pass')}")
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_role("button", name="Stop", exact=True).click()
-        page.get_by_text("stopped before there was a result").wait_for()
+        page.get_by_text("the run was stopped before it returned a result").wait_for()
 
 
 def test_read_only_studio_ignores_the_text_of_a_link(browser: Browser, school: School, tmp_path: Path) -> None:

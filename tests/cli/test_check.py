@@ -109,7 +109,7 @@ def test_a_baseline_hides_known_findings() -> None:
         .replace("self,", "self, team: str,")
     )
     result = run("check", "inbox.py", "--baseline", "known.json")
-    assert (result.exit_code, "The baseline has 1 that no longer occur." in result.output) == (0, True)
+    assert (result.exit_code, "Findings of the baseline that no longer occur: 1." in result.output) == (0, True)
     assert run("check", "inbox.py", "--baseline", "none.json").exit_code == 2
 
 
@@ -141,7 +141,7 @@ def test_an_invalid_design_is_a_finding(inbox: Path) -> None:
         ("x = (", "SyntaxError"),
         ("import no_such_thing", "No module named 'no_such_thing'"),
         ("1 / 0", "bad.py:1"),
-        ("", "it contains no design"),
+        ("", "the module contains no design"),
     ],
 )  # fmt: skip
 def test_a_failing_file_is_an_error(folder: Path, text: str, told: str) -> None:

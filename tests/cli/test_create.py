@@ -14,16 +14,16 @@ def test_create_is_idempotent() -> None:
     first = run("create", "cms", "--db", "x.db")
     assert (first.exit_code, first.output) == (
         0,
-        "Created the table cms in x.db, with GSI1.\nItems expire by expires_at.\n",
+        "Created the table cms in x.db, with GSI1.\nTime to live (TTL) is enabled on the attribute expires_at.\n",
     )
     with Cms.open("x.db", create=False) as cms:
         cms.create_article(Article(title="T", slug="t", author_id="a"))
     again = run("create", "cms", "--db", "x.db")
-    assert (again.exit_code, again.output) == (0, "The table cms exists in x.db, with all its indexes.\n")
+    assert (again.exit_code, again.output) == (0, "The table cms exists in x.db and has all its indexes.\n")
 
 
 def test_create_enables_ttl() -> None:
-    assert "Items expire by expires_at." in run("create", LIBRARY).output
+    assert "Time to live (TTL) is enabled on the attribute expires_at." in run("create", LIBRARY).output
     assert "expire" not in run("create", LIBRARY).output
     with Engine.open("library.db") as engine:
         state = engine.call("DescribeTimeToLive", {"TableName": "library"})["TimeToLiveDescription"]

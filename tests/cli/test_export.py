@@ -142,8 +142,8 @@ def test_all_errors_of_the_options_are_reported() -> None:
     assert result.exit_code == 2
     assert result.stdout == ""
     for text in (
-        "--region: doesn't apply to terraform",
-        "--sample: doesn't apply to terraform",
+        "--region: isn't supported by the format terraform",
+        "--sample: isn't supported by the format terraform",
         "tag 'x': isn't name=value",
         "invalid table name 'a b'",
         "read units: not allowed with on-demand billing",

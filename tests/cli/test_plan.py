@@ -75,7 +75,7 @@ def test_a_plan_with_a_wrong_result_is_omitted(module: Path, monkeypatch: pytest
     refused = 2
     shown = run("plan", f"{module}:Orders")
     assert shown.exit_code == 0, shown.output
-    assert "A plan is omitted, since it returns a wrong result:\nOrders.orders gives another answer" in shown.output
+    assert "A plan is omitted because it returns wrong results:\nOrders.orders gives another answer" in shown.output
     assert "Orders: 1 index" in shown.output
     monkeypatch.setattr(planned, "looked_at", lambda *_, **__: doubtful_of_all())
     before = module.read_text()

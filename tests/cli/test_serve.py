@@ -75,7 +75,7 @@ def test_files_readable_by_others_are_reported(folder: Path) -> None:
         started.send_signal(signal.SIGINT)
         _, text = started.end()
     for name in ("cms.db", "cms.db.secret"):
-        assert f"Warning: other users can read {name}. Restrict it: chmod 600 {name}" in text
+        assert f"Warning: other users can read {name}. Restrict access with chmod 600 {name}" in text
 
 
 STORE = (Path(__file__).parent.parent / "planner" / "shop.py").read_text(encoding="utf-8")

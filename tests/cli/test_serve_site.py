@@ -100,7 +100,7 @@ def test_an_invalid_secret_is_an_error(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(RequestError, match="too short"):
         secret_of("a.db")
     monkeypatch.delenv("KEYPLAN_SECRET")
-    with pytest.raises(StoreError, match="can't be stored"):
+    with pytest.raises(StoreError, match="can't be read or created"):
         secret_of("a.db", tmp_path / "no such folder" / "secret")
     (tmp_path / "cut").write_text("x")
     with pytest.raises(StoreError, match="too short"):

@@ -219,7 +219,7 @@ def test_buckets_are_explained_described_and_compared() -> None:
     assert "2 shards merged in order" in explain(Timed, "of_kind").proof
     described = openapi(Timed.compiled)["paths"]["/api/readings"]["get"]["parameters"]
     bound = next(parameter for parameter in described if parameter["name"] == "at.lt")
-    assert bound["description"] == "Less than this. A lower and an upper bound are required, over at most 1,000 months."
+    assert bound["description"] == "Exclusive maximum. Both bounds are required, at most 1,000 months apart."
     hours = design_of("D#{device}#{at:%Y%m%d%H}", "{at}#{event_id}").compiled
     months = design_of("D#{device}#{at:%Y%m}", "{at}#{event_id}").compiled
     plain = design_of("D#{device}", "{at}#{event_id}").compiled

@@ -94,7 +94,7 @@ def test_reused_process_id_is_recognized(tmp_path: Path, s3: Path, monkeypatch: 
                 start_import(engine)
         (arn,) = [each["ImportArn"] for each in engine.call("ListImports", {})["ImportSummaryList"]]
         done = engine.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]
-        assert (done["ImportStatus"], done["FailureMessage"]) == ("FAILED", "The process of this job has ended")
+        assert (done["ImportStatus"], done["FailureMessage"]) == ("FAILED", "The process that ran this job has ended")
         # As on AWS, the items imported before the failure remain, and the table can be deleted.
         assert engine.call("DescribeTable", {"TableName": "copy"})["Table"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteTable", {"TableName": "copy"})

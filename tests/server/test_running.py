@@ -101,9 +101,9 @@ def test_shutdown_finishes_requests_in_progress(tmp_path: Path) -> None:
         (["--db", "x.db", "--workers", "2", "--throttle"], "one worker only"),
         (["--db", "x.db", "--workers", "2", "--index-lag", "5"], "one worker only"),
         (["--memory", "--ttl-interval", "-1"], "not in the range"),
-        (["--db", "/nowhere/at/all/store.db"], "There is no such folder"),
+        (["--db", "/nowhere/at/all/store.db"], "The folder of the file doesn't exist"),
         (["--db", "README.md"], "isn't a SQLite file"),
-        (["check", "nothing.db"], "There is no such file"),
+        (["check", "nothing.db"], "The file doesn't exist"),
     ],
 )
 def test_invalid_options_are_reported(arguments: list[str], message: str) -> None:

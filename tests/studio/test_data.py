@@ -341,7 +341,7 @@ def test_a_new_item_gets_its_claims_and_index_keys(school: School) -> None:
 def test_a_table_without_a_design_has_no_entities(school: School) -> None:
     bare = replace(of_design(school), design=None)
     assert data_json(bare, {})["rows"]
-    with pytest.raises(RequestError, match="the design has no such entity"):
+    with pytest.raises(RequestError, match="isn't an entity of the design"):
         data_json(bare, {"entity": "Pupil"})
 
 

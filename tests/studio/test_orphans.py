@@ -39,9 +39,9 @@ def test_items_without_their_parent_are_found(school: School) -> None:
     _leave(school, "p0")
     school.store.transport.call("PutItem", {"TableName": "school", "Item": {"pk": {"S": "?"}, "sk": {"S": "x"}}})
     orphans = found(school)
-    assert orphans["? / x"] == "its key matches no entity"
-    assert orphans["COURSE#maths / PUPIL#p0"] == "its Pupil is missing; its Course is missing"
-    assert orphans["COURSE#maths / PUPIL#p1"] == "its Course is missing"
+    assert orphans["? / x"] == "the item's key matches no entity"
+    assert orphans["COURSE#maths / PUPIL#p0"] == "the Pupil is missing; the Course is missing"
+    assert orphans["COURSE#maths / PUPIL#p1"] == "the Course is missing"
     assert len([orphan for orphan in orphans if "REPORT#" in orphan]) == 9
     assert len(orphans) == 13
 
@@ -52,7 +52,7 @@ def test_parents_on_other_pages_are_read(school: School) -> None:
     assert made["rows"] == []
     _leave(school, "p1")
     made = data_json(of_design(school), {"only": "orphans", "partition": "COURSE#maths"})
-    assert [row["fault"] for row in made["rows"]] == ["its Pupil is missing"]
+    assert [row["fault"] for row in made["rows"]] == ["the Pupil is missing"]
     school.batch([Put(Enrolment(course_id="art", pupil_id=f"n{number:03d}")) for number in range(130)])
     asked: list[int] = []
     call = school.store.transport.call_all
@@ -122,7 +122,7 @@ def test_a_parent_with_an_incompatible_key_is_not_reported() -> None:
     with Store.open(":memory:") as store:
         store.put(Place(box_id="x", shelf_id="s"))
         assert [row["fault"] for row in data_json(of_design(store), {"only": "orphans"})["rows"]] == [
-            "its Shelf is missing"
+            "the Shelf is missing"
         ]
         assert len(run(Studio(of_design(store)), "map", {})["collections"]) == 3
         store.put(Shelf(shelf_id="s"))

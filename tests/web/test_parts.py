@@ -53,7 +53,7 @@ def test_the_length_of_a_body_is_limited() -> None:
     assert asyncio.run(read_body(asked(parts=(half, half)))) == half + half
     with pytest.raises(HTTPException) as caught:
         asyncio.run(read_body(asked(parts=(half, half, b"x"))))
-    assert (caught.value.status_code, caught.value.detail) == (413, "the body is over 2,097,152 bytes")
+    assert (caught.value.status_code, caught.value.detail) == (413, "the body is larger than 2,097,152 bytes")
 
 
 def test_a_duplicate_member_of_the_largest_body_is_found() -> None:
@@ -82,8 +82,8 @@ def test_json_content_types_are_recognized(kind: str | None, taken: bool) -> Non
         return
     with pytest.raises(HTTPException) as caught:
         asyncio.run(read_body(request))
-    said = kind or "without a content type"
-    assert (caught.value.status_code, caught.value.detail) == (415, f"the body is {said}; use application/json")
+    said = kind or "missing"
+    assert (caught.value.status_code, caught.value.detail) == (415, f"the content type is {said}; use application/json")
 
 
 @pytest.mark.parametrize(

@@ -199,4 +199,4 @@ def test_errors_of_the_store_are_500(http: TestClient, monkeypatch: pytest.Monke
 def test_a_bug_in_the_design_is_500_without_details(http: TestClient) -> None:
     answer = http.post("/api/broken", json={"title": "T"})
     assert answer.status_code == 500
-    assert answer.json() == {"error": {"code": "InternalError", "message": "the server failed; see its log"}}
+    assert answer.json() == {"error": {"code": "InternalError", "message": "the server failed; see the server's log"}}

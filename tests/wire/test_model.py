@@ -93,5 +93,5 @@ def test_members_of_missing_features_are_rejected(operation: str, member: str) -
         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
     }
     OPERATIONS[operation].validate(needed)
-    with pytest.raises(ValidationException, match=f"{member} is not supported here"):
+    with pytest.raises(ValidationException, match=f"{member} isn't supported by"):
         OPERATIONS[operation].validate({**needed, member: [{"Anything": True}]})

@@ -29,8 +29,8 @@ Examples:
 def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None, *, as_json: bool) -> None:
     """Call the access pattern PATTERN of the design NAME.
 
-    Values are strings, converted to the types of the pattern's signature. Use name:=JSON for JSON; name.ge, .gt, .le
-    and .lt for the bounds of a range; and repeat the name to pass several values.
+    Values are strings, which are converted to the types in the pattern's signature. To pass JSON, use name:=JSON. For
+    the bounds of a range, use name.ge, name.gt, name.le and name.lt. To pass several values, repeat the name.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.show import console, show_answer, typed_arguments

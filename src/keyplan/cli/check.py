@@ -30,7 +30,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command(
     "check",
-    short_help="Check a design: keys, indexes, access patterns, load.",
+    short_help="Check a design's keys, indexes, access patterns and load.",
     epilog="""\b
 Examples:
   keyplan check blog
@@ -54,15 +54,15 @@ Examples:
     default="text",
     help="Output format.  [default: text]",
 )
-@click.option("--baseline", type=_FILE, metavar="FILE", help="Ignore findings recorded in this file.")
-@click.option("--write-baseline", type=_FILE, metavar="FILE", help="Write the current findings to this file.")
+@click.option("--baseline", type=_FILE, metavar="FILE", help="Ignore findings that --write-baseline wrote to FILE.")
+@click.option("--write-baseline", type=_FILE, metavar="FILE", help="Write the current findings to FILE for --baseline.")
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "info", "never"]),
     default="warning",
-    help="Minimum severity that sets exit status 1.  [default: warning]",
+    help="Exit with status 1 if a finding has at least this severity.  [default: warning]",
 )
-@click.option("--all", "everything", is_flag=True, help="Show ignored and recorded findings, too.")
+@click.option("--all", "everything", is_flag=True, help="Also show findings that are ignored or in the baseline.")
 @json_option
 @reports_errors
 def command(
@@ -78,8 +78,8 @@ def command(
 ) -> None:
     """Check the keys, indexes, access patterns and writes of designs. With --traffic, also check load and limits.
 
-    Exit status: 0 no findings, 1 findings, 2 a design or file can't be read. To ignore a finding, give a reason in
-    the design: class Inbox(Design, ignore={"KP201 Message.primary": "a few messages per day"}).
+    Exit status: 1 if a finding reaches the severity of --fail-on, 2 if a design or file can't be read. To ignore a
+    finding, give a reason in the design: class Inbox(Design, ignore={"KP201 Message.primary": "reason"}).
     """
     from keyplan.analysis.check.findings import Severity, compared, read_baseline
     from keyplan.analysis.check.findings import write_baseline as written
@@ -170,7 +170,7 @@ def _show(out: Console, report: Report, *, everything: bool) -> None:
     from rich.text import Text
 
     shown = list(report.findings) if everything else list(report.counted())
-    about = f"{report.patterns} patterns, {report.rules} rules" if report.patterns else "it doesn't compile"
+    about = f"{report.patterns} patterns, {report.rules} rules" if report.patterns else "the design is invalid"
     rates = "" if report.traffic or not report.patterns else "; without --traffic, load isn't checked"
     out.print(Text.assemble((report.design, "bold"), (f"  {about}{rates}", "dim")))
     for finding in shown:
@@ -220,6 +220,6 @@ def _summary(report: Report) -> str:
     silenced = sum(finding.silenced is not None for finding in report.findings)
     known = sum(finding.known for finding in report.findings)
     more = [f"{silenced} ignored"] * bool(silenced) + [f"{known} recorded in the baseline"] * bool(known)
-    gone = f" The baseline has {len(report.unmet)} that no longer occur." if report.unmet else ""
+    gone = f" Findings of the baseline that no longer occur: {len(report.unmet)}." if report.unmet else ""
     hidden = f" ({', '.join(more)}: --all shows them)" if more else ""
     return f"{text or 'Nothing found'}{hidden}.{gone}"

@@ -40,15 +40,15 @@ Examples:
     "--traffic",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Traffic file (TOML or JSON) with rates, counts and sizes.  [default: costs per call and per million calls]",
+    help="Traffic file (TOML or JSON) with rates, counts and sizes.  [default: no rates, so no monthly costs]",
 )
 @click.option(
     "--region", "regions", metavar="REGION", multiple=True,
-    help="Region of the prices. Repeat to compare regions.  [default: the traffic file's, or us-east-1]",
+    help="Use the prices of this region. Repeatable.  [default: the traffic file's region, or us-east-1]",
 )  # fmt: skip
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), multiple=True,
-    help="Price list of one region, created by python -m keyplan.analysis.cost.update_prices.",
+    help="Price list file of one region, created by python -m keyplan.analysis.cost.update_prices.",
 )  # fmt: skip
 @click.option("--explain", metavar="PATTERN", help="Show how the cost of one access pattern is calculated.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
@@ -65,16 +65,16 @@ def command(
     markdown: bool,
     as_json: bool,
 ) -> None:
-    """Estimate the read and write units of each access pattern of a design, and USD per month.
+    """Estimate the read and write units of each access pattern of a design, and the monthly cost in USD.
 
-    With OTHER, a changed design, show the difference in cost; --markdown formats it for a pull request.
+    With OTHER, a changed version of the design, print the difference in cost as Markdown for a pull request.
     """
     from keyplan.analysis.cost import cost_report
     from keyplan.cli.cost_tables import show_cost, show_pattern
     from keyplan.cli.show import console
 
     if other is not None and (explain is not None or len(regions) > 1):
-        raise click.UsageError("with OTHER, --explain and several regions aren't supported")
+        raise click.UsageError("OTHER can't be combined with --explain or several regions")
     if explain is not None and markdown:
         raise click.UsageError("--explain doesn't support --markdown")
     payers = _payers([name] if other is None else [name, other], traffic, regions, prices, explain)

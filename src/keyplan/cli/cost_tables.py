@@ -95,7 +95,7 @@ def _show_targets(out: Console, payer: Payer) -> None:
         return
     table = _table("Table and indexes")
     table.add_column("", overflow="fold")
-    for column in ("Read units/s", "at peak", "Write units/s", "at peak", "StoredAs", "$/month"):
+    for column in ("Read units/s", "at peak", "Write units/s", "at peak", "Stored", "$/month"):
         table.add_column(column, justify="right", no_wrap=True)
     for target in estimate.targets:
         table.add_row(
@@ -113,7 +113,7 @@ def _show_targets(out: Console, payer: Payer) -> None:
 def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     payers = (payer, *others)
     bills = [element.by_name() for element in payers]
-    table = _table("A month, paid")
+    table = _table("Monthly cost")
     table.add_column("")
     for element in payers:
         table.add_column(element.prices.region, justify="right", no_wrap=True)
@@ -124,7 +124,7 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     out.print(table)
     hour = payer.peak_hour_usd()
     if hour is not None:
-        out.print(Text(f"One hour with every access pattern at its peak: {usd(hour)}, on demand."))
+        out.print(Text(f"One hour with every access pattern at its peak rate costs {usd(hour)} on demand."))
     use, share = break_even(payer.prices), storage_break_even(payer.prices)
     if use is not None and share is not None:
         cheaper = f"Provisioned capacity is cheaper if {use:.0%} of it is always in use"

@@ -29,7 +29,7 @@ Examples:
 @db_option
 @reports_errors
 def command(name: str, db: str | None) -> None:
-    """Create the table of a design. If it exists, add missing indexes; nothing is removed."""
+    """Create the table of the design NAME. If the table exists, add its missing indexes; nothing is removed."""
     from keyplan.cli.designs import find
 
     result = find(name)
@@ -78,6 +78,6 @@ def _create(result: Found, where: str) -> Iterator[str]:
             added = converse(table_setup.add_indexes(wanted, there), store)
             yield from (f"Added the index {text} to the table {name} in {where}." for text in added)
             if not added:
-                yield f"The table {name} exists in {where}, with all its indexes."
+                yield f"The table {name} exists in {where} and has all its indexes."
         if attribute is not None and converse(table_setup.expire_items(name, attribute), store):
-            yield f"Items expire by {attribute}."
+            yield f"Time to live (TTL) is enabled on the attribute {attribute}."

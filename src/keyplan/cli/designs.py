@@ -115,7 +115,7 @@ def _file_name(class_name: str) -> str:
 def _file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
     if not os.path.isfile(path):  # noqa: PTH113 - Path raises an error for names that are too long
-        raise UnknownDesign(f"file not found: {where}", hint="give the path of a Python file, then :Class")
+        raise UnknownDesign(f"file not found: {where}", hint="write path/to/file.py:Class")
     name = f"keyplan_design_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -141,7 +141,7 @@ def _module(where: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not (where == error.name or where.startswith(f"{error.name}.")):
             raise _not_imported(where, error) from None
-        raise UnknownDesign(f"module not found: {where}", hint="it must be in this folder or installed") from None
+        raise UnknownDesign(f"module not found: {where}", hint="modules must be in this folder or installed") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may raise anything
         raise _not_imported(where, error) from None
 
@@ -161,7 +161,7 @@ def _not_imported(where: str, error: BaseException) -> UnknownDesign:
     if line is None and frames:
         line = f"{frames[-1].filename}:{frames[-1].lineno}"
     text = f"{where} can't be imported: {type(error).__name__}: {error}"
-    return UnknownDesign(text, place=line, hint="fix the module, or name another one")
+    return UnknownDesign(text, place=line, hint="fix the module, or name another module")
 
 
 def _designs_of(module: ModuleType) -> dict[str, type[Design]]:
@@ -184,5 +184,5 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
     local = [value for value in own.values() if value.__module__ == module.__name__]
     if len(local) == 1:
         return local[0]
-    known = f"its designs: {', '.join(each.__name__ for each in local)}" if local else "it contains no design"
-    raise UnknownDesign(f"{where} doesn't have exactly one design", hint=f"write {where}:Class; {known}")
+    known = f"its designs: {', '.join(each.__name__ for each in local)}" if local else "the module contains no design"
+    raise UnknownDesign(f"{where} doesn't contain exactly one design", hint=f"write {where}:Class; {known}")

@@ -21,7 +21,7 @@ _SEVERITIES = ("breaking", "migration", "api", "safe")
 
 @click.command(
     "diff",
-    short_help="Compare two designs, and show what deployed data needs.",
+    short_help="Compare two designs, and show the effect on deployed data.",
     epilog="""\b
 Examples:
   keyplan diff old/designs.py:Shop designs.py:Shop
@@ -33,7 +33,7 @@ To get the design of another commit:
   git worktree add old main
 
 \b
-Exit status: 0 no change of this severity, 1 at least one, 2 a design can't be compared.
+Exit status: 1 if a change has at least the severity of --fail-on, 2 if a design can't be compared.
 """,
 )
 @click.argument("old", metavar="OLD")
@@ -44,14 +44,14 @@ Exit status: 0 no change of this severity, 1 at least one, 2 a design can't be c
     type=click.Choice([*_SEVERITIES, "never"]),
     default="breaking",
     show_default=True,
-    help="Minimum severity that sets exit status 1.",
+    help="Exit with status 1 if a change has at least this severity.",
 )
 @json_option
 @reports_errors
 def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: bool) -> None:
     """Compare OLD, the deployed design, with NEW.
 
-    Each change breaks deployed data, needs a migration, changes what callers see, or is safe. No store is opened.
+    Each change breaks deployed data, requires a migration, changes the API, or is safe. No store is opened.
     """
     from keyplan.analysis.diff.changes import Severity
     from keyplan.analysis.diff.diff_report import difference

@@ -30,14 +30,14 @@ Examples:
     "--items",
     type=click.IntRange(1),
     metavar="N",
-    help="Also read this many items, and count stale and missing index entries, missing claims, and unreadable items.",
+    help="Also read N items, and count stale and missing index entries, missing claims, and unreadable items.",
 )
 @json_option
 @reports_errors
 def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> None:
     """Compare a deployed table with its design, without changing anything.
 
-    The table's key, its indexes with their keys and projections, and its time to live are compared.
+    The command compares the table's key, its indexes with their keys and projections, and its time to live.
 
     Exit status: 1 if the table lacks something that access patterns need.
     """
@@ -53,7 +53,7 @@ def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> N
     with open_store(result, where, create=False) as (store, table):
         there = converse(describe_table(table), store)
         if there is None:
-            raise StoreError(f"{where} has no table {table}", hint="create it: keyplan create")
+            raise StoreError(f"{where} has no table {table}", hint="create the table with keyplan create")
         wanted = result.design.table.create_request(table)
         listed = converse(drift(wanted, there, result.design.compiled.ttl_attribute), store)
         if items is not None:

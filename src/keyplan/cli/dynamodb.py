@@ -26,15 +26,15 @@ Examples:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000
 """,
 )
-@click.option("--db", envvar="KEYPLAN_DB", metavar="FILE", help="Database file. Created if it doesn't exist.")
-@click.option("--memory", is_flag=True, help="Keep all data in memory; it is lost when the server stops.")
+@click.option("--db", envvar="KEYPLAN_DB", metavar="FILE", help="Database file, created if it doesn't exist.")
+@click.option("--memory", is_flag=True, help="Keep all data in memory. The data is lost when the server stops.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=8000,
     show_default=True,
-    help="Port to listen on; 0 picks a free port.",
+    help="Port to listen on, or 0 for a free port.",
 )
 @click.option(
     "--access-key",
@@ -42,7 +42,7 @@ Examples:
     multiple=True,
     metavar="ID:SECRET",
     envvar="KEYPLAN_ACCESS_KEY",
-    help="Accept only requests signed with this key. Repeatable.  [default: accept any credentials]",
+    help="Accept only requests that are signed with this access key. Repeatable.  [default: accept any credentials]",
 )
 @click.option(
     "--sync",
@@ -59,7 +59,7 @@ Examples:
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="Remove expired (TTL) items every SECONDS; 0 disables it.",
+    help="Interval at which expired (TTL) items are deleted; 0 disables deletion.",
 )
 @click.option(
     "--throttle", is_flag=True, help="Throttle requests that exceed the throughput of a table, index or partition."
@@ -70,7 +70,7 @@ Examples:
     type=click.FloatRange(0),
     default=0.0,
     metavar="MS",
-    help="Delay index visibility by MS.",
+    help="Delay index visibility by MS milliseconds.",
 )
 @click.option(
     "--state-delay",
@@ -78,7 +78,7 @@ Examples:
     type=click.FloatRange(0),
     default=0.0,
     metavar="SECONDS",
-    help="Keep tables and indexes in CREATING, UPDATING or DELETING for SECONDS.",
+    help="Keep tables and indexes in the status CREATING, UPDATING or DELETING for SECONDS.",
 )
 @click.option(
     "--shard-hours",
@@ -98,7 +98,7 @@ Examples:
 @click.option(
     "--regions",
     metavar="A,B",
-    help="Keep a separate store per region, with global tables between them.  [default: one store for all regions]",
+    help="Keep a separate store per region, with global tables across regions.  [default: one store for all regions]",
 )
 @click.option(
     "--replica-lag",
@@ -107,14 +107,14 @@ Examples:
     default=500.0,
     show_default=True,
     metavar="MS",
-    help="Delay replication of global tables by MS.",
+    help="Delay the replication of global tables by MS milliseconds.",
 )
 @click.option(
     "--cors",
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Also allow web pages of this origin; * allows all. Repeatable.",
+    help="Also accept requests from web pages of this origin; * allows all origins. Repeatable.",
 )
 @click.pass_context
 @reports_errors
@@ -139,14 +139,14 @@ def command(
     memory: bool,
     throttle: bool,
 ) -> None:
-    """Serve the embedded store over DynamoDB's HTTP protocol. Press Ctrl-C to stop.
+    """Serve the embedded store over DynamoDB's HTTP protocol. Press Ctrl-C to stop the server.
 
-    Without --access-key, it listens on this machine only.
+    Without --access-key, the server accepts connections from this machine only.
     """
     if context.invoked_subcommand is not None:
         return
     if (db is None) != memory:
-        raise click.UsageError("Give either --db FILE or --memory.")
+        raise click.UsageError("Set either --db FILE or --memory.")
     from keyplan.errors import RequestError
 
     try:
@@ -154,7 +154,7 @@ def command(
         from keyplan.store.server.server_settings import MEMORY, parse_key
     except ModuleNotFoundError as error:
         raise RequestError(
-            f"The server needs the package {error.name}", hint="Install it with: pip install 'keyplan[server]'"
+            f"The server needs the package {error.name}", hint="Install the package with: pip install 'keyplan[server]'"
         ) from None
 
     settings = Settings(
@@ -183,11 +183,11 @@ def command(
     serve(settings, ready)
 
 
-@command.command("check", short_help="Check a database file.")
+@command.command("check", short_help="Check a database file for damage.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @reports_errors
 def check(file: Path) -> None:
-    """Check the pages, items and index entries of the database FILE, which can be in use.
+    """Check the pages, items and index entries of the database FILE. Other processes can use the file.
 
     Exit status: 1 if the file is damaged.
     """

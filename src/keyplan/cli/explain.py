@@ -39,10 +39,10 @@ Examples:
 @json_option
 @reports_errors
 def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_markdown: bool, as_json: bool) -> None:
-    """Explain a design, or its access pattern PATTERN.
+    """Explain all access patterns of the design NAME, or only PATTERN.
 
-    For an access pattern, show its signature, the key that serves it and why other keys don't, the exact request, and
-    the cost of a typical call. Pass arguments to see the requests for them.
+    For an access pattern, show its signature, the key that supports it and why other keys don't, the exact request,
+    and the cost of a typical call. Pass arguments to show the requests for these values.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.explained import design_markdown, explained, explained_all, pattern_markdown
@@ -161,4 +161,4 @@ def _show_requests(out: Console, explanation: Explanation) -> None:
     rest = len(explanation.requests) - _REQUESTS_MAX
     if rest > 0:
         out.print()
-        out.print(Text(f"and {rest} more (--json shows all)", style="dim"))
+        out.print(Text(f"and {rest} more request{'' if rest == 1 else 's'} (--json shows all)", style="dim"))

@@ -69,14 +69,14 @@ Examples:
     help="Write to FILE; for create-table, write one file per request to FOLDER/.  [default: standard output]",
 )
 @click.option(
-    "--table-name", metavar="NAME", help="Table name.  [default: the design's; in CloudFormation, the stack's]"
+    "--table-name", metavar="NAME", help="Table name.  [default: as in the design; in CloudFormation, <stack>-<stage>]"
 )
 @click.option("--billing", type=click.Choice(["on-demand", "provisioned"]), default="on-demand", show_default=True)
 @click.option(
-    "--read-units", type=int, metavar="N", help="Provisioned read units per second, for the table and each index."
+    "--read-units", type=int, metavar="N", help="Provisioned read capacity units of the table and of each index."
 )
 @click.option(
-    "--write-units", type=int, metavar="N", help="Provisioned write units per second, for the table and each index."
+    "--write-units", type=int, metavar="N", help="Provisioned write capacity units of the table and of each index."
 )
 @click.option("--table-class", type=click.Choice(_CLASSES), default="standard", show_default=True)
 @click.option(
@@ -87,26 +87,26 @@ Examples:
 @click.option(
     "--point-in-time-recovery", "recovery", is_flag=True, help="Enable point-in-time recovery (continuous backups)."
 )
-@click.option("--stream", type=click.Choice(_VIEWS), help="Enable a stream with this view of changed items.")
-@click.option("--tag", multiple=True, metavar="NAME=VALUE", help="Tag of the table. Repeatable.")
-@click.option("--region", default="*", metavar="REGION", help="IAM: region of the table.  [default: any]")
-@click.option("--account", default="*", metavar="DIGITS", help="IAM: account of the table.  [default: any]")
+@click.option("--stream", type=click.Choice(_VIEWS), help="Enable a stream with this view type.")
+@click.option("--tag", multiple=True, metavar="NAME=VALUE", help="Tag the table with NAME=VALUE. Repeatable.")
+@click.option("--region", default="*", metavar="REGION", help="IAM: region in the table's ARN.  [default: any]")
+@click.option("--account", default="*", metavar="DIGITS", help="IAM: account ID in the table's ARN.  [default: any]")
 @click.option(
     "--sample",
     type=click.IntRange(min=0),
     default=_SAMPLE_DEFAULT,
     show_default=True,
     metavar="N",
-    help="Workbench, html, svg: number of main items of a system's sample data.",
+    help="Workbench, html, svg: number of sample items of the system's main entity.",
 )
-@click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: read the items from this store instead.")
+@click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: use this store's items instead of samples.")
 @json_option
 @reports_errors
 def command(name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
-    """Export a design to other tools. No store is opened, except with --db.
+    """Export a design to other tools. A store is opened only with --db.
 
-    cloudformation: YAML, or JSON with --json. terraform: HCL, or Terraform JSON with --json. iam: a least-privilege
-    policy. html: the studio's map, access patterns and findings in one file. svg: the map.
+    The format cloudformation writes YAML, or JSON with --json; terraform writes HCL, or Terraform JSON with --json; iam
+    writes a least-privilege policy; html writes the studio's map, access patterns and findings; svg writes the map.
     """
     from keyplan.cli.designs import find
     from keyplan.formats.registry import export
@@ -152,7 +152,7 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
     from keyplan.formats.registry import Inputs
 
     faults = [
-        ErrorDetail(f"--{name.replace('_', '-')}", f"doesn't apply to {to}", "omit it")
+        ErrorDetail(f"--{name.replace('_', '-')}", f"isn't supported by the format {to}", "omit it")
         for name in given
         if name in typed - _OPTIONS[to]
     ]
@@ -190,7 +190,7 @@ def _writes(result: Found) -> dict[str, tuple[str, ...]]:
     analyses = {name: analyzer.analysis(write) for name, write in result.design.compiled.writes.items()}
     unknown = [name for name, analysis in analyses.items() if not analysis.rights_known]
     if unknown:
-        click.echo(f"The policy may lack operations of {', '.join(unknown)}: the code can't be read.", err=True)
+        click.echo(f"The policy may lack permissions of {', '.join(unknown)}: the code can't be analyzed.", err=True)
     return {name: analysis.rights for name, analysis in analyses.items()}
 
 

@@ -96,4 +96,4 @@ NAME is an installed system (cms) or a design: module:Class or path/to/file.py:C
 )
 @click.version_option(__version__, prog_name="keyplan")
 def cli() -> None:
-    """Single-table data models on Amazon DynamoDB: check, price, deploy, serve and call designs."""
+    """Check, price, deploy, serve and call designs of single-table data models on Amazon DynamoDB."""

@@ -45,7 +45,7 @@ Exit status: 0 everything was imported, 3 something wasn't, 2 nothing could be r
     "mapped",
     metavar="FIELD=COLUMN",
     multiple=True,
-    help="Read FIELD from the column of this name. Repeatable.",
+    help="Read FIELD from the column named COLUMN. Repeatable.",
 )
 @click.option("--dry-run", is_flag=True, help="Import into memory only, and print the report.")
 @json_option
@@ -53,7 +53,7 @@ Exit status: 0 everything was imported, 3 something wasn't, 2 nothing could be r
 def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
     """Import PATH, a file or folder, into the system NAME.
 
-    Errors are reported by file and line; everything else is imported.
+    Invalid records are reported by file and line; all other records are imported.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.show import progress
@@ -90,7 +90,7 @@ def _columns(system: System, mapped: tuple[str, ...]) -> dict[str, str]:
     from keyplan.errors import RequestError
 
     if not system.maps_columns:
-        raise RequestError(f"{system.name} doesn't support --map", hint="leave --map out")
+        raise RequestError(f"{system.name} doesn't support --map", hint="omit --map")
     parts = [text.partition("=") for text in mapped]
     for text, (field, _, column) in zip(mapped, parts, strict=True):
         if not field.strip() or not column.strip():

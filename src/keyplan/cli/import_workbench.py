@@ -25,11 +25,11 @@ Exit status: 0 the module is a design, 1 its keys can't work as the model has th
 @click.option("-o", "--output", metavar="FILE", help="Write the module to FILE.  [default: standard output]")
 @reports_errors
 def command(file: str, output: str | None) -> None:
-    """Generate a design module from the model in FILE: indexes, entities with their keys, and the access patterns of
-    each key.
+    """Generate a design module from the NoSQL Workbench model in FILE, with indexes, entities, their keys, and the
+    access patterns of each key.
 
-    Templates are inferred from the facets and the sample items. Guesses are marked in the module and reported on
-    standard error, with the sample items that the design would read or store differently.
+    Key templates are inferred from the model's facets and sample items. Guesses are marked in the module and reported
+    on standard error, with the sample items that the design would read or store differently.
     """
     from keyplan.cli.options import echo_error, read_text, write_output
     from keyplan.formats.workbench.module import working_module

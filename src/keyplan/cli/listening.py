@@ -73,7 +73,7 @@ def need_server() -> None:
 
 
 def missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
-    return click.ClickException(f"serving needs {error.name}: pip install 'keyplan[{extra}]'")
+    return click.ClickException(f"this command requires {error.name}: pip install 'keyplan[{extra}]'")
 
 
 def write_sample(result: Found, design: Design, count: int) -> None:

@@ -25,12 +25,11 @@ db_option = click.option(
     "--db",
     envvar="KEYPLAN_DB",
     metavar="FILE|URL",
-    help="Store: a file, :memory:, or dynamodb://REGION/TABLE.  [default: <name>.db; env: KEYPLAN_DB]",
+    help="Store: a file, :memory:, or dynamodb://REGION/TABLE.  [default: $KEYPLAN_DB, or <name>.db]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print output and errors as JSON.")
-sample_option = click.option(
-    "--sample", type=click.IntRange(min=1), metavar="N", help="Write N main items of sample data if the table is empty."
-)
+_SAMPLE = "If the table is empty, write N sample items of the system's main entity (blog: posts; shop: orders)."
+sample_option = click.option("--sample", type=click.IntRange(min=1), metavar="N", help=_SAMPLE)
 
 _BIDIRECTIONAL = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNSHOWN = (*range(9), *range(11, 32), *range(0x7F, 0xA0), *range(0xD800, 0xE000), *_BIDIRECTIONAL)
@@ -81,7 +80,7 @@ def read_text(where: str) -> str:
     try:
         return Path(where).expanduser().read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise RequestError(f"{where} can't be read: {error.strerror or error}", hint="give a file") from None
+        raise RequestError(f"{where} can't be read: {error.strerror or error}", hint="use the path of a file") from None
     except UnicodeDecodeError as error:
         raise RequestError(f"{where} isn't valid UTF-8: byte {error.start} is invalid", place=where) from None
 

@@ -36,11 +36,11 @@ Examples:
 def command(
     name: str, traffic: str | None, *, ignore_existing: bool, attributes: bool, write: bool, as_json: bool
 ) -> None:
-    """Find keys for the access patterns of the design NAME, in the fewest indexes. Plans are compiled, verified on
-    generated items, and priced.
+    """Derive keys for the access patterns of the design NAME, with as few indexes as possible. Plans are compiled,
+    verified on generated items, and priced.
 
-    Entities need no keys: mark the fields that identify an item (`order_id: Id[str]`). Existing keys are kept, and
-    missing ones are added; if none is missing, the command lists indexes that no access pattern needs.
+    Entities don't need keys: mark the fields that identify an item with Id[...], such as Id[str]. Existing keys are
+    kept, and missing keys are added. If no key is missing, the command lists indexes that no access pattern needs.
     """
     from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
@@ -78,16 +78,16 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     from keyplan.cli.show import progress
 
     if plans[0].stopped:
-        return plans, ["Stopped: this is the best plan so far, and it isn't verified. Nothing is written."], True
+        return plans, ["Stopped: the best plan so far is shown, without verification. No file is written."], True
     try:
         from keyplan.testing.verifying import verified
     except ImportError as error:
-        return plans, [f"Not verified: {error.name} is missing: pip install 'keyplan[testing]'"], False
+        return plans, [f"The plans aren't verified: {error.name} is missing: pip install 'keyplan[testing]'"], False
     with progress("Verifying") as report:
         outcome = verified(plans, progress=report)
-    words = [f"A plan is omitted, since it returns a wrong result:\n{text}" for _, text in outcome.refused]
+    words = [f"A plan is omitted because it returns wrong results:\n{text}" for _, text in outcome.refused]
     if outcome.stopped:
-        words.append("Stopped: not every plan is verified. Nothing is written.")
+        words.append("Stopped: not every plan is verified. No file is written.")
     return outcome.plans, words, outcome.stopped
 
 
@@ -113,7 +113,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         if index.projection != "ALL":
             included = () if isinstance(index.projection, str) else index.projection
             held = f"the keys and {', '.join(included)}" if included else "only the keys"
-            out.print(f"{escape(index.name)} projects {escape(held)}: its reads need no others, and it is cheaper.")
+            out.print(f"{escape(index.name)} projects {escape(held)}: its reads need no other attributes.")
     out.print()
     patterns = Table("access pattern", "operation", "key", "why it works", box=None, pad_edge=False)
     for answer in best.answers:
@@ -123,7 +123,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         out.print(f"Verified on {best.verified.stores} generated stores of {best.verified.items} items.")
         if best.verified.unanswered:
             names = ", ".join(best.verified.unanswered)
-            out.print(f"[yellow]note[/yellow] {escape(names)}: found nothing there, so it isn't verified")
+            out.print(f"[yellow]note[/yellow] {escape(names)}: no items in the generated stores, so not verified")
     for limit in best.limits:
         out.print(f"[yellow]limit[/yellow] {escape(limit)}: fewer indexes may be possible")
     for note in best.notes:
@@ -133,4 +133,4 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         out.print(f"Plan {number}: {escape(other.summary)}: {escape(other.why)}{mark}")
         out.print(f"  {escape(other.differs_from(best) or 'without ' + best.differs_from(other))}")
     for name in spare:
-        out.print(f"{escape(name)} isn't needed: every access pattern works without it, in the same order.")
+        out.print(f"{escape(name)} isn't needed: without it, every access pattern has the same results and order.")

@@ -24,12 +24,12 @@ Examples:
     "count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of main items.  [default: depends on the system]",
+    help="Number of items of the main entity (blog: posts; shop: orders).  [default: depends on the system]",
 )
 @db_option
 @reports_errors
 def command(name: str, count: int | None, db: str | None) -> None:
-    """Write the sample data of the system NAME. The same options write the same data, dated relative to now."""
+    """Write the sample data of the system NAME. The same options write the same data, with dates relative to now."""
     from keyplan.cli.designs import find
     from keyplan.cli.show import progress
 

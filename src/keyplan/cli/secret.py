@@ -38,12 +38,12 @@ def _kept(path: Path) -> bytes:
         result = path.read_bytes().strip()
     except OSError as error:
         raise StoreError(
-            f"the secret in {path} can't be stored: {error.strerror or error}",
+            f"the secret file {path} can't be read or created: {error.strerror or error}",
             hint=f"choose another file with --secret-file, or set {VARIABLE}",
         ) from None
     if len(result) < SECRET_BYTES:
         raise StoreError(
-            f"the secret in {path} is too short", hint="delete the file; all users must then sign in again"
+            f"the secret in {path} is too short", hint="delete the file to renew the secret; users must sign in again"
         )
     return result
 

@@ -40,7 +40,7 @@ Examples:
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="Port to listen on; 0 picks a free port.",
+    help="Port to listen on, or 0 for a free port.",
 )
 @sample_option
 @click.option(
@@ -49,14 +49,14 @@ Examples:
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File with the site's secret. Created if it doesn't exist.  [default: next to the database; env: "
-    "KEYPLAN_SECRET, the secret itself]",
+    help="File with the site's signing secret, created if it doesn't exist.  [default: next to the database; "
+    "the variable KEYPLAN_SECRET sets the secret itself]",
 )
 @click.option(
     "--site",
     "settings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="TOML file with a site's settings: title, colors, navigation.",
+    help="TOML file with the site's settings: title, colors and navigation.",
 )
 @reports_errors
 def command(
@@ -70,8 +70,8 @@ def command(
 ) -> None:
     """Serve the design NAME on 127.0.0.1.
 
-    Each access pattern is an endpoint, described by OpenAPI. A page lists the endpoints and sends requests; it is at /,
-    or at /docs if the system has a site (blog).
+    Each access pattern is an endpoint, described by OpenAPI. A page that lists the endpoints and
+    sends requests is at /, or at /docs if the system has a site, such as blog.
     """
     from keyplan.cli.designs import find
 
@@ -100,7 +100,7 @@ def command(
 def _warn_of_readable(*paths: Path) -> None:
     for path in paths if os.name == "posix" else ():
         if path.is_file() and path.stat().st_mode & 0o077:
-            click.echo(f"Warning: other users can read {path}. Restrict it: chmod 600 {path}", err=True)
+            click.echo(f"Warning: other users can read {path}. Restrict access with chmod 600 {path}", err=True)
 
 
 def _with_studio(
@@ -121,7 +121,7 @@ def _with_studio(
 def _origin(text: str, maker: SiteMaker | None) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise click.BadParameter("write an address such as https://blog.example.com", param_hint="--origin")
+        raise click.BadParameter("must be an address such as https://blog.example.com", param_hint="--origin")
     if maker is None:
         raise click.BadParameter("only systems with a site support --origin", param_hint="--origin")
     return text.rstrip("/")
@@ -157,4 +157,4 @@ def _echo_addresses(result: Found, design: Design, port: int, lines: Sequence[st
     click.echo(f"  OpenAPI  {address}/openapi.json")
     for line in lines:
         click.echo(line)
-    click.echo("Ctrl-C stops it.")
+    click.echo("Press Ctrl-C to stop.")

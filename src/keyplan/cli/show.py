@@ -139,7 +139,7 @@ def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any
         try:
             pairs.append((name, json.loads(value)))
         except ValueError as error:
-            faults.append(ErrorDetail(name, f"isn't JSON: {error}", 'quote it for the shell: name:=\'{"title": "…"}\''))
+            faults.append(ErrorDetail(name, f"isn't JSON: {error}", 'use shell quotes: name:=\'{"title": "…"}\''))
     return arguments_of(signature, pairs, faults)
 
 

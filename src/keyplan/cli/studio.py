@@ -45,7 +45,7 @@ Examples:
     "--allow-writes/--read-only",
     "writable",
     default=None,
-    help="Allow or refuse changes to data; --read-only also refuses edited code.  [default: allow in local stores]",
+    help="Allow or reject data changes; --read-only also rejects edited code.  [default: allow only in local stores]",
 )
 @click.option(
     "--traffic",
@@ -56,7 +56,7 @@ Examples:
 @click.option(
     "--browser/--no-browser",
     default=None,
-    help="Open the address in a browser.  [default: at a terminal with a display]",
+    help="Open the studio in a browser.  [default: only at a terminal with a display]",
 )
 @reports_errors
 def command(
@@ -69,10 +69,10 @@ def command(
     writable: bool | None,
     browser: bool | None,
 ) -> None:
-    """Open the studio for DESIGN, or for the tables at the URL of an endpoint. Without either, choose in the page:
-    recent designs, the systems, a new file, a NoSQL Workbench model, or an endpoint.
+    """Open the studio for DESIGN, or for the tables at the URL of an endpoint. Without an argument, the page
+    offers recent designs, the installed systems, a new file, a NoSQL Workbench model, and an endpoint.
 
-    It listens on 127.0.0.1 only. Every request needs the token in the printed address.
+    The studio listens on 127.0.0.1 only. Every request needs the token in the printed address.
     """
     try:
         from keyplan.studio.access import Access
@@ -89,7 +89,7 @@ def command(
     given = {"--db": db, "--sample": sample, "--traffic": traffic}
     wrong = ", ".join(option for option, value in given.items() if value is not None)
     if wrong and (name is None or is_url(name)):
-        raise click.UsageError(f"{wrong} requires the name of a design")
+        raise click.UsageError(f"{wrong} can only be used with the name of a design")
     access = Access(hosts=(HOST, "localhost"))
     with listen(port) as listener, ExitStack() as stack:
         address = f"http://{HOST}:{listener.getsockname()[1]}/studio/?token={access.token}"
@@ -100,14 +100,14 @@ def command(
                 writable=writable is not False,
             )
             studio = Studio(of_file("Studio"), home=home)
-            click.echo(f"  studio   {address}\nCtrl-C stops it.")
+            click.echo(f"  studio   {address}\nPress Ctrl-C to stop.")
         else:
             studio = _opened(stack, name, db, sample, traffic, writable=writable)
             fault = None if studio.file is None else studio.file.error
             head = f"{studio.subject.name} on {studio.subject.url}"
             head = head if fault is None else f"{name} can't be opened yet: {fault.message}."
-            more = "" if fault is None else "It opens when the file is saved without errors. "
-            click.echo(f"{head}\n  studio   {address}\n{more}Ctrl-C stops it.")
+            more = "" if fault is None else "The design opens when the file is saved without errors. "
+            click.echo(f"{head}\n  studio   {address}\n{more}Press Ctrl-C to stop.")
         if browser if browser is not None else _has_display():
             webbrowser.open(address)
         run_server(WithStudio(None, studio_application(studio, access)), listener)

@@ -235,4 +235,4 @@ class Database:
         try:
             clear_waste(self.storage)
         except KeyplanError as error:
-            _log.error("Removed data still takes up space: %s", error)
+            _log.error("The space of removed data can't be freed: %s", error)

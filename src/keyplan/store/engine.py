@@ -273,7 +273,7 @@ def _is_of_schema(fault: Exception) -> bool:
 ENVELOPE = "1 validation error detected: "
 
 
-_NO_UNICODE = "A string of the request is not valid Unicode"
+_NO_UNICODE = "A string in the request is not valid Unicode"
 
 
 def check_unicode(params: Any) -> None:

@@ -83,7 +83,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
             damaged.add(row)
             continue
         if not is_as_written:
-            yield Finding("ItemDamaged", place, "the item is damaged: its checksum differs")
+            yield Finding("ItemDamaged", place, "the item is damaged: its checksum doesn't match")
             damaged.add(row)
             continue
         yield from _check_item(table, key, item, size, place, is_normal=is_normal)
@@ -99,9 +99,9 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
                 continue
             matched[index.number] += 1
             if stored.row != row:
-                yield Finding("EntryWrong", where, f"the entry points to row {stored.row}, but the item is row {row}")
+                yield Finding("EntryWrong", where, f"the entry refers to row {stored.row}, but the item is row {row}")
             elif stored.entry.size != entry.size:
-                yield Finding("EntryWrong", where, f"the entry's size is {stored.entry.size}, not {entry.size}")
+                yield Finding("EntryWrong", where, f"the stored entry size is {stored.entry.size}, not {entry.size}")
     for index in table.indexes:
         yield from _check_surplus(reader, table, index, matched[index.number], damaged)
     for vectors in table.vector_indexes:
@@ -117,7 +117,7 @@ def _check_streams(reader: Reader) -> Iterator[Finding]:
     for stream in reader.changes.streams():
         for number in reader.changes.damaged(stream.id):
             place = f"{stream.table}/stream/{stream.label} {number}"
-            yield Finding("RecordDamaged", place, "the record is damaged: its checksum differs")
+            yield Finding("RecordDamaged", place, "the record is damaged: its checksum doesn't match")
 
 
 def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int | None) -> Iterator[Finding]:
@@ -139,17 +139,17 @@ def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int
             if filled is None or row <= filled:
                 yield Finding("EntryMissing", place, "the item has no entry in the index")
         elif (tuple(stored[0]), stored[1]) != (entry.texts, entry.vector):
-            yield Finding("EntryWrong", place, "the entry differs from the item")
+            yield Finding("EntryWrong", place, "the index entry differs from the item")
     for row, _, _ in reader.vectors.entries(*where):
         if row not in expected:
-            yield Finding("EntryStray", f"{table.name}/{index.name} {row}", "the entry has no item")
+            yield Finding("EntryStray", f"{table.name}/{index.name} {row}", "the index entry has no item")
 
 
 def _check_item(
     table: Table, key: Key, item: dict[str, Any], size: int, place: str, *, is_normal: bool
 ) -> Iterator[Finding]:
     if not is_normal:
-        yield Finding("ItemWrong", place, "the item isn't normalized")
+        yield Finding("ItemWrong", place, "the item isn't stored in normalized form")
     elif item_size(item) != size:
         yield Finding("ItemWrong", place, f"the item's size is {item_size(item)}, but {size} is stored")
     values = [item.get(attribute.name) for attribute in table.keys]
@@ -157,7 +157,7 @@ def _check_item(
     if table.sort is None:
         texts.append(NO_SORT)
     if tuple(texts) != key:
-        yield Finding("ItemWrong", place, "the item's attributes differ from its key")
+        yield Finding("ItemWrong", place, "the item's key attributes differ from its stored key")
 
 
 def _check_surplus(
@@ -173,7 +173,7 @@ def _check_surplus(
         entry = entry_of(index, decode(result[1])) if result is not None else None
         if entry is None or entry.key != stored.entry.key:
             where = f"{table.name}/{index.name} {_printed(stored.key)}"
-            yield Finding("EntryStray", where, "the entry has no item")
+            yield Finding("EntryStray", where, "the index entry has no item")
 
 
 def _printed(key: tuple[KeyText, ...]) -> str:

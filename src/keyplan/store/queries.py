@@ -461,7 +461,7 @@ def _position_of(target: Target, item: Item) -> Item:
     try:
         return {attribute.name: item[attribute.name] for attribute in target.position}
     except KeyError as missing:
-        raise JSONDecodeError(f"it has no {missing}", "", 0) from None
+        raise JSONDecodeError(f"the item has no {missing}", "", 0) from None
 
 
 def _is_last_key(query: PageQuery, item: Item) -> bool:

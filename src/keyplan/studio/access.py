@@ -32,7 +32,7 @@ class Access:
     def refusal(self, request: Request) -> tuple[int, str, str] | None:
         """The status, code and message of a rejected request; None if it is allowed."""
         if not self.knows_host(request):
-            return 421, "WrongHost", f"the host must be one of {', '.join(self.hosts or ())}"
+            return 421, "WrongHost", f"the Host header must be one of {', '.join(self.hosts or ())}"
         host = request.headers.get("host", "")
         origins = request.headers.getlist("origin")
         if any(origin != f"{request.url.scheme}://{host}" for origin in origins):

@@ -68,7 +68,7 @@ class Studio:
         if table is None or (table == self.subject.table_name and not (refresh and self.endpoint)):
             return self
         if self.endpoint is None or not (self.endpoint.others or table == self.endpoint.table):
-            raise RequestError("this studio shows one table", hint="omit table= in the address")
+            raise RequestError("this studio shows only one table", hint="omit table= from the address")
         if refresh or table not in self._others:
             self._others[table] = Studio(self.endpoint.subject(table), endpoint=self.endpoint)
         return self._others[table]
@@ -111,7 +111,7 @@ Action: TypeAlias = Callable[[Studio, Given], dict[str, Any]]
 def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
     action = ACTIONS.get(name)
     if action is None:
-        raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
+        raise RequestError(f"the studio has no action {name!r}", hint=f"the actions are {', '.join(ACTIONS)}")
     answer = action(studio.at(text_of(given, "table"), refresh=name == "start"), given)
     return masked(answer, secret_names(studio.subject.compiled)) if name in ITEM_ACTIONS else answer
 
@@ -150,7 +150,7 @@ def _open(studio: Studio, given: Given) -> dict[str, Any]:
 
 def _needed_home(studio: Studio) -> Home[Studio]:
     if studio.home is None:
-        raise RequestError("this studio opens no other design", hint="start keyplan studio without a name")
+        raise RequestError("this studio can't open other designs", hint="start keyplan studio without a name")
     return studio.home
 
 
@@ -274,7 +274,7 @@ def _runner(studio: Studio) -> ModuleRunner:
     if studio.runner is None:
         raise RequestError(
             "this studio doesn't run the design's module",
-            hint="start it for a design in a file, without --read-only",
+            hint="start the studio with a design in a file, without --read-only",
         )
     return studio.runner
 
@@ -306,12 +306,12 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
         return template
     known = studio.seen.get(name)
     if known is None:
-        raise RequestError("this item isn't shown", hint="choose it on the map, or in the data")
+        raise RequestError("the studio hasn't shown this item", hint="choose it in the Map or Data view")
     subject = studio.subject
     key = subject.key_of(known)
     result = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
     if "Item" not in result:
-        raise ItemNotFound("the item doesn't exist", hint="it was deleted, or isn't written yet")
+        raise ItemNotFound("the item doesn't exist", hint="the item was deleted, or isn't written yet")
     return item_json(subject, result["Item"])
 
 
@@ -328,7 +328,7 @@ def text_of(given: Given, name: str) -> str | None:
 def object_of(given: Given, name: str) -> dict[str, Any] | None:
     value = given.get(name)
     if value is not None and not isinstance(value, dict):
-        raise _wrong(name, "isn't an object")
+        raise _wrong(name, "isn't a JSON object")
     return value
 
 

@@ -144,7 +144,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     except SyntaxError as error:
         return _problem(f"{type(error).__name__}: {error.msg}", error.lineno)
     except MemoryError:
-        return _problem("the module used up its memory, and was stopped")
+        return _problem("the module exceeded its memory limit and was stopped")
     except (Exception, SystemExit) as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error

@@ -98,13 +98,13 @@ def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | No
     """Preview or save edits. Raises RequestError with all errors, WriteFailed, Refused if the store is read-only."""
     require_writable(subject)
     if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
-        raise RequestError(f"a transaction has 1 to {EDITS_MAX} edits", hint="save some of them first")
+        raise RequestError(f"a transaction must have 1 to {EDITS_MAX} edits", hint="save some of the edits first")
     made = _made(subject, edits)
     raw = [operation for each in made for operation in each.operations]
     if len(raw) > EDITS_MAX:
         raise RequestError(
             f"these edits need {len(raw)} operations, including claims and moved items; the maximum is {EDITS_MAX}",
-            hint="save some of them first",
+            hint="save some of the edits first",
         )
     after: dict[str, Item | None] = {name: item for each in made for name, item in each.after.items()}
     keys = {identity(key): key for value in raw if (key := _key_of(subject, value))}
@@ -235,7 +235,7 @@ def validated_fields(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict
     for name, value in changes.items():
         known = entity.fields.get(name)
         if known is None or known.computed:
-            faults.append(ErrorDetail(f"{entity.name}.{name}", "there is no such field"))
+            faults.append(ErrorDetail(f"{entity.name}.{name}", "isn't a field that can be edited"))
             continue
         try:
             result[name] = _of_type(known.annotation, value)
@@ -285,12 +285,12 @@ def _created_item(subject: Subject, item: Any) -> _Made:
     _check_values(item)
     keys = [item.get(name, {}) for name in subject.table.key_names]
     if any(not isinstance(next(iter(key.values()), None), str) for key in keys):
-        raise RequestError(f"the new item lacks its key: {', '.join(subject.table.key_names)}")
+        raise RequestError(f"the new item must have the key attributes {', '.join(subject.table.key_names)}")
     if {"S": MASK} in item.values():
         raise RequestError("the new item has a masked secret", hint="replace the mask with the secret")
     kind = subject.kind_of(item)
     if kind.role == "claim":
-        raise RequestError("a claim is written with its item", hint="omit it")
+        raise RequestError("a claim is written together with its item", hint="omit the claim")
     instance = instance_of(kind.entity, item)
     if instance is not None and kind.entity is not None:
         return _created_instance(subject, kind.entity, instance)

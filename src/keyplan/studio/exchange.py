@@ -143,8 +143,8 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _too_many(number: int) -> RequestError:
     return RequestError(
-        f"the file has {number} items; a transaction allows 1 to {EDITS_MAX}",
-        hint="import them in parts, or write them with a program: design.batch(...)",
+        f"the file has {number} items; a transaction must have 1 to {EDITS_MAX}",
+        hint="import the items in several files, or write them with design.batch(...)",
     )
 
 
@@ -217,7 +217,7 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             return None
         return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item
     if entity is None:
-        return ErrorDetail("", "has no entity", 'choose one, or import lines of {"Item": {"pk": {"S": "text"}, ...}}')
+        return ErrorDetail("", "has no entity", 'choose one, or import lines like {"Item": {"pk": {"S": "text"}, ...}}')
     fields = exact({name: value for name, value in row.items() if value != MASK})
     try:
         whole = entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))

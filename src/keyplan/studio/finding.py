@@ -250,12 +250,12 @@ def _checked(
     if given.get("index"):
         index = subject.index(given["index"])
         if index is None:
-            faults.append(ErrorDetail("index", "the table has no such index"))
+            faults.append(ErrorDetail("index", "isn't an index of the table"))
     entity = None
     if given.get("entity"):
         entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given["entity"]))
         if entity is None:
-            faults.append(ErrorDetail("entity", "the design has no such entity"))
+            faults.append(ErrorDetail("entity", "isn't an entity of the design"))
     attributes, _ = subject.key_attributes(index)
     partition = _partition(given.get("partition"), attributes, faults)
     listed = given.get("conditions") or []
@@ -270,7 +270,7 @@ def _checked(
         faults.append(ErrorDetail("limit", f"isn't a whole number from 1 to {most}"))
     start = given.get("start")
     if start is not None and not isinstance(start, dict):
-        faults.append(ErrorDetail("start", "isn't the start of a page"))
+        faults.append(ErrorDetail("start", "isn't the start key of a page"))
     if faults:
         raise RequestError("invalid query", errors=faults)
     return index, partition, entity, conditions, limit
@@ -285,7 +285,7 @@ def _partition(
     values = given if isinstance(given, list) else [given]
     if len(values) != len(attributes):
         names = " and ".join(key_attribute.name for key_attribute in attributes)
-        faults.append(ErrorDetail("partition", f"requires {len(attributes)} values: of {names}"))
+        faults.append(ErrorDetail("partition", f"requires a value for {names}"))
         return None
     result: list[dict[str, Any]] = []
     for attribute, value in zip(attributes, values, strict=True):
@@ -435,7 +435,7 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
         name = subject.identity_of(item)
         kind = subject.kind_of(item)
         if kind.role == "none":
-            result[name] = "its key matches no entity"
+            result[name] = "the item's key matches no entity"
         elif kind.entity is not None:
             for group in _owners(design, kind.entity, item):
                 keys |= {identity(key): key for _, key in group}
@@ -445,7 +445,7 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
     for name, groups in wanted.items():
         lacking = [group for group in groups if not any(key in there for _, key in group)]
         if lacking:
-            result[name] = "; ".join(f"its {' or '.join(owner for owner, _ in group)} is missing" for group in lacking)
+            result[name] = "; ".join(f"the {' or '.join(owner for owner, _ in group)} is missing" for group in lacking)
     return result
 
 

@@ -84,10 +84,10 @@ class Home(Generic[Opened]):
 
     def create(self, given: Mapping[str, Any]) -> str:
         if not self.writable:
-            raise Refused("this studio is read-only", hint="start it without --read-only to write files")
+            raise Refused("this studio is read-only", hint="start the studio without --read-only to write files")
         path = Path(str(given.get("path") or "")).expanduser()
         if path.suffix != ".py":
-            raise RequestError("a design is a Python file", place="path", hint="enter a name that ends with .py")
+            raise RequestError("the file name doesn't end with .py", place="path", hint="enter a name such as shop.py")
         text = NEW
         if isinstance(given.get("model"), str):
             made, _, error = working_module(read_model(given["model"], "the model"))
@@ -106,7 +106,7 @@ def first_design_json(subject: Subject) -> dict[str, Any]:
     """A module inferred from a table's items, with notes on guesses, and its error if it is invalid."""
     items = sample(subject).items
     if not items:
-        raise RequestError("the table has no items to infer a design from", hint="write some items first")
+        raise RequestError("the table has no items to infer a design from", hint="write items to the table first")
     table = subject.table
     model = TableModel(
         table.name,
@@ -129,6 +129,6 @@ def first_design_json(subject: Subject) -> dict[str, Any]:
 def _key(subject: Subject, index: indexes.Index | None) -> KeyAttributes:
     partition, sort = subject.key_attributes(index)
     if len(partition) > 1 or len(sort) > 1:
-        raise RequestError("an index has a key of several attributes", hint="write the design by hand")
+        raise RequestError("a design with multi-attribute keys can't be inferred", hint="write it manually")
     first, *rest = [KeyAttribute(attribute.name, attribute.type) for attribute in (*partition, *sort)]
     return KeyAttributes(first, rest[0] if rest else None)

@@ -82,7 +82,7 @@ def instance_of(entity: CompiledEntity | None, item: Item) -> Entity | None:
 def fault_of(kind: Kind, item: Item) -> str | None:
     """The reason why an item is invalid; None if it is valid."""
     if kind.role == "none":
-        return "its key matches no entity"
+        return "the item's key matches no entity"
     try:
         if kind.entity is not None:
             kind.entity.from_item(item)

@@ -61,7 +61,7 @@ def map_json(
 def templates_json(subject: Subject) -> dict[str, Any]:
     """The map of a design's key templates; ``empty``: whether the table has no items."""
     if subject.compiled is None:
-        raise Refused("this table is browsed without a design", hint="open the map of its items")
+        raise Refused("this table was opened without a design", hint="open the map of its items")
     empty = not subject.transport.call("Scan", {"TableName": subject.table_name, "Limit": 1})["Items"]
     return {**_drawn_json(template_picture(subject.name, subject.compiled)), "empty": empty, "path": None}
 

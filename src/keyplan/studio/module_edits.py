@@ -57,7 +57,7 @@ def with_addition(
     try:
         source = module.ModuleText(text if text.endswith("\n") else f"{text}\n")
     except (SyntaxError, ValueError):
-        raise RequestError("the module has a syntax error", hint="correct it first") from None
+        raise RequestError("the module has a syntax error", hint="fix the error first") from None
     match form.text("what"):
         case "entity":
             _add_entity(source, design, form)
@@ -85,7 +85,7 @@ class _Form:
 
     def check(self) -> None:
         if self._faults:
-            raise RequestError("this can't be added", errors=self._faults)
+            raise RequestError("the declaration can't be added", errors=self._faults)
 
     def text(self, name: str) -> str:
         value = self._given.get(name)
@@ -94,7 +94,7 @@ class _Form:
     def name(self, name: str) -> str:
         value = self.text(name)
         if not value.isidentifier() or iskeyword(value):
-            self.fault(name, "isn't a Python name")
+            self.fault(name, "isn't a valid Python name")
         return value
 
     def names(self, name: str) -> list[str]:
@@ -158,7 +158,7 @@ def _add_index(source: module.ModuleText, design: str, form: _Form) -> None:
         )
     ]
     if not calls:
-        raise RequestError("the module has no Table(...)", hint="add the index by hand")
+        raise RequestError("the module has no Table(...)", hint="add the index manually")
     given = next((keyword.value for keyword in calls[0].keywords if keyword.arg == "indexes"), None)
     if isinstance(given, ast.List):
         source.replace(given, f"[{', '.join([*map(source.text, given.elts), name])}]")

@@ -115,7 +115,7 @@ def _indexes(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
             held = index.projection
             note = "all attributes" if held == "ALL" else "only the keys" if isinstance(held, str) else ", ".join(held)
             new = not any(key.where == name and not key.new for key in plan.keys)
-            cells.append({"text": attributes, "note": f"holds {note}", "new": new})
+            cells.append({"text": attributes, "note": f"projects {note}", "new": new})
         yield _row(name, cells)
 
 
@@ -221,7 +221,7 @@ def limit(cpu_seconds: int, memory_bytes: int) -> None:
 
 
 _STOPPED: Mapping[str, Any] = {
-    "error": {"message": "stopped before there was a result", "hint": None, "line": None, "errors": []}
+    "error": {"message": "the run was stopped before it returned a result", "hint": None, "line": None, "errors": []}
 }
 
 

@@ -90,7 +90,7 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
             if send:
                 raise
             # Nothing was sent, so responses that the write's code needs may be missing
-            raise Refused(f"the dry run ends here: {type(error).__name__}: {error}", place=name) from error
+            raise Refused(f"the dry run can't continue: {type(error).__name__}: {error}", place=name) from error
         path.answer = answer_json(answer) if send else None
     return path
 
@@ -116,7 +116,7 @@ def _resolved(design: Design, value: Any) -> Any:
     item = design.store.transport.call("GetItem", request).get("Item") or {}
     entity = design.compiled.entity_of(item)
     if entity is None:
-        raise ItemNotFound("no entity has an item with this key", hint="choose another")
+        raise ItemNotFound("no entity has an item with this key", hint="choose another item")
     return {name: plain(each) for name, each in entity.own_values(entity.from_item(item)).items()}
 
 

@@ -90,9 +90,9 @@ def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic |
     sizes = _numbers(given, "bytes", design.compiled.by_name, ITEM_BYTES_MAX, faults)
     region = given.get("region") or _region(traffic)
     if given.get("region") and region not in priced_regions():
-        faults.append(ErrorDetail("region", "has no price list", f"these have: {', '.join(priced_regions())}"))
+        faults.append(ErrorDetail("region", "has no price list", f"priced regions are {', '.join(priced_regions())}"))
     if faults:
-        raise RequestError("this traffic can't be priced", errors=faults)
+        raise RequestError("the cost of this traffic can't be estimated", errors=faults)
     held = _Held(traffic)
     result = _estimate(cast("Any", design), held, tuple(sorted(counts.items())), tuple(sorted(sizes.items())))
     patterns = tuple(
@@ -160,7 +160,7 @@ def _numbers(
 ) -> dict[str, float]:
     value = given.get(member) or {}
     if not isinstance(value, dict):
-        faults.append(ErrorDetail(member, "isn't an object"))
+        faults.append(ErrorDetail(member, "isn't a JSON object"))
         return {}
     result: dict[str, float] = {}
     for name, number in value.items():

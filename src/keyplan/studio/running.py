@@ -32,7 +32,7 @@ PICKS_MAX = 100
 def needed(subject: Subject) -> Design:
     if subject.design is None:
         raise Refused(
-            "this table is browsed without a design", hint="open the studio of a design: keyplan studio DESIGN"
+            "this table was opened without a design", hint="open the studio of a design: keyplan studio DESIGN"
         )
     return subject.design
 
@@ -93,7 +93,7 @@ def _pick(subject: Subject, entity: CompiledEntity, item: Item) -> dict[str, Any
 
 def require_writable(subject: Subject) -> None:
     if not subject.writable:
-        raise Refused("this studio is read-only", hint="start it with --allow-writes to change this store")
+        raise Refused("this studio is read-only", hint="start the studio with --allow-writes to change this store")
 
 
 def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[str, Item]:

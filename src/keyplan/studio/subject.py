@@ -80,7 +80,7 @@ class _Nowhere:
     """The store of a design that can't be opened."""
 
     def call(self, operation: str, _parameters: dict[str, Any], /) -> dict[str, Any]:
-        raise StoreError(f"there is no store for {operation}", hint="fix the design's module first")
+        raise StoreError(f"the design can't be opened, so {operation} can't run", hint="fix the design's module first")
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
         return [self.call(operation, parameters) for operation, parameters in requests]
@@ -136,7 +136,7 @@ class Endpoint:
     def subject(self, name: str) -> Subject:
         result = converse(describe_table(name), self.transport)
         if result is None:
-            raise StoreError(f"{self.url} has no table {name}", hint="check the region and account, or create it")
+            raise StoreError(f"{self.url} has no table {name}", hint="check the region and account, or create a table")
         return Subject(name, described(result), name, self.transport, self.url, self.local, self.writable)
 
 

@@ -61,7 +61,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if self.hosts is not None and named_host(scope["headers"]) not in self.hosts:
-            return problem(421, "WrongHost", f"the host must be one of {', '.join(sorted(self.hosts))}")
+            return problem(421, "WrongHost", f"the Host header must be one of {', '.join(sorted(self.hosts))}")
         if is_foreign(scope["method"], headers, self.origin):
             return problem(403, "ForeignOrigin", "requests from pages of other sites are rejected")
         return None
@@ -139,7 +139,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
     message = error.detail
     if error.status_code == 404:
-        message = f"{request.url.path} doesn't exist; the access patterns are below /api/, described by /openapi.json"
+        message = f"{request.url.path} doesn't exist; /openapi.json describes the access patterns under /api/"
     elif error.status_code == 405:
         message = f"{request.url.path} doesn't support {request.method}"
     headers = dict(error.headers) if error.headers else None
@@ -153,7 +153,7 @@ async def _keyplan_error(_request: Request, error: Exception) -> Response:
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:
     # The server that runs the application logs the error.
-    return problem(500, "InternalError", "the server failed; see its log")
+    return problem(500, "InternalError", "the server failed; see the server's log")
 
 
 class Beside:

@@ -174,7 +174,7 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
         ("Order", explanation.direction),
         ("Consistency", explanation.consistency if explanation.kind == "read" else None),
         ("Filter", explanation.filter),
-        ("Limit", None if limit is None else f"{limit} items; one more is read, to detect further ones"),
+        ("Limit", None if limit is None else f"{limit} items; one more item is read to detect a next page"),
     ]
     shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
     why = "Why it scans" if explanation.operation == "Scan" else "Why it needs no scan"
@@ -352,7 +352,7 @@ def _both_ends(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str
     if buckets is None or buckets.field != parameter.name:
         return ""
     needed = "both bounds" if parameter.required else "both bounds, unless they have defaults"
-    return f": {needed}, over at most {BUCKETS_MAX:,} {buckets.unit}s"
+    return f": {needed}, at most {BUCKETS_MAX:,} {buckets.unit}s apart"
 
 
 def _words(parameter: Parameter) -> str:

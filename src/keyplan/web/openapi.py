@@ -24,9 +24,9 @@ from keyplan.model.declared.parameters import InvalidItem, Page
 from keyplan.web.policy import Offer, Policy
 
 ERROR = "KeyplanError"
-_BOUND_WORDS = {"ge": "At least this.", "gt": "More than this.", "le": "At most this.", "lt": "Less than this."}
+_BOUND_WORDS = {"ge": "Minimum.", "gt": "Exclusive minimum.", "le": "Maximum.", "lt": "Exclusive maximum."}
 _RESPONSES = {
-    400: ("BadRequest", "The request is invalid: all its errors are listed. Nothing was sent to the store."),
+    400: ("BadRequest", "The request is invalid; the response lists all errors. Nothing was sent to the store."),
     401: ("AuthenticationRequired", "Authentication is required."),
     403: ("AccessDenied", "The caller isn't authorized."),
     404: ("NotFound", "The item doesn't exist."),
@@ -57,8 +57,8 @@ def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, A
         },
         "servers": [{"url": "/"}],
         "tags": [
-            {"name": "reads", "description": "Reads. A read scans only if its design declares a scan."},
-            {"name": "writes", "description": "Writes. Each is one conditional request or one transaction."},
+            {"name": "reads", "description": "Reads. A read scans only if the design declares a scan."},
+            {"name": "writes", "description": "Writes. Each write is one conditional request or one transaction."},
         ],
         "paths": paths,
         "components": {
@@ -115,9 +115,9 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
         ]
     result: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
     words = {
-        ParameterKind.PREFIX: "The beginning of the string.",
-        ParameterKind.DIRECTION: "Whether the order is descending (newest first).",
-        ParameterKind.LIMIT: "Maximum number of items.",
+        ParameterKind.PREFIX: "The prefix that the string begins with.",
+        ParameterKind.DIRECTION: "Whether items are returned in descending order (newest first).",
+        ParameterKind.LIMIT: "Maximum number of items to return.",
         ParameterKind.CURSOR: "The cursor from the previous page. All other parameters must be unchanged.",
     }
     if parameter.kind in words:
@@ -134,7 +134,7 @@ def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
     if buckets is None or buckets.field != parameter.name:
         return ""
     needed = "" if parameter.required else ", unless they have defaults"
-    return f" A lower and an upper bound are required{needed}, over at most {BUCKETS_MAX:,} {buckets.unit}s."
+    return f" Both bounds are required{needed}, at most {BUCKETS_MAX:,} {buckets.unit}s apart."
 
 
 def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
@@ -187,10 +187,10 @@ def _error_schema() -> Schema:
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": {**text, "description": "The error's code. It stays the same if the message changes."},
+            "code": {**text, "description": "The error code. Codes stay the same if messages change."},
             "message": {**text, "description": "The error."},
-            "place": {**text, "description": "Where."},
-            "hint": {**text, "description": "What to do."},
+            "place": {**text, "description": "The location of the error."},
+            "hint": {**text, "description": "How to fix the error."},
             "errors": {
                 "type": "array",
                 "items": fault,

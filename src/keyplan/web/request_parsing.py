@@ -30,7 +30,7 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
         ) from None
     except ValueError:
         raise errors.RequestError(
-            f"the query string has more than {FIELDS_MAX} values", hint="send several requests"
+            f"the query string has more than {FIELDS_MAX} values", hint="send the values in several requests"
         ) from None
 
 
@@ -40,14 +40,14 @@ async def read_body(request: Request) -> bytes:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise HTTPException(415, f"the body is {kind or 'without a content type'}; use application/json")
+        raise HTTPException(415, f"the content type is {kind or 'missing'}; use application/json")
     parts: list[bytes] = []
     size = 0
     try:
         async for part in request.stream():
             size += len(part)
             if size > BODY_BYTES_MAX:
-                raise HTTPException(413, f"the body is over {BODY_BYTES_MAX:,} bytes")
+                raise HTTPException(413, f"the body is larger than {BODY_BYTES_MAX:,} bytes")
             parts.append(part)
     except ClientDisconnect:
         raise HTTPException(400, "the client disconnected before it sent the whole body") from None
@@ -86,7 +86,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        faults = [errors.ErrorDetail(name, "duplicate", "pass it once") for name, count in counts.items() if count > 1]
+        faults = [errors.ErrorDetail(name, "duplicate", "keep only one") for name, count in counts.items() if count > 1]
         raise errors.RequestError("duplicate member in an object of the body", errors=faults)
     return result
 

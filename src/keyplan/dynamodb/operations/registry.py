@@ -194,7 +194,7 @@ class Operation:
             explain(self.request, params, self.wording)
         for name in self.not_there:
             if params.get(name):
-                raise service_errors.one_or_more(f"{name} is not supported here")
+                raise service_errors.one_or_more(f"{name} isn't supported by {self.name} in the embedded store")
 
     def check_types(self, params: Any) -> None:
         """Reject members of the wrong JSON type, including those in attribute values, which ``validate`` doesn't

@@ -22,7 +22,7 @@ def damaged(fault: Exception, place: str) -> KeyplanError:
         return fault
     if isinstance(fault, orjson.JSONDecodeError):
         return unreadable(place, fault)
-    return unreadable(place, f"{type(fault).__name__}: {fault}, unless this is a bug in the store")
+    return unreadable(place, f"{type(fault).__name__}: {fault} (this can also be a bug in the store)")
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def decode(body: bytes) -> dict[str, Any]:
     item = _loads(body)
     if item.__class__ is dict:  # runs for each read item; three times as fast as isinstance
         return item
-    raise orjson.JSONDecodeError("it isn't an object", "", 0)
+    raise orjson.JSONDecodeError("the item isn't a JSON object", "", 0)
 
 
 def encode(item: Mapping[str, Any]) -> bytes:

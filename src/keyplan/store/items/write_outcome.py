@@ -120,7 +120,7 @@ def judged(write: Write, result: Found | None) -> Judged:
             spend(_cost_bytes(write, body))
         try:
             if crc32(body) != checksum:
-                raise orjson.JSONDecodeError("its checksum differs", "", 0)  # noqa: TRY301 - a call for each write
+                raise orjson.JSONDecodeError("its checksum doesn't match", "", 0)  # noqa: TRY301 - a call for each write
             old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:

@@ -25,7 +25,7 @@ def cancel_bulk_operation(database: Database, request: Request) -> Answer:
             return
         if description["BulkOperationStatus"] != "IN_PROGRESS":
             raise ValidationException(
-                f"The bulk operation can't be cancelled: it is {description['BulkOperationStatus']}"
+                f"The bulk operation can't be cancelled: its status is {description['BulkOperationStatus']}"
             )
         description["BulkOperationStatus"] = "CANCELLING"
         keep_job(writer, KIND, number, job, done_here=False)

@@ -124,7 +124,7 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
     if from_s >= to_s:
         raise service_errors.InvalidExportTimeException("ExportFromTime must be before ExportToTime")
     if to_s - from_s > DAY_S:
-        raise service_errors.InvalidExportTimeException("An incremental export covers 24 hours at most")
+        raise service_errors.InvalidExportTimeException("An incremental export covers at most 24 hours")
     view = specification.get("ExportViewType") or "NEW_AND_OLD_IMAGES"
     description["IncrementalExportSpecification"] = {
         "ExportFromTime": round(from_s, 3),

@@ -21,7 +21,7 @@ _GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))
 
 def start_bulk_put_items(database: Database, request: Request) -> Answer:
     if not request["OutputS3Configuration"]["OutputType"]:
-        raise service_errors.ValidationException("OutputType must have one value at least")
+        raise service_errors.ValidationException("OutputType must have at least one value")
     name = plain_name(request["TableName"])
     number = new_number(database.clock())
 

@@ -258,7 +258,7 @@ class _Workers:
             os.close(self._from_parent)
             os.close(self._to_workers)
         if failed:
-            raise StoreError("A worker process exited right after its start", place=self._settings.db)
+            raise StoreError("A worker process exited immediately after it started", place=self._settings.db)
 
     def _start(self, worker: int) -> None:
         sys.stdout.flush()
@@ -300,7 +300,7 @@ class _Workers:
         if time.monotonic() - began < _RESTART_S:
             self._stop(signal.SIGTERM, None)
             return True
-        _log.error("A worker process exited and is restarted")
+        _log.error("A worker process exited and is being restarted")
         self._start(worker)
         return False
 

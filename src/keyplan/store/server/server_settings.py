@@ -87,15 +87,15 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.keys and not is_loopback(self.host):
             raise RequestError(
-                f"Without access keys the server only listens on this machine; {self.host} is reachable by others",
+                f"Without access keys, the server can't listen on {self.host}, which other machines can reach",
                 place="host",
-                hint="Set --access-key ID:SECRET (clients must then sign with it), or listen on 127.0.0.1.",
+                hint="Set --access-key ID:SECRET (clients must sign requests with it), or listen on 127.0.0.1.",
             )
         if self.workers < 1:
             raise RequestError("The number of workers must be at least 1", place="workers")
         if self.workers > 1 and (self.throttle or self.index_lag_ms):
             raise RequestError(
-                "Throttling and index lag work with one worker only",
+                "Throttling and index lag require a single worker",
                 place="workers",
                 hint="Set --workers 1, or omit --throttle and --index-lag.",
             )
@@ -105,7 +105,7 @@ class Settings:
             raise RequestError("The state delay must be at least 0 s", place="state-delay")
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
-                "Several processes can't share a store in memory",
+                "Several worker processes can't share an in-memory store",
                 place="workers",
                 hint="Set --db FILE, or --workers 1.",
             )
@@ -114,7 +114,7 @@ class Settings:
                 "The lifetime and the number of records of a shard must be greater than 0", place="shard"
             )
         if self.sweep_s < 0:
-            raise RequestError("The interval must be at least 0 s; 0 disables it", place="ttl-interval")
+            raise RequestError("The TTL interval must be at least 0 s; 0 disables deletion", place="ttl-interval")
         if not 0 <= self.port <= 65_535:
             raise RequestError(f"The port {self.port} isn't between 0 and 65535", place="port")
 
@@ -152,5 +152,5 @@ def parse_key(text: str) -> tuple[str, str]:
     """The access key ID and the secret access key in ``ID:SECRET``. Raises RequestError for another format."""
     name, colon, secret = text.partition(":")
     if not (name and colon and secret):
-        raise RequestError("An access key must be ID:SECRET", place="access-key")
+        raise RequestError("An access key must have the form ID:SECRET", place="access-key")
     return name, secret

@@ -96,7 +96,7 @@ class Service:
         origin = headers.get(b"origin")
         cors = b"" if origin is None else self._cors(origin)
         if origin is not None and not cors:
-            text = "Web pages of this origin can't use this server (see --cors)"
+            text = "The server rejects requests from web pages of this origin (see --cors)"
             reply(answers.error_answer(protocol_fault("AccessDeniedException", text), headers))
             return
         if request.url.partition(b"?")[0] not in _PATHS:
@@ -250,7 +250,7 @@ class Regional:
             self._services[region].handle(request, reply)
         else:
             known = b", ".join(self._services).decode()
-            text = f"This server has no region {region.decode('latin-1')}; it has {known} (see --regions)"
+            text = f"This server doesn't serve the region {region.decode('latin-1')}, only {known} (see --regions)"
             reply(answers.error_answer(protocol_fault("UnrecognizedClientException", text), request.headers))
 
 

@@ -369,7 +369,7 @@ class FilePool:
 
     def _check_format(self, connection: apsw.Connection) -> None:
         if connection.readonly("main"):
-            raise faults.store_error(apsw.ReadOnlyError("opened for reading only"), self.place)
+            raise faults.store_error(apsw.ReadOnlyError("the file was opened read-only"), self.place)
         application, is_used = _in_transaction(connection, "BEGIN", file_format.identity)
         if application == 0 and not is_used:
             self._use_wal(connection)

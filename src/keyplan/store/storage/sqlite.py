@@ -208,7 +208,7 @@ class Storage(Medium):
     def snapshot(self) -> Snapshot:
         """A snapshot of the current state. Raises StoreError for a store in memory."""
         if not self.has_snapshots:
-            raise StoreError("A store in memory has no snapshots", place=self.place, hint="Use a file.")
+            raise StoreError("An in-memory store doesn't support snapshots", place=self.place, hint="Use a file.")
         return Snapshot(self)
 
     def together(self, work: Callable[[], None]) -> None:

@@ -22,7 +22,7 @@ def store_error(error: apsw.Error, place: str) -> StoreError:
 
 def foreign(place: str) -> StoreError:
     return StoreError(
-        "This is a SQLite file of another program",
+        "The SQLite file belongs to another program",
         place=place,
         hint="Use another path for the Keyplan store; this file wasn't changed.",
     )
@@ -30,25 +30,25 @@ def foreign(place: str) -> StoreError:
 
 def other_format(place: str, version: int, known: int) -> StoreError:
     return StoreError(
-        f"The file has format {version}, and this version of Keyplan reads the formats {known - 1} and {known}",
+        f"The file has format {version}, and this version of Keyplan supports the formats {known - 1} and {known}",
         place=place,
-        hint="Update keyplan." if version > known else "Open it once with an older version of keyplan.",
+        hint="Update keyplan." if version > known else "To migrate it, open it once with an older version.",
     )
 
 
 def missing(place: str) -> StoreError:
-    return StoreError("There is no such file", place=place, hint="Check the path, or open it with create=True.")
+    return StoreError("The file doesn't exist", place=place, hint="Check the path, or open the store with create=True.")
 
 
 def missing_folder(place: str) -> StoreError:
-    return StoreError("There is no such folder for the file", place=place, hint="Create the folder first.")
+    return StoreError("The folder of the file doesn't exist", place=place, hint="Create the folder first.")
 
 
 def locked(place: str, waited_s: float) -> StoreError:
     return StoreError(
         f"Another process or thread has held the store's write lock for {waited_s:g} s",
         place=place,
-        hint="Look for a process with an unfinished write, or open with a longer busy_timeout_s.",
+        hint="Look for a process with an unfinished write, or open the store with a longer busy_timeout_s.",
     )
 
 
@@ -75,12 +75,12 @@ def files_removed(place: str, kind: type[StoreError] = StoreError) -> StoreError
     return kind(
         f"{_REMOVED}; the request was rolled back",
         place=place,
-        hint="Retry. If it fails again, close the store in all processes, and open it again.",
+        hint="Retry the request. If it fails again, close the store in all processes, and open it again.",
     )
 
 
 def reopened(place: str) -> str:
-    return f"{place}: {_REMOVED}. Everything committed was saved, and the store was reopened."
+    return f"{place}: {_REMOVED}. All committed data was saved, and the store was reopened."
 
 
 def unsaved(place: str) -> StoreError:
@@ -98,16 +98,16 @@ def wal_removed(place: str, process: int) -> StoreError:
     return StoreError(
         f"The -wal file next to the store was removed while {name} has the store open",
         place=place,
-        hint="Let that process use the store once more, or stop it; both save its writes. Then open the store again.",
+        hint="Use the store in that process, or stop the process: either saves its writes. Then open the store again.",
     )
 
 
 def forked(place: str) -> StoreError:
     """The process was forked while another thread used a store in memory."""
     return StoreError(
-        "This process was forked while another thread used the store in memory; its copy can't be used",
+        "This process was forked while another thread used the in-memory store, so the copy can't be used",
         place=place,
-        hint="Fork before threads use the store, or open the store on a file.",
+        hint="Fork before threads use the store, or use a store in a file.",
     )
 
 
@@ -128,7 +128,7 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (
         apsw.CorruptError,
         "The file is damaged",
-        "Restore it from a copy; `keyplan dynamodb check` lists the damage.",
+        "Restore the file from a copy; `keyplan dynamodb check` lists the damage.",
     ),
     (
         apsw.ReadOnlyError,
@@ -138,14 +138,14 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (
         apsw.CantOpenError,
         "The file can't be opened",
-        "Check that it is a file, and that this user may read and write it and its folder.",
+        "Check that the path is a file, and that this user can read and write the file and its folder.",
     ),
-    (apsw.PermissionsError, "The file can't be accessed", "Allow this user to read and write it."),
-    (apsw.AuthError, "The file can't be accessed", "Allow this user to read and write it."),
+    (apsw.PermissionsError, "The file can't be accessed", "Allow this user to read and write the file."),
+    (apsw.AuthError, "The file can't be accessed", "Allow this user to read and write the file."),
     (apsw.FullError, "The disk is full; nothing was written", "Free space and try again."),
-    (apsw.BusyError, "The file is locked", "Look for a process that has locked it."),
-    (apsw.LockedError, "The file is locked", "Look for a process that has locked it."),
-    (apsw.IOError, "The disk failed; nothing was written", "Check the system's log."),
+    (apsw.BusyError, "The file is locked", "Look for a process that has locked the file."),
+    (apsw.LockedError, "The file is locked", "Look for a process that has locked the file."),
+    (apsw.IOError, "A disk operation failed; nothing was written", "Check the system's log."),
     (apsw.NoMemError, "Out of memory", "Free memory and try again."),
-    (apsw.TooBigError, "A value is too large for the store", "Items hold at most 400 KB."),
+    (apsw.TooBigError, "A value is too large for the store", "The maximum size of an item is 400 KB."),
 )

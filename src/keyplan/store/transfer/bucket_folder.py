@@ -42,7 +42,7 @@ class Bucket:
         self.name = name
         if folder is None:
             raise S3Error(
-                "S3NoSuchBucket", f"The specified bucket does not exist: {name}. The store has no folder for buckets"
+                "S3NoSuchBucket", f"The specified bucket does not exist: {name}; the store has no folder for buckets"
             )
         self._path = Path(folder) / name
         if not os.path.isdir(self._path) or self._path.is_symlink():  # noqa: PTH112 - Path raises an error for names that are too long

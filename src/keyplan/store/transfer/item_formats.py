@@ -135,11 +135,11 @@ def _ion_records(file: IO[bytes]) -> Iterator[Fields]:
             record = next(records, None)
             fields = None if record is None else _attribute(record)
         except (ValueError, RecursionError) as error:
-            raise bounded.fault or UnreadableError(f"A record isn't Ion: {error}") from None
+            raise bounded.fault or UnreadableError(f"A record isn't valid Ion: {error}") from None
         except Exception as error:
             if type(error).__name__ != "IonException":
                 raise
-            raise bounded.fault or UnreadableError(f"A record isn't Ion: {error}") from None
+            raise bounded.fault or UnreadableError(f"A record isn't valid Ion: {error}") from None
         if bounded.fault is not None:
             raise bounded.fault
         if fields is None:
@@ -175,12 +175,12 @@ def _attribute(value: Any) -> dict[str, Any]:
         case Mapping():
             fields = [(str(name), _attribute(member)) for name, member in value.items()]
             if len(dict(fields)) < len(fields):
-                raise ValueError("a field is repeated")
+                raise ValueError("a struct has a repeated field")
             return {"M": dict(fields)}
         case Sequence() if kind in {"", "LIST"} and not isinstance(value, (str, bytes, tuple)):
             return {"L": [_attribute(member) for member in value]}
         case _:
-            raise ValueError(f"an item can't hold a {kind.lower() or type(value).__name__}")
+            raise ValueError(f"an item can't contain a {kind.lower() or type(value).__name__}")
 
 
 def _set(annotations: list[str], value: Any) -> dict[str, Any]:

@@ -130,6 +130,6 @@ def _description(job: Job, status: str) -> dict[str, Any]:
             **description,
             status: "FAILED",
             "FailureCode": "InternalServerError",
-            "FailureMessage": "The process of this job has ended",
+            "FailureMessage": "The process that ran this job has ended",
         }
     return description

@@ -85,7 +85,7 @@ function FaultyFile({ fault }) {
   return html`<main class="faulty"><h1>${fault.file.split(/[\\/]/).at(-1)}</h1>
     <${Fault} error=${{ ...fault, place: fault.line ? `${fault.file}:${fault.line}` : fault.place ?? fault.file }} />
     ${fault.lines.length ? html`<pre class="json" tabindex="0" aria-label="The lines around the error">${fault.lines.map(([number, text]) => html`<span class=${number === fault.line ? "at" : null}>${`${String(number).padStart(5)}  ${text}`}</span>`)}</pre>` : null}
-    <p class="note" role="status">Save the file without this error, and the studio opens.</p></main>`;
+    <p class="note" role="status">The studio opens when you save the file without this error.</p></main>`;
 }
 
 function Gate() {
@@ -97,7 +97,7 @@ function Gate() {
     open();
   };
   return html`<main class="gate"><h1>Studio</h1>
-    <p>${tried.value || start.value ? "This token is wrong, or the server has restarted since it was issued. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
+    <p>${tried.value || start.value ? "This token is invalid, or the server was restarted after the token was issued. " : ""}Open the address that the terminal shows, or enter the token from this address. Each tab needs the token once.</p>
     <form onSubmit=${enter}><label for="token">Token</label><input id="token" name="token" autocomplete="off" required /><button class="main">Open</button></form></main>`;
 }
 
@@ -114,7 +114,7 @@ function App() {
   return html`
     <${Head} about=${about} current=${current} />
     ${offline.value ? html`<p class="fault" role="status">The studio's server doesn't respond. Reconnecting …</p>` : null}
-    ${about.fault ? html`<div class="fault" role="alert"><p><b>${about.fault.message}</b> <code>${about.fault.file}${about.fault.line ? `:${about.fault.line}` : ""}</code></p><p>The saved file can't be opened. You see the design from before.</p></div>` : null}
+    ${about.fault ? html`<div class="fault" role="alert"><p><b>${about.fault.message}</b> <code>${about.fault.file}${about.fault.line ? `:${about.fault.line}` : ""}</code></p><p>The saved file can't be opened, so the previous design is shown.</p></div>` : null}
     <main id="main" tabindex="-1" class=${`view-${current}`}>
       ${failed.value ? html`<${Fault} error=${failed.value} />` : null}
       ${View ? html`<${View} about=${about} params=${address.value} reopen=${open} />` : html`<p class="opening">…</p>`}

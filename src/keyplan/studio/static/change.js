@@ -101,15 +101,15 @@ export function View({ about, params }) {
       <div class=${scratch.value === null ? "one" : "two even"}>
         ${scratch.value === null ? null : html`<${Editor} key=${edition.value} text=${scratch.value} language="python" line=${Number(params.line) || null} label="The scratch copy of the design's module" words=${comparison.words ?? []} fault=${comparison.error?.line ? { line: comparison.error.line, message: comparison.error.message } : null} onChange=${typed} />`}
         <div>
-          ${comparison.state === "none" ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link, the clipboard or a dropped file. Running it executes Python with your rights: read it first.</p>` : null}
+          ${comparison.state === "none" ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link, the clipboard or a dropped file. Running it executes Python with your permissions, so read the text first.</p>` : null}
           ${comparison.error ? html`<div class="fault" role="alert"><p><b>${comparison.error.message}</b>${comparison.error.line ? html` <code>line ${comparison.error.line}</code>` : null}</p>${comparison.error.hint ? html`<p>${comparison.error.hint}</p>` : null}
             ${comparison.error.errors?.length ? html`<ul>${comparison.error.errors.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
-            ${comparison.error.errors?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
+            ${comparison.error.errors?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the missing keys</a></p>` : null}</div>` : null}
           ${comparison.error || !comparison.changes ? null : comparison.same ? html`<p class="note">The open design is the same as the ${scratch.value === null ? "file" : "scratch copy"}. Save a change to the file to see its effect on deployed data here, or edit a scratch copy.</p>` : html`
             <ul class="findings">${comparison.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
               <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>
             ${comparison.prices ? html`<${Prices} prices=${comparison.prices} />` : null}`}
-          ${comparison.patch && scratch.value !== null ? html`<${Folded} name="patch" open=${true} summary="Difference from the file"><pre class="json" tabindex="0">${comparison.patch}</pre></${Folded}>` : null}
+          ${comparison.patch && scratch.value !== null ? html`<${Folded} name="patch" open=${true} summary="Differences from the file"><pre class="json" tabindex="0">${comparison.patch}</pre></${Folded}>` : null}
           ${comparison.map ? html`<${Map} map=${comparison.map} />` : null}
         </div></div>
     </div>`;

@@ -29,7 +29,7 @@ export function View({ about, params }) {
       <div><header class="bar"><h2>${shown.length ? many(shown.length, "finding") : "No findings"}</h2>
         <span class="quiet">${data.rules} rules, ${many(data.patterns, "access pattern")}${data.traffic ? "" : "; without rates, load isn't checked"}</span>
         ${data.silenced ? html`<a href=${link({ all: params.all ? null : "1" })}>${params.all ? "Hide" : "Show"} ${data.silenced} ignored</a>` : null}</header>
-        ${shown.length ? null : html`<div class="empty"><p class="note">${data.silenced ? `No findings, apart from ${data.silenced} ignored with a reason.` : "No rule has a finding for this design."}</p>
+        ${shown.length ? null : html`<div class="empty"><p class="note">${data.silenced ? `No findings, except ${data.silenced} that the design ignores with a reason.` : "No rule reports a finding for this design."}</p>
           ${data.traffic ? null : html`<p class="quiet">To check load and limits too, start the studio with <code>--traffic FILE</code>; <code>keyplan traffic</code> writes a template.</p>`}</div>`}
         ${[...groups.values()].map((group) => html`<section class="group" aria-label=${group[0].code} aria-current=${group[0].code === chosen ? "true" : null}>
           <h3><span class=${`finding ${group[0].severity}`}>${group[0].severity}</span> <a href=${link({ finding: group[0].code })}><b>${group[0].code}</b> ${group[0].rule}</a> <span class="quiet">${group.length > 1 ? group.length : ""}</span></h3>

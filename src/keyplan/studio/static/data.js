@@ -96,7 +96,7 @@ function Conditions({ list, columns }) {
       <input list="columns" aria-label="Attribute" placeholder="attribute" value=${condition.name} onChange=${(event) => put(at, { name: event.target.value })} />
       <select aria-label="Operator" value=${condition.operator} onChange=${(event) => put(at, { operator: event.target.value })}>${OPERATORS.map((name) => html`<option>${name}</option>`)}</select>
       ${condition.operator.endsWith("exists") ? null : html`<input aria-label="Value" placeholder="value" value=${condition.values?.[0] ?? ""} onChange=${(event) => put(at, { values: [event.target.value, condition.values?.[1] ?? ""] })} />`}
-      ${condition.operator === "between" ? html`<input aria-label="Upper value" placeholder="and" value=${condition.values?.[1] ?? ""} onChange=${(event) => put(at, { values: [condition.values?.[0] ?? "", event.target.value] })} />` : null}
+      ${condition.operator === "between" ? html`<input aria-label="Upper bound" placeholder="and" value=${condition.values?.[1] ?? ""} onChange=${(event) => put(at, { values: [condition.values?.[0] ?? "", event.target.value] })} />` : null}
       <button aria-label="Remove the condition" onClick=${() => set(list.filter((_, other) => other !== at))}>×</button></div>`)}
     <button onClick=${() => set([...list, { name: "", operator: "=", values: [""] }])}>Add a condition</button></fieldset>`;
 }
@@ -116,7 +116,7 @@ function Creating({ about, entity }) {
     stage(entity ? { id, do: "create", entity, kind: entity, fields: made } : { id, do: "create", kind: "item", item: made });
   };
   return html`<form class="staged-bar" aria-label="New item" onSubmit=${add}>
-    <label for="new-item"><b>New ${entity ?? "item"}</b> <span class="quiet">${entity ? "its fields as JSON; omit fields with defaults" : "its attributes as DynamoDB JSON"}</span></label>
+    <label for="new-item"><b>New ${entity ?? "item"}</b> <span class="quiet">${entity ? "its fields as JSON; omit fields that have defaults" : "its attributes as DynamoDB JSON"}</span></label>
     <textarea id="new-item" class="code" rows=${Math.min(creating.value.split("\n").length + 1, 14)} value=${creating.value} onInput=${(event) => { creating.value = event.target.value; }} ref=${(node) => node && !node.dataset.seen && (node.dataset.seen = "1", node.focus())}></textarea>
     <div class="bar"><button class="main">Stage</button><button type="button" onClick=${() => { creating.value = null; }}>Cancel</button></div></form>`;
 }
@@ -202,7 +202,7 @@ function Items({ data, rows, params, writable, hidden }) {
       <span class="quiet" role="status">${notice.value}</span></p>
     <div class=${panel.value ? "grid-and-panel" : "one"}>
     ${rows.length ? html`<${Grid} label="Items" columns=${columns} rows=${ordered} cellOf=${cellOf} head=${head} commit=${commit} open=${openPanel} sort=${sort} onSort=${onSort} onKey=${onKey} rowClass=${(row) => (editOf(row.id)?.do === "delete" ? "gone" : row.changed?.has("") ? "flash" : "")}
-      selection=${writable ? { has: (id) => picked.has(id), toggle, all: html`<input type="checkbox" tabindex="-1" aria-label="Select all on this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} />` } : null} />` : html`<p class="note">${data.next ? "No match so far; more items remain." : data.looked_at ? params.only ? "No orphaned items." : "No matching items." : "No items."}</p>`}
+      selection=${writable ? { has: (id) => picked.has(id), toggle, all: html`<input type="checkbox" tabindex="-1" aria-label="Select all items on this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} />` } : null} />` : html`<p class="note">${data.next ? "No item matches so far; more items remain." : data.looked_at ? params.only ? "No orphaned items." : "No matching items." : "No items."}</p>`}
     ${panel.value ? html`<${Panel} />` : null}</div>
     <${Folded} name="request1" summary="The exact request"><${Json} value=${data.request.parameters} /></${Folded}>`;
 }

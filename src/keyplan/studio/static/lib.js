@@ -48,7 +48,7 @@ export async function ask(action, given = {}, signal_ = undefined) {
   } catch (error) {
     if (error instanceof Failure || error.name === "AbortError") throw error;
     offline.value = true;
-    throw new Failure({ code: "NoServer", message: "the studio's server doesn't respond", hint: "is it still running? start it again, and reload" });
+    throw new Failure({ code: "NoServer", message: "the studio's server doesn't respond", hint: "check whether the studio is still running, and reload the page" });
   } finally {
     if (!quiet) asked.value -= 1;
   }

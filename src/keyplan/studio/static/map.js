@@ -346,7 +346,7 @@ function Drawing({ data, before, params }) {
     show(card, { centre: true });
     if (card) focusRow(card.querySelector(".row"));
   }, [params.collection, data.svg]);
-  return html`<div class="stage" ref=${holder} tabindex="0" role="region" aria-label="Map. Arrow keys move, plus and minus zoom, zero fits; Tab reaches the items."></div>`;
+  return html`<div class="stage" ref=${holder} tabindex="0" role="region" aria-label="Map. Press the arrow keys to move, + and − to zoom, 0 to fit the whole map, and Tab to reach the items."></div>`;
 }
 
 const PLACES = { templates: "Key templates", items: "Items" };
@@ -396,7 +396,7 @@ function Questions({ about, params }) {
 function PathPanel({ about, params, path }) {
   if (!params.question) return null;
   const question = about.questions.find((candidate) => candidate.name === params.question);
-  if (!question) return html`<section class="panel path" aria-label="Access pattern"><p>There is no access pattern ${params.question}.</p></section>`;
+  if (!question) return html`<section class="panel path" aria-label="Access pattern"><p>The design has no access pattern ${params.question}.</p></section>`;
   const steps = path?.steps ?? [];
   const reads = steps.filter((step) => !step.touched.length);
   const items = reads.reduce((sum, step) => sum + step.found, 0);
@@ -413,7 +413,7 @@ function PathPanel({ about, params, path }) {
           <span class="quiet">${step.touched.length ? many(step.touched.length, "item") + " to write" : many(step.found, "item")}${step.units ? `, ${many(step.units, "unit")}` : ""}</span></li>`)}</ol>
         ${path.cut ? html`<p class="quiet">More requests follow; these are the first ${steps.length}.</p>` : null}
         ${steps.length && !items && question.kind === "read" ? html`<p class="quiet">No items found.</p>` : null}
-        ${!steps.length && !path.error ? html`<p class="quiet">${question.kind === "write" ? "Which items a write changes depends on its arguments." : "No item on the map supplies arguments."}</p>` : null}
+        ${!steps.length && !path.error ? html`<p class="quiet">${question.kind === "write" ? "The arguments determine which items the write changes." : "No item on the map provides arguments for this access pattern."}</p>` : null}
         <${Fault} error=${path.error} />` : html`<p class="quiet">…</p>`}
       ${embedded ? null : html`<p><a class="button" href=${view("run", { question: question.name, ...argumentParams(path?.arguments) })}>${question.kind === "write" ? "Enter arguments" : "Run"}</a></p>`}
     </section>`;
@@ -467,7 +467,7 @@ export function View({ about, params }) {
       <${Questions} about=${about} params=${params} />
       <div class="canvas">
         ${error ? html`<${Fault} error=${error} again=${() => drawing.again()} />` : null}
-        ${about.entities.length ? html`<header class="map-bar"><nav class="toggle" aria-label="Map of">${Object.entries(PLACES).map(([name, label]) => html`<a href=${to(name === "items" ? "items" : null)} aria-current=${(name === "templates") === templates ? "true" : null}>${label}</a>`)}</nav><p class="quiet">${about.doc}</p></header>` : null}
+        ${about.entities.length ? html`<header class="map-bar"><nav class="toggle" aria-label="Map content">${Object.entries(PLACES).map(([name, label]) => html`<a href=${to(name === "items" ? "items" : null)} aria-current=${(name === "templates") === templates ? "true" : null}>${label}</a>`)}</nav><p class="quiet">${about.doc}</p></header>` : null}
         <div class="stage-frame">
         ${data ? html`<${Drawing} data=${data} before=${before} params=${params} />` : error ? null : html`<p class="opening">Reading the table …</p>`}
         <div class="tools" role="group" aria-label="Zoom">

@@ -46,7 +46,7 @@ function entries(about, views, typed) {
     ...about.questions.map((question) => ({ kind: question.kind, label: `${question.id} ${question.name}`, note: question.doc, go: () => go({ view: "map", question: question.name }, { base: {} }) })),
     ...(has.has("run") ? about.questions.map((question) => ({ kind: "run", label: `Run ${question.name}`, note: question.id, go: () => go({ view: "run", question: question.name }, { base: {} }) })) : []),
     ...(has.has("data") ? about.entities.map((entity) => ({ kind: "entity", label: entity, note: "its items", go: () => go({ view: "data", entity: entity }, { base: {} }) })) : []),
-    ...(has.has("data") && about.entities.length ? [{ kind: "data", label: "Orphans", note: "items that fit no entity, or whose owner is missing", go: () => go({ view: "data", only: "orphans" }, { base: {} }) }] : []),
+    ...(has.has("data") && about.entities.length ? [{ kind: "data", label: "Orphans", note: "items that match no entity, or whose owner is missing", go: () => go({ view: "data", only: "orphans" }, { base: {} }) }] : []),
     ...(has.has("map") ? [{ kind: "map", label: "SVG", note: "save the map", go: () => { const save = document.querySelector(".tools [data-save]"); save ? save.click() : go({ view: "map" }, { base: {} }); } }] : []),
     ...(has.has("change") ? Object.entries({ pattern: "access pattern", entity: "entity", key: "key", index: "index" }).map(([kind, label]) => ({ kind: "change", label: `Add ${label}`, go: () => go({ view: "change", add: kind }, { base: {} }) })) : []),
     ...partitions.value.list.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: partitions.value.base }) })),
@@ -85,8 +85,8 @@ export function Palette({ about, views }) {
   return html`
     <div class="veil" onClick=${(event) => event.target === event.currentTarget && close()}>
       <div class="palette" role="dialog" aria-modal="true" aria-label="Go to">
-        <input ref=${input} role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="A view, access pattern, entity or partition"
-          aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="A view, access pattern, entity or partition"
+        <input ref=${input} role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="Search for a view, access pattern, entity or partition"
+          aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="Search for a view, access pattern, entity or partition"
           value=${text.value} onInput=${(event) => { text.value = event.target.value; at.value = 0; search(text.value); }} onKeyDown=${key} autocomplete="off" spellcheck="false" />
         <ul id="palette-list" role="listbox" aria-label="Matches">
           ${matching.map((entry, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}

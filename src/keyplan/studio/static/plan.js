@@ -60,14 +60,14 @@ function Declares({ plan, name }) {
   const kind = (line) => line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
   return html`<section class="declares" aria-label=${`Declarations of plan ${plan.number}`}><header class="bar"><h3>Plan ${plan.number} as a patch of the module</h3>
     ${plan.patch ? html`<button onClick=${() => download(`${name}-plan-${plan.number}.patch`, plan.patch, "text/x-patch")}>Save patch</button>` : null}<a href=${link({ declares: null })}>Close</a></header>
-    ${plan.patch ? html`<pre class="json patch" tabindex="0" aria-label="The patch">${plan.patch.split("\n").map((line) => html`<${kind(line)}>${line}\n<//>`)}</pre>` : null}</section>`;
+    ${plan.patch ? html`<pre class="json patch" tabindex="0" aria-label="Patch of the module">${plan.patch.split("\n").map((line) => html`<${kind(line)}>${line}\n<//>`)}</pre>` : null}</section>`;
 }
 
 function Progress({ wanted }) {
   const { what, done, whole } = running.value;
   return html`<div class="planning" role="status"><p><b>${WORDS[what] ?? "Reading the module"} …</b> <span class="quiet">${whole ? `${done} of ${whole}` : ""}</span></p>
     <progress aria-label="Planning" max=${whole || null} value=${whole ? done : null}></progress>
-    <p class="quiet">Keys are chosen, compiled and priced, then compared with brute force on generated items, in a separate process. This takes a few seconds to a minute.</p>
+    <p class="quiet">A separate process chooses, compiles and prices keys, and verifies the results with brute force on generated items. This takes a few seconds to a minute.</p>
     <button onClick=${() => look(wanted, { stop: true })}>Stop and use the best so far</button></div>`;
 }
 
@@ -95,17 +95,17 @@ export function View({ about, params }) {
         ${wanted.scratch ? html`<span class="badge">scratch copy</span><a href=${link({ scratch: null })}>back to the file</a>` : null}</header>
       <${Fault} error=${failed.value} />
       ${waits ? (running.value ? html`<${Progress} wanted=${wanted} />` : html`<p class="opening">Reading the module …</p>`) : null}
-      ${!waits && answer?.state === "none" && wanted.scratch ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link. Running it executes Python with your rights: read it first. <button class="main" onClick=${() => { allowRun(answer.text); shown.value = null; look(wanted); }}>Run</button></p>
-        <pre class="json" tabindex="0" aria-label="Link text">${answer.text}</pre>` : null}
+      ${!waits && answer?.state === "none" && wanted.scratch ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link. Running it executes Python with your permissions, so read the text first. <button class="main" onClick=${() => { allowRun(answer.text); shown.value = null; look(wanted); }}>Run</button></p>
+        <pre class="json" tabindex="0" aria-label="Module source from the link">${answer.text}</pre>` : null}
       ${!waits && answer?.error ? html`<${Error} error=${answer.error} about=${about} scratch=${wanted.scratch} />` : null}
       ${!waits && made ? html`
         ${plans[0].limits.map((limit) => html`<p class="note">The search reached a limit: ${limit}. Fewer indexes may be possible.</p>`)}
-        ${plans[0].stopped ? html`<p class="note">Stopped: this is the best plan so far. It isn't verified.</p>` : null}
-        ${kept ? html`<p class="note">No key is missing: the existing keys serve each access pattern.</p>` : null}
-        ${made.spare.map((name) => html`<p class="note"><b>${name} isn't needed</b>: every access pattern works without it, in the same order.</p>`)}
+        ${plans[0].stopped ? html`<p class="note">Stopped: the best plan so far is shown, without verification.</p>` : null}
+        ${kept ? html`<p class="note">No key is missing: the existing keys support every access pattern.</p>` : null}
+        ${made.spare.map((name) => html`<p class="note"><b>${name} isn't needed</b>: every access pattern returns the same items in the same order without it.</p>`)}
         ${made.refused.map((text, at) => html`<${Folded} name=${`refused${at}`} summary="A plan is omitted because it returns wrong results"><pre class="json" tabindex="0">${text}</pre></${Folded}>`)}
         <${Declares} plan=${plans[Number(params.declares) - 1]} name=${about.name} />
-        <div class="table plans" tabindex="0" role="region" aria-label="Plans compared">
+        <div class="table plans" tabindex="0" role="region" aria-label="Comparison of plans">
           <table><thead><tr><th scope="col" class="corner"><span class="hidden">What</span></th>${plans.map((plan) => html`<${Head} plan=${plan} about=${about} params=${params} />`)}</tr></thead>
             ${groups.map((group) => html`<tbody><tr class="group"><th colspan=${plans.length + 1} scope="rowgroup"><span>${group.title}</span></th></tr>${group.rows.map((row) => html`<${Row} row=${row} of=${group.of} about=${about} count=${plans.length} />`)}</tbody>`)}
           </table></div>

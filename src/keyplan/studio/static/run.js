@@ -67,7 +67,7 @@ function Form({ about, params, data }) {
   };
   return html`
     <form class="run-form" ref=${node} onSubmit=${submit}>
-      <div class="fields" dangerouslySetInnerHTML=${{ __html: data.fields || '<p class="quiet">It takes no parameters.</p>' }}></div>
+      <div class="fields" dangerouslySetInnerHTML=${{ __html: data.fields || '<p class="quiet">This access pattern has no parameters.</p>' }}></div>
       ${Object.entries(data.picks).map(([name, items]) => items.length ? html`<label class="examples">${name} <select aria-label=${`${name}: an existing ${items[0].entity}`} onChange=${(event) => { if (event.target.value) filled(node.current, { [name]: items[event.target.value].value }); }}><option value="">an existing ${items[0].entity} …</option>${items.map((item, at) => html`<option value=${at}>${item.label}</option>`)}</select></label>` : null)}
       ${data.examples.length > 1 ? html`<label class="examples">Fill in <select onChange=${(event) => event.target.value && filled(node.current, data.examples[event.target.value])}><option value="">an existing item</option>${data.examples.map((example, at) => html`<option value=${at}>${Object.values(example).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</option>`)}</select></label>` : null}
       <div class="actions">

@@ -214,7 +214,7 @@ async function ask(form, cursor) {
     show(form, outcome.error && !outcome.requests ? { ...outcome, status: response.status, requests: [], milliseconds: 0 } : outcome);
     if (form.dataset.method === "POST") suggest();
   } catch (error) {
-    const text = error.field ? "A field isn't JSON" : "The server doesn't answer. Is it still running?";
+    const text = error.field ? "A field isn't valid JSON" : "The server doesn't respond. Check whether it is still running.";
     const faults = error.field ? [{ place: error.field, message: error.message }] : [];
     show(form, { status: error.field ? 400 : 503, error: { code: "NotSent", message: text, errors: faults }, requests: [], milliseconds: 0 });
   } finally {
