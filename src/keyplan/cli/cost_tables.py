@@ -127,8 +127,8 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
         out.print(Text(f"One hour with every access pattern at its peak rate costs {usd(hour)} on demand."))
     use, share = break_even(payer.prices), storage_break_even(payer.prices)
     if use is not None and share is not None:
-        cheaper = f"Provisioned capacity is cheaper if {use:.0%} of it is always in use"
-        out.print(Text(f"{cheaper}. Standard-IA is cheaper if storage costs more than {share:.0%} of the requests."))
+        cheaper = f"Provisioned capacity is cheaper if more than {use:.0%} of the capacity is in use"
+        out.print(Text(f"{cheaper}. Standard-IA is cheaper if storage costs more than {share:.0%} of request costs."))
     for element in payers:
         text = without(element)
         if text:

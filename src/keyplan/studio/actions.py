@@ -273,7 +273,7 @@ def _plan(studio: Studio, given: Given) -> dict[str, Any]:
 def _runner(studio: Studio) -> ModuleRunner:
     if studio.runner is None:
         raise RequestError(
-            "this studio doesn't run the design's module",
+            "this studio can't run the module of the design",
             hint="start the studio with a design in a file, without --read-only",
         )
     return studio.runner
@@ -306,7 +306,7 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
         return template
     known = studio.seen.get(name)
     if known is None:
-        raise RequestError("the studio hasn't shown this item", hint="choose it in the Map or Data view")
+        raise RequestError("the studio hasn't shown this item", hint="choose an item in the Map or Data view")
     subject = studio.subject
     key = subject.key_of(known)
     result = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})

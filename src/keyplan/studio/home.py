@@ -129,6 +129,6 @@ def first_design_json(subject: Subject) -> dict[str, Any]:
 def _key(subject: Subject, index: indexes.Index | None) -> KeyAttributes:
     partition, sort = subject.key_attributes(index)
     if len(partition) > 1 or len(sort) > 1:
-        raise RequestError("a design with multi-attribute keys can't be inferred", hint="write it manually")
+        raise RequestError("a design with multi-attribute keys can't be inferred", hint="write the design")
     first, *rest = [KeyAttribute(attribute.name, attribute.type) for attribute in (*partition, *sort)]
     return KeyAttributes(first, rest[0] if rest else None)

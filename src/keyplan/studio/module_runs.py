@@ -115,7 +115,7 @@ def _tail(stream: IO[str]) -> str:
 
 def _ended(status: int, output: str) -> dict[str, Any]:
     if status == -signal.SIGXCPU:
-        return _error("the module exceeded its CPU time limit and was stopped", "check it for an endless loop")
+        return _error("the module exceeded its CPU time limit and was stopped", "look for an endless loop")
     if status == -signal.SIGKILL:
         return _error("the module was stopped")
     return _error("the process ended without a result", output or None)

@@ -116,7 +116,7 @@ def _resolved(design: Design, value: Any) -> Any:
     item = design.store.transport.call("GetItem", request).get("Item") or {}
     entity = design.compiled.entity_of(item)
     if entity is None:
-        raise ItemNotFound("no entity has an item with this key", hint="choose another item")
+        raise ItemNotFound("no item of an entity has this key", hint="choose another item")
     return {name: plain(each) for name, each in entity.own_values(entity.from_item(item)).items()}
 
 

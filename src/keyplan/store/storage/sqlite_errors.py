@@ -32,7 +32,7 @@ def other_format(place: str, version: int, known: int) -> StoreError:
     return StoreError(
         f"The file has format {version}, and this version of Keyplan supports the formats {known - 1} and {known}",
         place=place,
-        hint="Update keyplan." if version > known else "To migrate it, open it once with an older version.",
+        hint="Update keyplan." if version > known else "Open the file once with an older version.",
     )
 
 
@@ -98,7 +98,7 @@ def wal_removed(place: str, process: int) -> StoreError:
     return StoreError(
         f"The -wal file next to the store was removed while {name} has the store open",
         place=place,
-        hint="Use the store in that process, or stop the process: either saves its writes. Then open the store again.",
+        hint="Use the store in that process, or stop the process; both save the writes. Then open the store again.",
     )
 
 
@@ -107,7 +107,7 @@ def forked(place: str) -> StoreError:
     return StoreError(
         "This process was forked while another thread used the in-memory store, so the copy can't be used",
         place=place,
-        hint="Fork before threads use the store, or use a store in a file.",
+        hint="Fork before threads use the store, or open the store in a file.",
     )
 
 
@@ -145,7 +145,7 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (apsw.FullError, "The disk is full; nothing was written", "Free space and try again."),
     (apsw.BusyError, "The file is locked", "Look for a process that has locked the file."),
     (apsw.LockedError, "The file is locked", "Look for a process that has locked the file."),
-    (apsw.IOError, "A disk operation failed; nothing was written", "Check the system's log."),
+    (apsw.IOError, "A disk operation failed; nothing was written", "Check the operating system's log."),
     (apsw.NoMemError, "Out of memory", "Free memory and try again."),
     (apsw.TooBigError, "A value is too large for the store", "The maximum size of an item is 400 KB."),
 )
