@@ -164,7 +164,7 @@ def zoom(page: Page) -> None:
 
 def keys(page: Page) -> None:
     """Pan and zoom by the keyboard."""
-    page.get_by_role("region", name="Map. Arrow keys").focus()
+    page.get_by_role("region", name="Map. Press the arrow keys").focus()
     for step in range(MOVES):
         page.keyboard.press(("ArrowDown", "ArrowRight", "+", "-")[step % 4])
         time.sleep(0.012)

@@ -120,5 +120,5 @@ def test_an_unreachable_server_is_reported(browser: Browser, address: str) -> No
     page.route("**/try/**", lambda route: route.abort())
     page.locator("#book").get_by_label("isbn").fill("1")
     page.locator("#book").get_by_role("button", name="Try it").click()
-    page.locator(".problem").get_by_text("The server doesn't answer").wait_for(timeout=TIMEOUT_MS)
+    page.locator(".problem").get_by_text("The server doesn't respond").wait_for(timeout=TIMEOUT_MS)
     context.close()

@@ -158,7 +158,7 @@ def test_a_saved_design_is_reloaded_and_an_invalid_one_reported(browser: Browser
             page.goto(f"{address}?token={token}")
             page.locator(".card").first.wait_for()
             file.write_text(VALID.replace('@read("Q5")', "@read(Q5)"), encoding="utf-8")
-            page.get_by_role("alert").get_by_text("The saved file can't be opened.").wait_for()
+            page.get_by_role("alert").get_by_text("The saved file can't be opened").wait_for()
             page.locator(".card").first.wait_for()
             file.write_text(VALID.replace("reports_between", "from_to").replace("REPORT#", "NOTE#"), encoding="utf-8")
             page.get_by_role("link", name="Q6 from_to").wait_for()
@@ -224,7 +224,7 @@ def test_page_reconnects_after_the_server_restarts(browser: Browser, school: Sch
     page.get_by_role("link", name="Q2 reports", exact=True).click()
     lost.wait_for()
     with serving(Studio(of_design(school)), None, port):
-        page.get_by_text("This token is wrong").wait_for()
+        page.get_by_text("This token is invalid").wait_for()
     page.close()
 
 
@@ -251,7 +251,7 @@ def test_new_tab_asks_for_the_token_and_keeps_its_view(browser: Browser, school:
         page.goto(f"{address}?view=data&entity=Pupil#edits=%5B%5D")
         page.get_by_label("Token").fill("wrong")
         page.get_by_role("button", name="Open").click()
-        page.get_by_text("This token is wrong").wait_for()
+        page.get_by_text("This token is invalid").wait_for()
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Open").click()
         page.get_by_role("gridcell", name="1", exact=True).first.wait_for()

@@ -250,7 +250,7 @@ def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str
     for more in (("--region", "us-east-1", "--region", "us-east-2"), ("--explain", "add")):
         result = run("cost", before, after, *more)
         assert result.exit_code == 2
-        assert "with OTHER, --explain" in result.stderr
+        assert "OTHER can't be combined with --explain" in result.stderr
 
 
 def test_equal_designs_have_no_difference(designs: tuple[str, str, str]) -> None:

@@ -68,6 +68,6 @@ def test_check_reports_damage(filled: str, statement: str) -> None:
 
 
 def test_check_of_a_missing_file_raises_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no such file"):
+    with pytest.raises(StoreError, match="doesn't exist"):
         check_file(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()

@@ -51,8 +51,8 @@ def test_store_file_contains_its_format_number(path: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("store.db", {"create": False}, "no such file"),
-        ("none/store.db", {}, "no such folder"),
+        ("store.db", {"create": False}, "The file doesn't exist"),
+        ("none/store.db", {}, "The folder of the file doesn't exist"),
         ("", {}, "can't be opened"),
     ],
 )
@@ -61,7 +61,7 @@ def test_invalid_path_is_rejected(tmp_path: Path, name: str, options: dict[str, 
 
 
 def test_empty_path_is_rejected() -> None:
-    with pytest.raises(StoreError, match="no such file"):
+    with pytest.raises(StoreError, match="The file doesn't exist"):
         Engine.open("")
 
 

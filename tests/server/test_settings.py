@@ -48,5 +48,5 @@ def test_access_key_is_parsed(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", ":", "a", "a:", ":b", "ab"])
 def test_invalid_access_key_is_rejected(text: str) -> None:
-    with pytest.raises(RequestError, match="must be ID:SECRET"):
+    with pytest.raises(RequestError, match="must have the form ID:SECRET"):
         parse_key(text)

@@ -269,6 +269,6 @@ def test_server_with_access_keys_requires_signatures(guarded: Server) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.com", ""])
 def test_server_without_access_keys_is_limited_to_loopback(host: str) -> None:
-    with pytest.raises(RequestError, match="reachable by others"):
+    with pytest.raises(RequestError, match="other machines can reach"):
         Settings(db=":memory:", host=host)
     assert Settings(db=":memory:", host=host, keys={ID: SECRET}).host == host

@@ -185,7 +185,7 @@ def test_an_unknown_table_is_rejected(studio: Studio, endpoint: str) -> None:
     with browsed(url) as alone:
         element = Studio(alone.subject("Numbers"), endpoint=alone)
         assert run(element, "start", {})["tables"] == []
-        with pytest.raises(RequestError, match="shows one table"):
+        with pytest.raises(RequestError, match="shows only one table"):
             run(element, "map", {"table": "Binary"})
 
 

@@ -180,7 +180,7 @@ def test_an_uncompiled_design_has_only_the_plan_view(subject: Subject) -> None:
     assert isinstance(design, type)
     unplanned = Studio(of_uncompiled(design), runner=ModuleRunner(SHOP))
     assert run(unplanned, "start", {})["views"] == ["plan"]
-    with pytest.raises(StoreError, match="no store"):
+    with pytest.raises(StoreError, match="can't be opened"):
         run(unplanned, "data", {})
     with pytest.raises(RequestError):
         run(Studio(subject), "plan", {"text": 3})

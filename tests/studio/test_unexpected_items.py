@@ -126,7 +126,7 @@ def test_requests_are_sent_to_the_studios_own_table(studio: Studio) -> None:
     assert (browsing.at("school"), browsing.at(None, refresh=True)) == (browsing, browsing)
     assert browsing.at("school", refresh=True) is not anew
     assert anew.subject == browsing.subject
-    with pytest.raises(RequestError, match="shows one table"):
+    with pytest.raises(RequestError, match="shows only one table"):
         browsing.at("other")
     others = Studio(browsing.subject, endpoint=replace(endpoint, others=True))
     with pytest.raises(StoreError, match="has no table other"):
