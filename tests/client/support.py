@@ -1,4 +1,4 @@
-"""Shared by the client's tests: transports that record requests or return prepared responses."""
+"""Helpers for tests of the client: transports that record requests or change responses."""
 
 from __future__ import annotations
 

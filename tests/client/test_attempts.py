@@ -267,7 +267,7 @@ def test_a_write_is_retried_if_a_unique_value_was_taken_after_the_read(club: Clu
     assert club.free_name("1") == "name-1"
 
 
-def test_an_item_from_an_index_is_retried_once(club: Club) -> None:
+def test_a_failed_create_of_an_item_that_was_already_read_is_not_retried(club: Club) -> None:
     club.create(Line(book="b", number=0))
     requests = record(club)
     with pytest.raises(ItemExists):
@@ -275,7 +275,7 @@ def test_an_item_from_an_index_is_retried_once(club: Club) -> None:
     assert _writes(requests) == 1  # it was read, and is as it was read
 
 
-def test_a_final_action_is_not_retried(club: Club) -> None:
+def test_an_action_marked_as_final_is_not_retried(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     requests = _meanwhile(club, lambda: Club(club.store).update(Member, member_id="1", n=3))
     with pytest.raises(ConditionFailed):

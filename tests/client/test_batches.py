@@ -132,7 +132,7 @@ def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[s
 
 
 @pytest.mark.parametrize("count", [1, 24, 60])
-def test_batches_of_a_write_run_one_after_the_other(count: int, pauses: list[float]) -> None:
+def test_batches_of_a_write_run_sequentially(count: int, pauses: list[float]) -> None:
     """This lets the last batch delete the record of unfinished work, even if the store leaves items unprocessed."""
     with Jobs.open(":memory:") as design:
         recorder = record(design)

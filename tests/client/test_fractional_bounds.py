@@ -57,7 +57,7 @@ def jars() -> Iterator[Jars]:
         ("1", "0.5", True),
     ],
 )
-def test_fractional_changes_keep_bounds(jars: Jars, before: str, amount: str, holds: bool) -> None:
+def test_fractional_changes_keep_numbers_within_their_bounds(jars: Jars, before: str, amount: str, holds: bool) -> None:
     jars.create(Jar(name="a", litres=Decimal(before)))
     if holds:
         jars.filled("a", Decimal(amount))

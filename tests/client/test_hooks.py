@@ -91,7 +91,7 @@ def test_a_request_is_reported_with_its_pattern_and_units(notes: Notes) -> None:
     assert records[1].parameters["Key"] == {"pk": {"S": "NOTE#a"}, "sk": {"S": "META"}}
 
 
-def test_a_call_is_reported_at_its_end(notes: Notes) -> None:
+def test_a_call_is_reported_when_it_ends(notes: Notes) -> None:
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
     with pytest.raises(ItemNotFound):

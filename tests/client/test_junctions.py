@@ -117,7 +117,7 @@ def _all(desk: Desk, entity: type[Entity]) -> list[Any]:
     return [compiled.from_item(item) for item in items if compiled.matches(item)]
 
 
-def test_a_union_is_explained() -> None:
+def test_explain_lists_the_requests_of_a_union() -> None:
     explanation = explain(Desk, "notes")
     assert explanation.operation == "Query, Query, Query, BatchGetItem"
     assert explanation.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"

@@ -69,7 +69,7 @@ def test_a_condition_on_a_value_only_in_an_index_key_ignores_the_default() -> No
             tasks.update(Update(task, rank=1).only_if(status="open"))
 
 
-def test_a_partial_index_is_filtered_by_its_projection() -> None:
+def test_a_filter_on_a_partial_index_uses_the_default_of_a_projected_field() -> None:
     with Tasks.open(":memory:") as tasks:
         put(tasks)
         assert (tasks.in_index("open"), tasks.in_index("done")) == (1, 0)

@@ -189,7 +189,7 @@ def test_list_elements_and_nested_members_of_fields_change(app: App, user: User,
         (lambda update: update.at(lambda user: user.counts["a"]).set(1).or_create(), UpdateRejected),
     ],
 )
-def test_invalid_changes_are_rejected(
+def test_invalid_changes_of_nested_parts_are_rejected(
     app: App, user: User, change: Callable[[Update[Any]], Update[Any]], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
@@ -208,7 +208,7 @@ def test_if_not_exists_updates_keep_index_keys_correct(app: App) -> None:
         app.update(Update(Visit, page="a").set(first_seen=IfNotExists("yesterday")))
 
 
-def test_a_write_runs_in_the_transaction_of_another(app: App, user: User) -> None:
+def test_a_write_runs_in_the_transaction_of_another_write(app: App, user: User) -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     app.move_and_hit(user, "Faro", moment)
     result = app.user("1")

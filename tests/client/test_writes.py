@@ -173,7 +173,7 @@ def test_an_update_by_class_increments_the_version(shop: Shop) -> None:
     assert shop.note("n") == Note(note_id="n", text="t", version=2)
 
 
-def test_a_version_cannot_be_set(shop: Shop) -> None:
+def test_a_write_that_sets_the_version_is_rejected(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
     with pytest.raises(UpdateRejected, match="the version field is updated automatically"):
         shop.update(note, version=7)
@@ -266,7 +266,7 @@ def test_keys_are_recomputed_when_their_fields_change(shop: Shop) -> None:
     assert "gsi2pk" not in raw(shop, "PRODUCT#p")
 
 
-def test_a_key_is_not_recomputed_from_stale_fields(shop: Shop) -> None:
+def test_a_key_is_not_recomputed_from_stale_field_values(shop: Shop) -> None:
     stale = shop.create(product())
     shop.update(stale, brand="bolt")
     for changes in ({"rank": 3}, {"status": "old"}, {"rank": Add(1)}, {"tags": {"x"}}):
@@ -333,7 +333,7 @@ class BoundedDesign(Design):
 
 @pytest.mark.parametrize("name", [name for name in Bounded.model_fields if name != "bounded_id"])
 @pytest.mark.parametrize("amount", [3, -3])
-def test_concurrent_additions_keep_bounds(name: str, amount: int) -> None:
+def test_concurrent_additions_keep_a_number_within_its_bounds(name: str, amount: int) -> None:
     with BoundedDesign.open(":memory:") as design:
         stale = design.create(Bounded(bounded_id="b"))
         design.update(stale, **{name: Add(amount)})
@@ -437,7 +437,7 @@ def test_updates_keep_numbers_within_their_bounds(shop: Shop) -> None:
     assert result.stock == 0
 
 
-def test_empty_sets_and_none_are_not_stored(shop: Shop) -> None:
+def test_empty_sets_and_none_values_are_not_stored(shop: Shop) -> None:
     element = shop.create(product(tags={"a"}, note="n", at=datetime(2026, 3, 1, tzinfo=UTC)))
     two = shop.update(element, tags=SetRemove({"a"}), note=None, at=None)
     stored = raw(shop, "PRODUCT#p")
@@ -475,7 +475,7 @@ def test_computed_fields_do_not_depend_on_the_local_time_zone() -> None:
 # Conditions
 
 
-def test_conditions_are_fields_or_dynamodb_expressions(shop: Shop) -> None:
+def test_conditions_can_be_field_values_or_dynamodb_expressions(shop: Shop) -> None:
     element = shop.create(product(stock=5, tags={"a"}))
     shop.transact([Update(element, note="1").only_if(stock=5, status="new", at=None)])
     shop.transact(

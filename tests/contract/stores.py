@@ -1,6 +1,6 @@
-"""The stores of the contract suite, and the two ways of calling a design.
+"""The stores of the contract tests, and the two ways of calling a design: synchronous and asynchronous.
 
-Add a store by one line in ``OPENERS``: a function that opens a design on an empty store.
+To add a store, add to ``OPENERS`` a function that opens a design on an empty store.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def test_filter_expression_selects_the_returned_items(every: Caller) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 3, 20])
-def test_several_partitions_are_merged(every: Caller, limit: int) -> None:
+def test_items_of_several_partitions_are_merged(every: Caller, limit: int) -> None:
     posts = [every.create(post(number, by=f"u{number % 3}")) for number in range(9)]
     assert paged(every, "posts_of_users", limit, user_id=["u0", "u2", "u0", "nobody"]) == [
         value for value in posts if value.user_id != "u1"

@@ -1,8 +1,8 @@
-"""Every access pattern of every system returns the same on every store.
+"""Every access pattern of every system returns the same result on every store.
 
-Each store is filled by the design's own writes, and each result, sync and async, is compared with a brute-force filter
-over all items. The four large systems take minutes and run nightly. ``tests/systems/test_designs.py`` tests the
-embedded store, with more generated stores.
+The design's own writes fill each store, and each result, synchronous and asynchronous, is compared with a brute-force
+filter over all items. The four large systems take minutes and are tested nightly.
+``tests/systems/test_designs.py`` tests the embedded store, with more generated stores.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-loca
 
 @pytest.mark.parametrize("store", ["server", pytest.param("dynamodb-local", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("design", [Blog, Cms, Papers, Shop, Social] if NEW else [Papers])
-def test_results_agree_with_brute_force_on_every_store(design: type[Design], store: str) -> None:
+def test_results_equal_a_brute_force_filter_on_every_store(design: type[Design], store: str) -> None:
     address = STORES[store]()
     verify(
         design,

@@ -104,7 +104,7 @@ def test_items_outside_the_range_are_filtered_if_the_sort_key_has_no_time(timed:
     assert not timed.read("is_in_room", room="green", at=hours)
 
 
-def test_several_entities_and_invalid_items_are_read(timed: Caller) -> None:
+def test_time_range_read_returns_several_entities_and_invalid_items(timed: Caller) -> None:
     written: list[Any] = readings_in(timed, count=9)
     written += [timed.put(Repair(sensor="s", at=NEW_YEAR + timedelta(days=5 + 20 * number))) for number in range(3)]
     written.sort(key=lambda item: item.at)

@@ -1,7 +1,7 @@
 """The child process of kill tests for batched work: it kills itself between two batches.
 
-Run as ``python -m tests.crash.batches PATH COUNT OPERATION PARAMS``: it starts an operation with JSON parameters, and
-before batch COUNT it writes an item and is killed.
+Run as ``python -m tests.crash.batches PATH COUNT OPERATION PARAMS``: the process starts an operation with JSON
+parameters. Before batch COUNT, the process writes an item and kills itself.
 """
 
 from __future__ import annotations

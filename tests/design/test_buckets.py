@@ -206,7 +206,7 @@ def test_a_range_within_one_partition_is_one_query() -> None:
     assert [reads[name].buckets is not None for name in reads] == [False, True, False, False]
 
 
-def test_buckets_are_explained_described_and_compared() -> None:
+def test_time_buckets_are_supported_by_explain_openapi_and_diff() -> None:
     explanation = explain(Timed, "readings")
     assert explanation.key_condition.startswith("pk = SENSOR#{sensor}#{each at:%Y%m}, sk BETWEEN")
     assert "the partition of each month in the range of at is queried, one month after the other" in explanation.proof

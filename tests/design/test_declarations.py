@@ -102,7 +102,7 @@ def test_indexes_with_equal_keys_are_equal() -> None:
             assert Index(**one).same_keys(Index(**other, projection=projection)) is (at == other_at)
 
 
-def test_an_index_keeps_its_arguments() -> None:
+def test_an_index_declaration_keeps_its_arguments() -> None:
     index = Index("A", ["pk", Binary("more")], [Number("sk")], projection=["a"])
     assert index.partition == (KeyAttribute("pk", "S"), KeyAttribute("more", "B"))
     assert index.sort == (KeyAttribute("sk", "N"),)
@@ -128,7 +128,7 @@ def test_an_index_for_views_projects_their_fields(local: bool) -> None:
     assert plain.projected_for().local is local
 
 
-def test_keys_and_field_markers_have_defaults() -> None:
+def test_arguments_of_keys_and_field_markers_have_defaults() -> None:
     key = Key("A#{a}")
     assert dataclasses.asdict(key) == {
         "partition": ("A#{a}",), "sort": (), "index": None, "when": None, "shards": 1, "style": None,
@@ -147,7 +147,7 @@ def test_keys_and_field_markers_have_defaults() -> None:
     assert Through(Film).fields == {}
 
 
-def test_a_table_keeps_its_arguments() -> None:
+def test_a_table_declaration_keeps_its_arguments() -> None:
     table = Table("t")
     assert (table.key_names, table.indexes, table.entities) == (("pk", "sk"), (), ())
     assert table.create_request() == {

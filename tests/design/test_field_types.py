@@ -453,7 +453,7 @@ class Looses(Design):
     table = Table("looses", entities=[Loose])
 
 
-def test_extra_attributes_are_kept() -> None:
+def test_extra_attributes_of_an_entity_are_kept() -> None:
     with Looses.open(":memory:") as looses:
         given = Loose(name="a", more=[1, {"b": 2.5}], said="x")  # type: ignore[call-arg]
         assert looses.put(given) == given == looses.get(Loose, name="a")
@@ -466,7 +466,7 @@ def test_extra_attributes_are_kept() -> None:
                 looses.put(Loose(name="b", **wrong))
 
 
-def test_a_model_serializer_is_rejected() -> None:
+def test_an_entity_with_a_model_serializer_is_rejected() -> None:
     class Odd(Entity):
         name: str
 
@@ -504,7 +504,7 @@ def test_field_serializers_are_applied() -> None:
         assert result.get(Tagged, name="a") == Tagged(name="a", tags=["x", "y"])
 
 
-def test_every_type_is_valid_in_pydantic() -> None:
+def test_every_tested_field_type_is_valid_in_pydantic() -> None:
     for name, (annotation, make) in COME_BACK.items():
         config = None if _configured(annotation) else ConfigDict(arbitrary_types_allowed=True)
         TypeAdapter(annotation, config=config).validate_python(make(random.Random(name)))

@@ -246,7 +246,7 @@ class Both(Design):
     def parts(self, project: str) -> list[Head | Line]: ...
 
 
-def test_a_condition_in_one_entitys_key_filters_the_other_entity() -> None:
+def test_a_value_fixed_by_one_entitys_key_filters_the_other_entity() -> None:
     with Both.open(":memory:") as both:
         both.put(Head(project="p", status="open"))
         both.put(Line(project="p", number=1, status="new"))
@@ -254,7 +254,7 @@ def test_a_condition_in_one_entitys_key_filters_the_other_entity() -> None:
         assert both.parts("p") == [Head(project="p", status="open"), Line(project="p", number=2, status="open")]
 
 
-def test_an_empty_each_sends_no_request() -> None:
+def test_a_call_with_an_empty_each_argument_sends_no_request() -> None:
     entity = tickets(["new", "open"], *TEMPLATES[0])
     design = asking(entity, None, status=Each[Literal["new", "open"]])
     with design.open(":memory:") as store:

@@ -208,7 +208,7 @@ BYTES = sort_template(bytes, "{a}", attribute=Binary("gsk"))
 
 
 @given(st.lists(st.decimals(-(10**20), 10**20, allow_nan=False, places=5), min_size=2, max_size=6))
-def test_native_numbers_sort_by_value(numbers: list[Decimal]) -> None:
+def test_numbers_in_number_key_attributes_sort_by_value(numbers: list[Decimal]) -> None:
     stored = [key_text({"N": NATIVE.text({"a": number})}) for number in sorted(numbers)]
     assert stored == sorted(stored)
 

@@ -47,7 +47,7 @@ def faults(data: Any, *others: type[Design]) -> dict[str, str]:
     return {fault.place: str(fault) for fault in caught.value.errors}
 
 
-def test_a_typical_item_is_validated_once() -> None:
+def test_a_typical_item_in_a_traffic_file_is_validated_once() -> None:
     """A validator that changes its input, such as one that hashes a password, isn't applied to its own result."""
 
     class Account(Entity):
@@ -70,7 +70,7 @@ def test_a_typical_item_is_validated_once() -> None:
     assert typical.instance(account, {"name": "a"}).model_dump()["name"] == "a"
 
 
-def test_decorators_set_traffic_without_a_file() -> None:
+def test_traffic_can_be_set_in_decorators_without_a_file() -> None:
     traffic = traffic_of(Things.compiled)
     assert traffic.patterns == {"thing": Load(per_second=4, items=10, item_bytes=200), "make": Load(per_second=1)}
     assert traffic.entities == {"Thing": StoredItems()}
@@ -92,7 +92,7 @@ def test_the_traffic_file_overrides_the_decorators_member_by_member() -> None:
         ("traffic.json", json.dumps({"patterns": {"thing": {"per_second": 7}}, "table": {"region": "eu-west-1"}})),
     ],
 )
-def test_toml_and_json_files_are_read(tmp_path: Path, name: str, text: str) -> None:
+def test_traffic_files_in_toml_and_json_are_read(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text)
     traffic = read_traffic(path, Things.compiled)

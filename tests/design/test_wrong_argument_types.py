@@ -245,7 +245,7 @@ def test_an_access_pattern_without_a_decorator_is_rejected() -> None:
     assert error.value.errors[0].hint == 'put @read("R1") before it, or give it a body'
 
 
-def test_an_overridden_method_replaces_the_pattern() -> None:
+def test_an_overriding_method_replaces_the_inherited_pattern() -> None:
     class Promise:
         def size(self) -> int: ...
 

@@ -1,7 +1,7 @@
 """Scenarios: sequences of operations on a new store, whose responses were recorded from DynamoDB Local.
 
-A step is ``(operation, parameters)``. An optional third member is DynamoDB's response where DynamoDB Local's is known
-to differ, as a comment explains.
+A step is ``(operation, parameters)``. If the responses of DynamoDB and DynamoDB Local are known to differ, the step's
+third member is DynamoDB's response, and a comment explains the difference.
 """
 
 from __future__ import annotations

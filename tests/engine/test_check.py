@@ -52,12 +52,12 @@ def filled(tmp_path: Path) -> str:
     return path
 
 
-def test_check_of_an_undamaged_store_reports_nothing(filled: str) -> None:
+def test_integrity_check_of_an_undamaged_store_reports_nothing(filled: str) -> None:
     assert check_file(filled) == []
 
 
 @pytest.mark.parametrize("statement", DAMAGE)
-def test_check_reports_damage(filled: str, statement: str) -> None:
+def test_integrity_check_reports_damage(filled: str, statement: str) -> None:
     file = sqlite3.connect(filled)
     file.execute(statement)
     file.commit()
@@ -67,7 +67,7 @@ def test_check_reports_damage(filled: str, statement: str) -> None:
     assert all(finding.code in str(finding) for finding in findings)
 
 
-def test_check_of_a_missing_file_raises_an_error(tmp_path: Path) -> None:
+def test_integrity_check_of_a_missing_file_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="doesn't exist"):
         check_file(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()

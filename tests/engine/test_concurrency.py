@@ -72,7 +72,7 @@ def in_process(path: str, times: int) -> None:
 
 
 @pytest.mark.nightly
-def test_counter_updates_by_processes_are_all_applied(path: str) -> None:
+def test_counter_updates_by_several_processes_are_all_applied(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         run_processes(in_process, path, 30)
@@ -107,7 +107,7 @@ def test_one_of_concurrent_conditional_puts_succeeds(engine: Engine) -> None:
     assert item["by"] == n(won[0])
 
 
-def test_concurrent_transactions_preserve_the_total(engine: Engine) -> None:
+def test_concurrent_transfers_in_transactions_keep_the_total_balance(engine: Engine) -> None:
     create(engine)
     for account in range(4):
         put(engine, "account", str(account), balance=n(100))

@@ -55,7 +55,7 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 def requests(value: dict[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """A request for each place of a value. The first word of its name selects the expected message: with the prefix, in
+    """A request for each place of a value. The first word of its key selects the expected message: with the prefix, in
     current wording, in older wording, or in older wording with the placeholder's name.
     """
     condition = {"ConditionExpression": "x = :v", "ExpressionAttributeValues": {":v": value}}

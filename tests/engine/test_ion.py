@@ -163,7 +163,7 @@ def test_truncated_gzip_file_is_reported() -> None:
         records(file)
 
 
-def test_error_names_the_missing_ion_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_error_contains_the_name_of_the_missing_ion_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "amazon.ion.simpleion", None)
     for use in (lambda: records(BOOK.encode()), lambda: write_record({"Item": {}}, "ION")):
         with pytest.raises(S3Error, match=r"keyplan\[ion\]"):

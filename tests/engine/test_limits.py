@@ -45,7 +45,7 @@ def test_item_size_limit_is_400_kib(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("table", ["orders", "missing"])
-def test_item_size_is_checked_before_table_and_key(engine: Engine, table: str) -> None:
+def test_item_size_is_checked_before_the_table_and_key(engine: Engine, table: str) -> None:
     create(engine)
     item = {"x": s("x" * 400 * KIB)}
     small = {"PutRequest": {"Item": {"x": s("x")}}}
@@ -153,7 +153,7 @@ def test_index_entry_with_an_unchanged_key_is_updated_by_one_statement(engine: E
     assert engine.check() == []
 
 
-def test_repeated_transaction_consumes_read_capacity(engine: Engine) -> None:
+def test_repeated_idempotent_transaction_consumes_read_capacity(engine: Engine) -> None:
     create(engine)
     request = {
         "TransactItems": [{"Put": {"TableName": "orders", "Item": sized("a", "1", 5 * KIB)}}],

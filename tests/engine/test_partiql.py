@@ -308,7 +308,7 @@ def test_order_by_sorts_partitions_and_sort_keys(engine: Engine) -> None:
     assert sorts(run(engine, "SELECT * FROM orders WHERE pk IN ['a','b'] ORDER BY pk DESC, sk ASC")) == list("01212345")
 
 
-def test_select_returns_pages_and_checks_tokens(engine: Engine) -> None:
+def test_select_returns_pages_and_validates_next_tokens(engine: Engine) -> None:
     statement = "SELECT sk FROM orders WHERE pk IN [?, 'a', 'none'] AND sk <> '1'"
     request: dict[str, Any] = {"Statement": statement, "Parameters": [s("b")]}
     result: list[str] = []
@@ -425,7 +425,7 @@ def test_unprojected_attributes_are_fetched_or_rejected(
         assert [sorted(item) for item in run(engine, f"SELECT {selection}")["Items"]] == answered
 
 
-def test_insert_creates_an_item_once(engine: Engine) -> None:
+def test_insert_creates_an_item_and_rejects_a_duplicate(engine: Engine) -> None:
     statement = (
         "INSERT INTO orders VALUE {'pk': 'n', 'sk': ?, 'it''s': -1.50, 'list': [1, 'x', {'y': true}], 'null': null, "
         "'texts': <<'a', 'b'>>, 'numbers': <<1, 2.0>>}"

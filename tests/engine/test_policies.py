@@ -166,7 +166,7 @@ def test_policy_that_prevents_changes_to_itself_requires_confirmation(engine: En
     ],
 )
 @pytest.mark.parametrize("operation", ["GetResourcePolicy", "PutResourcePolicy", "DeleteResourcePolicy"])
-def test_resources_without_policies_are_rejected(engine: Engine, operation: str, arn: str, message: str) -> None:
+def test_resources_that_support_no_policy_are_rejected(engine: Engine, operation: str, arn: str, message: str) -> None:
     create(engine)
     request = {"ResourceArn": arn, **({"Policy": policy()} if operation == "PutResourcePolicy" else {})}
     assert answer(engine, operation, request)["message"] == message

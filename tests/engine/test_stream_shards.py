@@ -132,7 +132,7 @@ def test_iterator_of_each_type_starts_at_the_documented_position(engine: Engine,
         assert read(engine, iterator(engine, arn, "AT_TIMESTAMP", Timestamp=timestamp)) == list(expected)
 
 
-def test_invalid_iterators_are_rejected(engine: Engine) -> None:
+def test_invalid_shard_iterators_are_rejected(engine: Engine) -> None:
     arn = streamed(engine)
     (shard,) = shards(engine.call, arn)
     base = {"StreamArn": arn, "ShardId": shard["ShardId"]}
@@ -173,7 +173,7 @@ def test_invalid_iterators_are_rejected(engine: Engine) -> None:
     assert engine.call("DescribeStream", far)["StreamDescription"]["Shards"] == []
 
 
-def test_iterators_expire(engine: Engine, clock: Clock) -> None:
+def test_shard_iterators_expire_after_15_minutes(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     place = iterator(engine, arn, "TRIM_HORIZON")
     clock.now_s += 15 * 60

@@ -52,7 +52,7 @@ def test_stream_records_match_the_developer_guide(engine: Engine) -> None:
         ("NEW_AND_OLD_IMAGES", {"NewImage", "OldImage"}),
     ],
 )
-def test_view_type_selects_the_images(engine: Engine, view: str, images: set[str]) -> None:
+def test_stream_view_type_selects_the_recorded_images(engine: Engine, view: str, images: set[str]) -> None:
     arn = streamed(engine, view)
     put(engine, x=n(1))
     put(engine, x=n(2))

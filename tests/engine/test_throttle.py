@@ -73,7 +73,7 @@ def test_provisioned_table_has_five_minutes_of_burst_capacity(clock: Clock) -> N
         assert engine.check() == []
 
 
-def test_large_request_is_accepted_and_delays_later_ones(clock: Clock) -> None:
+def test_large_request_is_accepted_and_delays_later_requests(clock: Clock) -> None:
     with opened(clock, **provisioned(1, 1)) as engine:
         engine.call("PutItem", {"TableName": "orders", **item("a", kb=100)})
         refusal(engine, "PutItem", item("b"))
@@ -92,7 +92,7 @@ def test_large_request_is_accepted_and_delays_later_ones(clock: Clock) -> None:
         ("Scan", {}),
     ],
 )
-def test_reads_are_throttled(clock: Clock, operation: str, params: dict[str, Any]) -> None:
+def test_reads_over_the_capacity_are_throttled(clock: Clock, operation: str, params: dict[str, Any]) -> None:
     with opened(clock, **provisioned(2, 1000)) as engine:
         put(engine, "a", "1")
         for _ in range(4):  # eventually consistent: half a unit each
@@ -138,7 +138,7 @@ def test_global_index_next_to_a_local_index_has_its_own_capacity(clock: Clock) -
         ]
 
 
-def test_partition_writes_are_limited(clock: Clock) -> None:
+def test_writes_to_one_partition_are_limited(clock: Clock) -> None:
     with opened(clock) as engine:
         for number in range(10):
             engine.call("PutItem", {"TableName": "orders", **item("hot", str(number), kb=100)})
@@ -159,7 +159,7 @@ def test_partition_writes_are_limited(clock: Clock) -> None:
         put(engine, "hot", "y")
 
 
-def test_index_partition_writes_are_limited(clock: Clock) -> None:
+def test_writes_to_one_index_partition_are_limited(clock: Clock) -> None:
     with opened(clock) as engine:
         for number in range(10):
             engine.call("PutItem", {"TableName": "orders", **item(f"{number}", kb=100, g=s("open"), h=s("h"))})
@@ -168,7 +168,7 @@ def test_index_partition_writes_are_limited(clock: Clock) -> None:
         put(engine, "x", "1")
 
 
-def test_partition_reads_are_limited(clock: Clock) -> None:
+def test_reads_of_one_partition_are_limited(clock: Clock) -> None:
     with opened(clock) as engine:
         engine.call("PutItem", {"TableName": "orders", **item("a", kb=400 - 1)})
         for _ in range(30):  # 3,000 units per second, 100 each

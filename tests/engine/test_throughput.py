@@ -190,7 +190,7 @@ def test_summaries_are_in_the_table_description_after_the_first_change(engine: E
     assert described(engine)["BillingModeSummary"] == summary
 
 
-def test_attributes_and_indexes_are_described_in_order(engine: Engine) -> None:
+def test_attributes_and_indexes_are_described_in_sorted_order(engine: Engine) -> None:
     wide = {**index("Wide", "g", projection="INCLUDE"), "Projection": {}}
     wide["Projection"] = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "a"]}
     create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h"), wide])

@@ -154,7 +154,7 @@ def test_search_matches_brute_force_after_random_writes(
     assert shop.check() == []
 
 
-def test_equal_distances_are_ordered_by_key(engine: Engine) -> None:
+def test_items_at_equal_distances_are_ordered_by_key(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     keys = [("b", "1"), ("a", "2"), ("c", "0"), ("a", "1")]
     for pk, sk in keys:
@@ -180,7 +180,7 @@ def test_search_conditions_filter_by_equality(shop: Engine) -> None:
     assert len(found(shop, 0, 0, 0)) == 5
 
 
-def test_item_without_the_indexed_attributes_leaves_the_index(shop: Engine) -> None:
+def test_item_without_the_indexed_attributes_is_removed_from_the_index(shop: Engine) -> None:
     put(shop, "1", 0, 0, 1, g=s("x"))
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}}
     shop.call("UpdateItem", {**key, "UpdateExpression": "REMOVE g"})
@@ -299,7 +299,7 @@ def test_writes_to_a_vector_index_are_billed_by_bytes(engine: Engine) -> None:
     assert engine.call("DeleteItem", key)["ConsumedCapacity"].keys() == {"TableName", "CapacityUnits"}
 
 
-def test_larger_side_of_a_replaced_entry_is_billed(engine: Engine) -> None:
+def test_larger_version_of_a_replaced_entry_is_billed(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     given = [put(engine, "1", 1, 0, 0, pad=s("x" * length)) for length in (3000, 1500)]
     size = {"VectorWriteRequestBytes": 3000 + 4 * 3 + len("pkask1embeddingpad")}

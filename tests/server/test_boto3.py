@@ -89,7 +89,7 @@ def test_items_are_read_with_the_types_that_were_written(table: Any) -> None:
     assert "Item" not in table.get_item(Key={"pk": "a", "sk": 2})
 
 
-def test_queries_batches_and_filters_return_the_written_items(table: Any, client: Any) -> None:
+def test_queries_batches_and_filters_return_the_expected_items(table: Any, client: Any) -> None:
     with table.batch_writer(overwrite_by_pkeys=["pk", "sk"]) as batch:
         for number in range(120):
             batch.put_item(Item={"pk": "a", "sk": number, "kind": f"k{number % 2}", "note": "n", "other": "o" * 100})

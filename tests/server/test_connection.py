@@ -1,5 +1,5 @@
-"""One connection, event by event: which requests it handles, what it writes and buffers, and when it is late, compared
-with a simple model of the received bytes.
+"""One connection, event by event: which requests it handles, what it writes and buffers, and when it times out,
+compared with a simple model of the received bytes.
 """
 
 from __future__ import annotations

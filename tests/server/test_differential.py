@@ -1,6 +1,6 @@
 """The server and DynamoDB Local must return the same responses to generated sequences of operations.
 
-Runs if ``KEYPLAN_DYNAMODB_LOCAL`` is set (``http://127.0.0.1:8000``). ``KEYPLAN_SEQUENCES`` sets the number of
+The tests run if ``KEYPLAN_DYNAMODB_LOCAL`` is set (``http://127.0.0.1:8000``). ``KEYPLAN_SEQUENCES`` sets the number of
 sequences and ``KEYPLAN_SEED`` the first seed; ``make differential`` runs thousands.
 """
 
@@ -32,7 +32,7 @@ needs_local = pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Endpoint, Endpoint]]:
-    """Keyplan's server on a file, and DynamoDB Local."""
+    """The two stores: Keyplan's server on a file, and DynamoDB Local."""
     assert URL is not None
     db = str(tmp_path_factory.mktemp("differential") / "store.db")
     with serving(db, sync="normal") as server:

@@ -106,7 +106,7 @@ def test_shutdown_finishes_requests_in_progress(tmp_path: Path) -> None:
         (["check", "nothing.db"], "The file doesn't exist"),
     ],
 )
-def test_invalid_options_are_reported(arguments: list[str], message: str) -> None:
+def test_invalid_command_line_options_are_reported(arguments: list[str], message: str) -> None:
     done = run("dynamodb", *arguments)
     assert done.exit_code in {1, 2}
     assert message in done.output
@@ -122,7 +122,7 @@ def test_port_in_use_is_reported() -> None:
     assert "Can't listen on 127.0.0.1" in done.output
 
 
-def test_check_command_reports_damage(tmp_path: Path) -> None:
+def test_check_command_reports_damaged_items(tmp_path: Path) -> None:
     db = tmp_path / "store.db"
     with Engine.open(db) as engine:
         engine.call("CreateTable", CREATE)
@@ -134,7 +134,7 @@ def test_check_command_reports_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 70_000])
-def test_invalid_settings_are_rejected(number: int) -> None:
+def test_invalid_server_settings_are_rejected(number: int) -> None:
     with pytest.raises(RequestError):
         Settings(db="x.db", port=number or 1, workers=0 if not number else 1)
 

@@ -40,7 +40,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", ["with_aioboto3", "with_aiodynamo", "with_pydynox", "with_pynamodb"])
-def test_sdk_programs_succeed(signed_server: Server, name: str) -> None:
+def test_programs_that_use_other_sdks_succeed(signed_server: Server, name: str) -> None:
     done = run(["python", str(PROGRAMS / f"{name}.py"), signed_server.url])
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("done\n")

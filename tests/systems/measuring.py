@@ -1,7 +1,7 @@
-"""Requests and metered units of calls, as in the READMEs of the systems, and comparison of two stores' results.
+"""Compare the requests and units in the READMEs of the systems with metered calls, and the results of two stores.
 
-A README's table has a row per access pattern; ``check_rows`` calls each pattern and compares. Items have the sizes
-of the sample, so that the numbers are reproducible.
+A README's table has a row per access pattern; ``check_rows`` calls each pattern and compares the row with the call.
+Items have the same sizes as in the sample, so that the numbers are reproducible.
 """
 
 from __future__ import annotations

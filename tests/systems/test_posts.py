@@ -294,7 +294,7 @@ def test_documentation_files_require_no_front_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "draft"), [("draft", True), ("Hidden", True), ("published", False), ("", False)])
-def test_a_draft_status_is_recognized(tmp_path: Path, status: str, draft: bool) -> None:
+def test_a_status_field_that_marks_a_draft_is_recognized(tmp_path: Path, status: str, draft: bool) -> None:
     assert with_fields(tmp_path, f"status: {status}").draft is draft
 
 

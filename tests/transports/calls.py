@@ -93,8 +93,8 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a method. ``effect`` counts its writes. ``sets`` is what a repetition after a lost response does:
-    "repeats" has the same effect, "condition" fails its condition, "adds" isn't retried.
+    """A call of a method. ``effect`` counts the writes that it made. ``sets`` is the result of repeating the call after
+    a lost response: "repeats" has the same effect, "condition" fails its condition, and "adds" isn't retried.
     """
 
     name: str

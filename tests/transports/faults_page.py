@@ -1,6 +1,6 @@
 """Write the table of docs/faults.md: ``python -m tests.transports.faults_page``.
 
-``test_fault_matrix.py`` checks each cell.
+``test_fault_matrix.py`` checks each cell of the table.
 """
 
 from __future__ import annotations

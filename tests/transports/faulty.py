@@ -1,7 +1,7 @@
 """A store with faults on demand: an engine behind DynamoDB's protocol.
 
-A fault is before or after the execution of the request, which decides whether a retry repeats it. The server runs in a
-thread with its own event loop.
+A fault occurs before or after the store executes the request, so that a retry executes the request once or twice.
+The server runs in a thread with its own event loop.
 """
 
 from __future__ import annotations

@@ -109,6 +109,6 @@ async def _awaited(notes: Notes, call: Call) -> Any:
     return await call.aio(notes)
 
 
-def test_documentation_page_is_up_to_date() -> None:
+def test_faults_page_of_the_documentation_is_up_to_date() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page == with_table(page), "run: python -m tests.transports.faults_page"

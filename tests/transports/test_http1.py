@@ -110,7 +110,7 @@ def test_invalid_responses_raise_an_error(garbage: bytes) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_random_bytes_raise_only_protocol_violations(data: bytes) -> None:
+def test_random_bytes_raise_only_protocol_errors(data: bytes) -> None:
     reader = ReplyReader()
     try:
         for start in range(0, len(data), 7):

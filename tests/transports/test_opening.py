@@ -104,7 +104,7 @@ def test_unknown_host_is_reported_with_a_hint() -> None:
     assert "check the region or host" in str(raised.value)
 
 
-def test_aws_requires_credentials() -> None:
+def test_opening_a_table_on_aws_requires_credentials() -> None:
     with pytest.raises(StoreError, match="no credentials were found"):
         Notes.open("dynamodb://eu-west-1/notes")
 

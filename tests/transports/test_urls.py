@@ -40,7 +40,7 @@ def test_store_urls_are_parsed(url: str, endpoint: str, region: str, table: str)
     assert (location.endpoint, location.region, location.table) == (endpoint, region, table)
 
 
-def test_region_variables_are_used() -> None:
+def test_region_environment_variables_are_used() -> None:
     """A region in the URL takes precedence over the environment variables."""
     environment = {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"}
     assert parse_url("dynamodb:///cms", "own", environment).region == "eu-south-1"
@@ -49,7 +49,7 @@ def test_region_variables_are_used() -> None:
     assert parse_url("dynamodb:///cms", "own", {}).region == ""
 
 
-def test_endpoint_variable_redirects_requests() -> None:
+def test_endpoint_environment_variable_redirects_requests() -> None:
     environment = {"AWS_ENDPOINT_URL_DYNAMODB": "http://localhost:4566", "AWS_ENDPOINT_URL": "http://other"}
     location = parse_url("dynamodb://eu-west-1/cms", "own", environment)
     assert (location.endpoint, location.region) == ("http://localhost:4566", "eu-west-1")

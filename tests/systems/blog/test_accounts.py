@@ -156,7 +156,7 @@ def test_passwords_hashed_with_older_parameters_work(blog: Blog, uma: User, monk
     accounts.sign_in(blog, "uma", PASSWORD)
 
 
-def test_a_credential_belongs_to_its_user(blog: Blog, uma: User) -> None:
+def test_a_credential_with_another_user_id_or_a_used_email_is_rejected(blog: Blog, uma: User) -> None:
     user = User(username="other", name="Other")
     with pytest.raises(Refused):
         blog.register(user, Credential(user_id=uma.user_id, email="x@example.com"))
@@ -230,7 +230,7 @@ def test_changing_the_email_address_releases_the_old_address(blog: Blog, uma: Us
     check_books(blog)
 
 
-def test_profile_and_role_are_updated(blog: Blog, uma: User) -> None:
+def test_profile_role_and_status_are_updated(blog: Blog, uma: User) -> None:
     blog.edit_profile(uma.user_id, "U.", "About me")
     blog.set_role(uma.user_id, "moderator")
     user = blog.user(uma.user_id)
@@ -271,7 +271,7 @@ def test_an_external_identity_registers_and_signs_in(blog: Blog) -> None:
     check_books(blog)
 
 
-def test_an_identity_is_linked_once(blog: Blog, uma: User, eve: User) -> None:
+def test_an_external_identity_is_linked_only_once(blog: Blog, uma: User, eve: User) -> None:
     linked = blog.link_provider(uma.user_id, "github", "1")
     assert blog.link_provider(uma.user_id, "github", "1") == linked
     with pytest.raises(Refused):

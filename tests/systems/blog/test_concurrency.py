@@ -168,7 +168,7 @@ def test_one_of_concurrent_sign_ins_links_an_external_identity(shared: Blog) -> 
 # Nothing is lost or counted twice
 
 
-def test_concurrent_views_of_one_user_count_once(shared: Blog) -> None:
+def test_concurrent_views_of_one_user_are_counted_once(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one").post_id
     for write in (shared.view_post, shared.like_post, shared.view_user):
@@ -179,7 +179,7 @@ def test_concurrent_views_of_one_user_count_once(shared: Blog) -> None:
     assert (totals.views, totals.likes) == (1, 0)
 
 
-def test_concurrent_views_of_all_users_count(shared: Blog) -> None:
+def test_concurrent_views_of_all_users_are_counted(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one", ("a",)).post_id
 
@@ -204,7 +204,7 @@ def test_concurrent_views_of_all_users_count(shared: Blog) -> None:
     check_books(shared, anonymous_views=THREADS * 10)
 
 
-def test_concurrent_publishing_and_editing_stays_consistent(shared: Blog) -> None:
+def test_concurrent_publishing_and_editing_keeps_items_consistent(shared: Blog) -> None:
     users = [new_user(shared, f"user-{number}") for number in range(2)]
     posts = [new_post(shared, users[number % 2], f"post-{number}", ("a", "b", "c")) for number in range(4)]
 
@@ -240,7 +240,7 @@ def test_a_user_suspended_during_sign_in_has_no_session(shared: Blog) -> None:
         assert [sessions.of(str(token)) for token in opened] == [None] * 3
 
 
-def test_processes_sharing_one_file_stay_consistent(tmp_path: Path) -> None:
+def test_items_stay_consistent_when_processes_share_one_file(tmp_path: Path) -> None:
     path = tmp_path / "blog.db"
     with Blog.open(path) as blog:
         user = new_user(blog, "ada")

@@ -213,7 +213,7 @@ def test_replacing_the_maximum_number_of_tags_is_one_transaction(blog: Blog, ada
     check_books(blog)
 
 
-def test_lists_are_sorted_by_publication_time(blog: Blog, ada: User) -> None:
+def test_lists_of_posts_are_sorted_by_publication_time(blog: Blog, ada: User) -> None:
     early, late = new_post(blog, ada, "early", ("t",)), new_post(blog, ada, "late", ("t",))
     blog.publish(late.post_id)
     time.sleep(0.002)  # lists are sorted by milliseconds

@@ -73,7 +73,7 @@ def test_indexes_are_listed_with_their_patterns() -> None:
     assert served == on_indexes
 
 
-def test_numbers_in_the_calculation_match_the_design() -> None:
+def test_numbers_in_the_readmes_calculation_match_the_design() -> None:
     text = section("Write sharding for viral posts")
     assert f"{COUNTER_SHARDS['post']} counter partitions, {COUNTER_SLOTS} items each" in text
     assert f"{READER_SHARDS} partitions by reader" in text

@@ -48,13 +48,13 @@ def test_the_sample_is_consistent(blog: Blog) -> None:
     assert (len(page.latest), len(page.popular), len(page.tags)) == (10, 10, 20)
 
 
-def test_popularity_is_skewed(blog: Blog) -> None:
+def test_popularity_of_sample_posts_is_skewed(blog: Blog) -> None:
     views = sorted((whole_post(number).post.views for number in range(1000)), reverse=True)
     assert sum(views[:100]) > sum(views) / 2
     assert views[0] > 5000
 
 
-def test_titles_and_slugs_are_unique() -> None:
+def test_titles_and_slugs_of_sample_posts_are_unique() -> None:
     posts = [whole_post(number).post for number in range(3000)]
     assert len({post.slug for post in posts}) == 3000
     assert len({post.title for post in posts[:430]}) == 430

@@ -77,7 +77,7 @@ def test_every_read_equals_that_of_the_memory_store(
         assert result[name] == answer, name
 
 
-def test_concurrent_writes_stay_consistent(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_stay_consistent_after_concurrent_writes(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     user = new_user(store, "ada")
     posts = [new_post(store, user, f"post-{number}", ("a", "b")).post_id for number in range(2)]

@@ -46,7 +46,7 @@ def post(blog: Blog, ada: User, requests: Recorder) -> Post:
 
 
 def spent(requests: Recorder) -> tuple[dict[str, int], dict[str, float]]:
-    """The requests by operation, and the units by table and index, since the last call."""
+    """The number of requests by operation, and the units by table and index, since the last call of this function."""
     operations = Tally(requests.operations)
     return dict(operations), {place: units for place, units in requests.units_by_place().items() if units}
 
@@ -68,7 +68,7 @@ def test_an_anonymous_view_costs_one_unit(blog: Blog, post: Post, requests: Reco
         lambda blog, post: blog.view_user("reader", post),
     ],
 )
-def test_counting_once_is_a_transaction_of_two_items(
+def test_counting_a_user_once_is_a_transaction_of_two_items(
     blog: Blog, post: Post, requests: Recorder, count: Callable[[Blog, str], bool]
 ) -> None:
     assert count(blog, post.post_id)

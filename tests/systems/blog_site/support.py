@@ -1,5 +1,5 @@
-"""Shared by the tests of the site: a browser without scripts, and posts. ``Visit`` keeps cookies, and takes the token
-of a form from its page.
+"""Helpers for tests of the blog's site: a browser without scripts, users and posts. ``Visit`` keeps cookies, and takes
+a form's token from the page that contains the form.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ def test_an_external_identity_joins_and_signs_in_again(
     assert "Bea" in again.get("/").text
 
 
-def test_an_identity_is_linked_to_an_account(
+def test_an_external_identity_is_linked_to_an_account(
     visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit, reader: Visit
 ) -> None:
     assert (
@@ -314,7 +314,7 @@ def test_a_sign_in_callback_is_valid_only_in_its_browser_for_a_limited_time(
     assert anybody.get("/sign-in/with/other").status_code == 404
 
 
-def test_a_forged_identity_is_rejected(blog: Blog, anybody: Visit) -> None:
+def test_a_forged_external_identity_is_rejected(blog: Blog, anybody: Visit) -> None:
     forged = b'{"provider":"offline","id":"42","email":null,"name":"x","at":1800000000}'.hex() + ".x"
     answer = anybody.send("/sign-up", **NEW, identity=forged)
     assert answer.status_code == 400

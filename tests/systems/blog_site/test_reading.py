@@ -149,7 +149,7 @@ def test_the_card_of_a_post_is_cached_until_it_changes(blog: Blog, post: Post, a
     assert card.cache_info().misses == made + 1
 
 
-def test_pages_of_an_empty_blog_work(anybody: Visit) -> None:
+def test_pages_of_an_empty_blog_are_displayed(anybody: Visit) -> None:
     for path in ("/", "/latest", "/popular", "/tags", "/search", "/feed.atom", "/sitemap.xml"):
         assert anybody.get(path).status_code == 200, path
     assert "No posts have been published yet" in anybody.get("/").text
@@ -225,7 +225,7 @@ def test_a_rating_has_one_to_five_stars(
     assert (seen.stars if seen else None) == (4 if status == 303 else None)
 
 
-def test_lists_continue_with_a_cursor(blog: Blog, ada: User, anybody: Visit) -> None:
+def test_lists_of_posts_continue_at_a_cursor(blog: Blog, ada: User, anybody: Visit) -> None:
     many_posts(blog, ada, 12)
     first = anybody.get("/latest")
     following = first.text.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")

@@ -19,7 +19,7 @@ from keyplan_systems.site.searching import Document, Search, search_beside
 from tests.systems.blog_site.support import Visit, make_post, text_of
 
 
-def test_results_are_sorted_by_weight(site: Site, blog: Blog, ada: User) -> None:
+def test_search_results_are_sorted_by_weight(site: Site, blog: Blog, ada: User) -> None:
     texts = [("Of doors", "A lantern hangs there."), ("Lantern", "Light."), ("Three", "Nothing."), ("Four", "x")]
     tags: list[tuple[str, ...]] = [(), (), ("lantern",), ()]
     posts = [make_post(blog, ada, title, text, tag) for (title, text), tag in zip(texts, tags, strict=True)]

@@ -131,7 +131,7 @@ def test_the_tests_list_every_form_of_the_site(served: Starlette) -> None:
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_a_form_without_its_token_is_rejected(blog: Blog, moderator: Visit, post: Post, ada: User, path: str) -> None:
+def test_a_form_without_a_token_is_rejected(blog: Blog, moderator: Visit, post: Post, ada: User, path: str) -> None:
     where = path.format(post=post.post_id, user=ada.user_id)
     for body in (b"", b"csrf=", b"csrf=x", b"csrf=" + b"A" * 43, b"csrf=%C3%A9"):
         answer = moderator.client.post(where, content=body, headers=FORM)
@@ -263,7 +263,7 @@ def test_an_unknown_host_is_rejected(anybody: Visit, host: str | bytes) -> None:
 
 @pytest.mark.parametrize("path", ["/robots.txt", "/openapi.json"])
 @pytest.mark.parametrize("hosts", [("evil.example", "testserver"), ("testserver", "evil.example")])
-def test_two_host_headers_are_rejected(beside: Beside, path: str, hosts: tuple[str, str]) -> None:
+def test_a_request_with_two_host_headers_is_rejected(beside: Beside, path: str, hosts: tuple[str, str]) -> None:
     headers = [("host", host) for host in hosts]
     assert TestClient(beside).get(path, headers=headers).status_code == 421
 
@@ -276,7 +276,7 @@ def test_behind_a_proxy_forms_are_accepted_only_from_the_public_origin(blog: Blo
     assert visitor.client.post("/sign-in", data=form, headers={"origin": "https://blog.example"}).status_code == 303
 
 
-def test_a_too_large_body_is_rejected(author: Visit) -> None:
+def test_a_request_body_over_the_size_limit_is_rejected(author: Visit) -> None:
     big = b"csrf=x&content=" + b"a" * BODY_BYTES_MAX
     assert author.client.post("/write", content=big, headers=FORM).status_code == 413
 
@@ -300,7 +300,7 @@ def test_a_too_large_body_is_rejected(author: Visit) -> None:
         (b"", FORM["content-type"], 403),
     ],
 )
-def test_an_undecodable_body_is_rejected(anybody: Visit, body: bytes, kind: str, status: int) -> None:
+def test_an_undecodable_request_body_is_rejected(anybody: Visit, body: bytes, kind: str, status: int) -> None:
     anybody.get("/sign-in")
     assert anybody.client.post("/sign-in", content=body, headers={"content-type": kind}).status_code == status
 

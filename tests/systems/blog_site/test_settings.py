@@ -28,7 +28,7 @@ client_secret = "b"
 """
 
 
-def test_settings_appear_on_every_page(blog: Blog, tmp_path: Path) -> None:
+def test_settings_are_applied_to_every_page(blog: Blog, tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('title = "Notes"\ntagline = "From a desk."\n')
     made = make_site(blog, SiteOptions(SECRET, ("testserver",), None, tmp_path / "site.toml"))
     visit = Visit(made.application)
@@ -47,7 +47,7 @@ def test_all_errors_are_reported_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ['title = ""', f'title = "{"x" * 201}"', r'title = "\u202e"', "title = 5"])
-def test_a_title_must_be_a_visible_line(line: str, tmp_path: Path) -> None:
+def test_a_title_that_is_not_one_visible_line_is_rejected(line: str, tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text(line)
     with pytest.raises(RequestError) as caught:
         read_settings(BlogFile, tmp_path / "site.toml")

@@ -180,7 +180,7 @@ def test_unknown_post_ids_return_404(author: Visit, post_id: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "x", "-1", "99", "9" * 30])
-def test_an_invalid_version_is_rejected(author: Visit, blog: Blog, post: Post, version: str) -> None:
+def test_a_form_with_an_invalid_version_is_rejected(author: Visit, blog: Blog, post: Post, version: str) -> None:
     fields = {"title": post.title, "content": "Overwritten?", "slug": post.slug, "version": version}
     assert author.send(f"/write/{post.post_id}", **fields).status_code in {409, 422}
     whole = blog.whole_post(post.post_id)

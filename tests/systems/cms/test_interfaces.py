@@ -96,7 +96,7 @@ def test_publishing_works_in_each_interface(path: Path, cms: Cms) -> None:
 
 
 def a_week(cms: Cms) -> list[Any]:
-    """The results of a week's calls, without timestamps."""
+    """Make the calls of one week, and return their results without timestamps."""
     for number, name in enumerate("abc"):
         at = datetime(2026, 5, 4 + number, tzinfo=UTC)
         cms.create_article(

@@ -59,7 +59,7 @@ def assert_lists_agree(cms: Cms) -> None:
 # Addresses
 
 
-def test_a_slug_identifies_one_article(cms: Cms, article: Article) -> None:
+def test_a_slug_identifies_at_most_one_article(cms: Cms, article: Article) -> None:
     assert cms.article_by_slug("keys") == article
     assert cms.article_by_slug("nothing") is None
     before = stored(cms)

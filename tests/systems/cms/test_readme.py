@@ -23,7 +23,7 @@ def rows(heading: str) -> list[list[str]]:
     ]
 
 
-def test_listed_items_are_stored(sampled: Cms) -> None:
+def test_items_listed_in_the_readme_are_in_the_sample(sampled: Cms) -> None:
     shown = [row for row in rows("Key table") if "01KPZ33YY0NHSEMGHPPRVG99EN" in str(row)]
     items = [item for item in stored(sampled) if "01KPZ33YY0NHSEMGHPPRVG99EN" in f"{item['pk']}{item['sk']}"]
     result = {tuple(item.get(key, {"S": "–"})["S"] for key in ("pk", "sk", "gsi1pk", "gsi1sk")): item for item in items}
@@ -36,7 +36,7 @@ def test_listed_items_are_stored(sampled: Cms) -> None:
             assert value in item[name].values()
 
 
-def test_patterns_are_listed() -> None:
+def test_patterns_of_the_design_are_listed_in_the_readme() -> None:
     listed = {row[0]: row[1].partition("(")[0] for row in rows("Access patterns")[1:]}
     assert listed == {pattern.id: name for name, pattern in Cms.compiled.patterns.items()}
 

@@ -1,6 +1,4 @@
-"""Importing bibliographies: valid files are imported completely and once, errors are reported by line, and other
-entries are imported.
-"""
+"""Importing bibliographies: valid entries are imported completely and once; errors are reported with line numbers."""
 
 from __future__ import annotations
 

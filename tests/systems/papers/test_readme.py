@@ -98,7 +98,7 @@ def test_patterns_cost_their_listed_requests_and_units(papers: Papers) -> None:
     check_rows(papers, README, "Access patterns", calls(papers))
 
 
-def test_keys_equal_those_of_the_design() -> None:
+def test_keys_in_the_readme_equal_those_of_the_design() -> None:
     shown = {tuple(row[:7]) for row in rows_of(README, "Key table")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Papers.compiled.entities.values():
@@ -113,7 +113,7 @@ def test_limits_in_the_readme_equal_those_of_the_design() -> None:
         assert said in README, said
 
 
-def test_costs_equal_the_output_of_the_cost_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_in_the_readme_equal_the_output_of_the_cost_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     command = "cost papers --traffic systems/src/keyplan_systems/papers/traffic.toml"
     assert f"keyplan {command}\n" in README
@@ -187,6 +187,6 @@ def test_commands_of_the_open_problems_run(command: str, monkeypatch: pytest.Mon
         assert " ".join(line.split()) in said, line
 
 
-def test_open_problems_are_shown_with_commands() -> None:
+def test_open_problems_in_the_readme_are_shown_with_commands() -> None:
     assert len(re.findall(r"^keyplan (?:cost|check) ", QUESTIONS, re.MULTILINE)) >= 4
     assert (Path(keyplan_systems.papers.__file__).parent / "traffic.toml").is_file()

@@ -64,7 +64,7 @@ def test_lists_of_products_equal_a_filter_over_all_products(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_a_sale_writes_no_list_items(shop: Shop) -> None:
+def test_placing_an_order_does_not_write_items_of_product_lists(shop: Shop) -> None:
     recorder = recorded(shop)
     shop.place_order("ada", "t", {"tea": 1})
     written = [next(iter(item.values())) for item in recorder.made[-1][1]["TransactItems"]]
@@ -174,7 +174,7 @@ def test_an_order_has_a_copy_of_the_address(shop: Shop) -> None:
         shop.set_address("eve", HOME)
 
 
-def test_registration_creates_a_credential(shop: Shop) -> None:
+def test_registering_a_user_creates_a_credential(shop: Shop) -> None:
     shop.register(User(user_id="eve", email="eve@example.com", name="Eve"), "hash 1")
     with pytest.raises(UniqueValueTaken):
         shop.register(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")

@@ -1,6 +1,4 @@
-"""Importing CSV files: valid files are imported completely and once, errors are reported by line, and other rows are
-imported.
-"""
+"""Importing CSV files: valid rows are imported completely and once, and errors are reported with line numbers."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_patterns_cost_their_listed_requests_and_units(sold: Shop) -> None:
     check_rows(sold, README, "Access patterns", {**calls(sold), **calls_around_orders(sold)})
 
 
-def test_keys_equal_those_of_the_design() -> None:
+def test_keys_in_the_readme_equal_those_of_the_design() -> None:
     shown = {tuple(row[:7]) for row in rows_of(README, "Key table")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Shop.compiled.entities.values():

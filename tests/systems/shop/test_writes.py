@@ -276,7 +276,7 @@ def test_products_are_updated(shop: Shop) -> None:
         shop.add_product(cup)
 
 
-def test_related_products_are_symmetric(shop: Shop) -> None:
+def test_relations_between_products_are_symmetric(shop: Shop) -> None:
     shop.relate("tea", "cup")
     shop.relate("tea", "cup")
     assert [product.product_id for product in shop.related_products("tea")] == ["cup"]
@@ -291,7 +291,7 @@ def test_related_products_are_symmetric(shop: Shop) -> None:
 # Events and readings
 
 
-def test_events_are_sharded_and_read_in_order(shop: Shop) -> None:
+def test_order_events_are_sharded_and_read_in_order(shop: Shop) -> None:
     chance = random.Random(5)
     start = datetime(2026, 4, 21, tzinfo=UTC)
     events = [

@@ -1,6 +1,6 @@
-"""Access control of the REST APIs. Each read pattern of each system is called by each kind of caller, about an
-owner's items that contain a marker; a table lists who sees the marker. Each write pattern is called by callers
-without permission. The tables list every pattern, so a new pattern without a decision fails.
+"""Access control of the REST APIs. Each caller calls each read pattern of each system, for an owner's items that
+contain a marker. A table lists which callers get the marker. Callers without permission call each write pattern. The
+tables list every pattern, so the tests fail for a pattern without an entry.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Case = tuple[str, dict[str, Any]]
 
 
 class World(NamedTuple):
-    """A system with an owner's items: the ids of its callers by letter (``a`` is anonymous), and the cases."""
+    """A system with an owner's items: the ids of the callers by letter (``a`` is anonymous), and the test cases."""
 
     callers: dict[str, str | None]
     reads: dict[str, Case]

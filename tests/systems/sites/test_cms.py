@@ -305,7 +305,7 @@ def test_the_api_authenticates_callers(cms: Cms, site: ServedSite, client: TestC
     assert client.post("/api/create_article", json={"article": article}, headers=author).status_code == 409
 
 
-def test_attacks_on_the_api_are_rejected(cms: Cms, site: ServedSite, client: TestClient) -> None:
+def test_values_over_the_limits_of_the_api_are_rejected(cms: Cms, site: ServedSite, client: TestClient) -> None:
     name = cms.create_article(Article(title="Attacked", slug="attacked", author_id="u_01")).article_id
     cms.save_draft(name, "x", "u_01")
     editor = bearer(visit(site, "editor"))

@@ -1,4 +1,4 @@
-"""Repeated form submissions, blank input and duplicate values on the sites."""
+"""Repeated form submissions, blank input and duplicate values on each site."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_rejected_form_can_be_sent_again(social: Social, ada: Visit) -> None:
     assert [ada.post("/posts", fields) for _ in range(2)] == [422, 422]
 
 
-def test_a_repeated_sign_in_creates_a_session_per_response(site: ServedSite, ada: Visit) -> None:
+def test_each_submission_of_a_repeated_sign_in_creates_a_session(site: ServedSite, ada: Visit) -> None:
     somebody = Visit(site.application)
     somebody.get("/sign-in")
     fields = {"csrf": somebody.csrf(), "once": somebody.once(), "login": "ada", "password": "long enough"}

@@ -77,7 +77,7 @@ def test_a_reader_browses_papers(site: ServedSite) -> None:
         assert reader.get(path) == 404
 
 
-def test_papers_are_found_by_words(papers: Papers, site: ServedSite) -> None:
+def test_papers_are_found_by_search_words(papers: Papers, site: ServedSite) -> None:
     reader = Visit(site.application)
     for query in ("paper+jon", "c%23+ethics+pap"):
         assert reader.get(f"/search?q={query}") == 200

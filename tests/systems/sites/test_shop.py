@@ -1,4 +1,4 @@
-"""The shop's site: customers browse, order and pay; merchants ship, sell and see their devices; access control."""
+"""The shop's site: customers browse, order and pay; merchants ship orders, edit products and see their devices."""
 
 from __future__ import annotations
 
@@ -415,7 +415,7 @@ def test_amounts_are_formatted(text: str, cents: int | None) -> None:
     assert cents_of(text) == cents
 
 
-def test_products_are_found_by_words() -> None:
+def test_products_are_found_by_search_words() -> None:
     with Shop.open(":memory:", secret="s") as shop:
         sample(shop, 5, silent)
         products_are_found(shop, make_site(shop, OPTIONS))

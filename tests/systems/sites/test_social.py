@@ -260,7 +260,7 @@ def test_posts_of_a_day_and_likes_of_a_post_are_paged(social: Social, site: Serv
     assert anyone.says("A Fan @fan")
 
 
-def test_a_feed_is_cached(social: Social, site: ServedSite) -> None:
+def test_the_feed_page_is_cached(social: Social, site: ServedSite) -> None:
     reader = join(site, "again")
     user = social.user_by_handle("again")
     assert user is not None

@@ -115,7 +115,7 @@ def test_patterns_cost_their_listed_units(social: Social) -> None:
     check_rows(social, README, "Access patterns", calls(social))
 
 
-def test_keys_equal_those_of_the_design() -> None:
+def test_keys_in_the_readme_equal_those_of_the_design() -> None:
     shown = {tuple(row[:5]) for row in rows_of(README, "Key table")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Social.compiled.entities.values():

@@ -15,7 +15,7 @@ from tests.systems.support import STORES, all_pages, open_on
 
 
 def a_day(social: Social) -> list[Any]:
-    """The results of a day's calls, without timestamps and generated ids."""
+    """Make the calls of one day, and return their results without timestamps and generated ids."""
     people(social, "ann", "ben", "cid", "dot")
     result: list[Any] = [social.follow("ann", other).delivery for other in ("ben", "cid", "dot")]
     posts = [social.publish(who, f"{number} by {who}") for number in range(3) for who in ("ben", "cid", "dot")]

@@ -53,7 +53,7 @@ def test_registration_requires_a_handle_and_a_name(social: Social, handle: str, 
 # Follows
 
 
-def test_follow_and_unfollow_update_counters(social: Social) -> None:
+def test_following_and_unfollowing_update_counters(social: Social) -> None:
     recorder = recorded(social)
     social.follow("ann", "ben")
     assert recorder.operations == [*["GetItem"] * 5, "TransactWriteItems"]
@@ -114,7 +114,7 @@ def test_an_author_with_many_posts_is_fanned_out_on_read(small: None, social: So
 # Posts
 
 
-def test_posts_are_counted_and_found(social: Social) -> None:
+def test_posts_are_published_counted_read_and_deleted(social: Social) -> None:
     first, second = social.publish("ann", "one"), social.publish("ann", "two")
     assert [post.text for post in social.posts_of_user("ann")] == ["two", "one"]
     assert social.post_by_id(first.post_id) == first
@@ -288,7 +288,7 @@ def test_a_block_removes_follows_in_both_directions(
 # Likes and comments
 
 
-def test_likes_count_once_per_user(social: Social) -> None:
+def test_likes_are_counted_once_per_user(social: Social) -> None:
     post = social.publish("ann", "hello")
     social.like(post.post_id, "ben")
     assert "already" in refused(social.like, post.post_id, "ben")
