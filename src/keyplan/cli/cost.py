@@ -44,7 +44,7 @@ Examples:
 )
 @click.option(
     "--region", "regions", metavar="REGION", multiple=True,
-    help="Use the prices of this region. Repeatable.  [default: the traffic file's region, or us-east-1]",
+    help="Use the prices of this region (repeatable).  [default: the traffic file's region, or us-east-1]",
 )  # fmt: skip
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), multiple=True,

@@ -55,7 +55,7 @@ def _table(title: str) -> Table:
 def _show_patterns(out: Console, payer: Payer) -> None:
     estimate = payer.estimate
     known = estimate.traffic.known
-    table = _table("Access patterns, units per call")
+    table = _table("Units per call, by access pattern")
     table.add_column("Id", no_wrap=True)
     wide = out.width >= (WIDE_WITH_RATES if known else WIDE)
     table.add_column("Pattern", overflow="fold", min_width=12)

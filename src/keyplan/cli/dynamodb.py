@@ -42,7 +42,7 @@ Examples:
     multiple=True,
     metavar="ID:SECRET",
     envvar="KEYPLAN_ACCESS_KEY",
-    help="Accept only requests that are signed with this access key. Repeatable.  [default: accept any credentials]",
+    help="Accept only requests that are signed with this access key (repeatable).  [default: accept any credentials]",
 )
 @click.option(
     "--sync",
@@ -187,7 +187,7 @@ def command(
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @reports_errors
 def check(file: Path) -> None:
-    """Check the pages, items and index entries of the database FILE. Other processes can use the file.
+    """Check the pages, items and index entries of the database FILE. Other processes can use the file meanwhile.
 
     Exit status: 1 if the file is damaged.
     """

@@ -42,7 +42,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     """Explain all access patterns of the design NAME, or only PATTERN.
 
     For an access pattern, show its signature, the key that supports it and why other keys don't, the exact request,
-    and the cost of a typical call. Pass arguments to show the requests for these values.
+    and the cost of a typical call. To show the requests for specific values, pass arguments.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.explained import design_markdown, explained, explained_all, pattern_markdown
