@@ -142,7 +142,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     yield ""
     average, stored = estimate.throughput(peak=False), estimate.stored_bytes()
     yield from cost_wording.table_lines(
-        ("Table or index", "Read units/s", "Write units/s", "StoredAs", "USD per month on demand"),
+        ("Table or index", "Read units/s", "Write units/s", "Stored", "USD per month on demand"),
         (
             (
                 f"`{target or estimate.table}`",
