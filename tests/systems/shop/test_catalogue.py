@@ -98,7 +98,7 @@ def test_merchants_are_listed(shop: Shop) -> None:
 def test_a_cart_can_be_ordered_only_once(shop: Shop) -> None:
     shop.set_address("ada", HOME)
     shop.put_in_cart("ada", "tea", 2)
-    with pytest.raises(Refused, match="only 3 of Cup in stock"):
+    with pytest.raises(Refused, match="only 3 of Cup are in stock"):
         shop.put_in_cart("ada", "cup", 5)
     shop.put_in_cart("ada", "cup", 3)
     cart = shop.put_in_cart("ada", "cup", 1)

@@ -160,12 +160,12 @@ def test_errors_of_orders_have_line_numbers(empty: Shop, tmp_path: Path) -> None
     assert [(fault.place, fault.message.split(": ")[0]) for fault in report.errors] == [
         ("orders.csv:3", "quantity"),
         ("orders.csv:4", "status is 'lost'"),
-        ("orders.csv:5", "its products belong to several merchants"),
+        ("orders.csv:5", "the order has products of several merchants"),
         ("orders.csv:7", "external_id 'pi_1' belongs to another Payment"),
         ("orders.csv:8", "there is no user 'eve', and no email to register one"),
         ("orders.csv:10", "user_id is 'bob', but 'ada' on line 9"),
         ("orders.csv:9", "order '7' is skipped"),
-        ("orders.csv:11", "another order '1' exists"),
+        ("orders.csv:11", "order '1' exists with other data"),
         ("orders.csv:12", "created_at is 'tomorrow'"),
         ("orders.csv:13", "email 'ada@example.com' belongs to another User"),
         ("orders.csv:14", "there is no product 'nothing'"),
@@ -333,11 +333,11 @@ def test_unsupported_columns_of_shopify_are_reported(empty: Shop, tmp_path: Path
     report = loaded(empty, tmp_path, products=SHOPIFY_PRODUCTS, orders=SHOPIFY_ORDERS)
     assert report.loaded == 6
     assert [fault.message for fault in report.errors] == [
-        "the stock -2 is imported as 0",
-        "a further picture isn't imported: https://cdn.shopify.com/back.jpg",
+        "the negative stock -2 is imported as 0",
+        "an additional picture isn't imported: https://cdn.shopify.com/back.jpg",
         "the picture isn't imported: http://old.example/tray.jpg",
-        "columns that aren't imported, with their rows: tags (1), variant_grams (2), variant_taxable (2)",
-        "columns that aren't imported, with their rows: shipping (1), source (1)",
+        "columns that aren't imported (number of rows): tags (1), variant_grams (2), variant_taxable (2)",
+        "columns that aren't imported (number of rows): shipping (1), source (1)",
     ]
     blue, red, tray = (empty.product(name) for name in ("mug-blue-large", "MUG-RS", "tray"))
     assert blue is not None

@@ -97,7 +97,7 @@ def test_the_cart_page_shows_why_the_cart_cannot_be_ordered(shop: Shop, site: Se
     somebody.send("/address", **HOME)
     somebody.get("/products/smoked-tea")
     assert somebody.send("/cart", quantity="41") == 409
-    assert somebody.says("Only 40 of Smoked Tea in stock")
+    assert somebody.says("Only 40 of Smoked Tea are in stock")
     somebody.get("/products/smoked-tea")
     somebody.send("/cart", quantity="40")
     product = shop.product("smoked-tea")

@@ -56,7 +56,7 @@ class CustomerWrites(Reads):
         if product.listed_at is None and quantity:
             raise Refused(f"{product.name} is no longer available", place="Shop.put_in_cart")
         if quantity > product.stock:
-            raise Refused(f"only {product.stock} of {product.name} in stock", place="Shop.put_in_cart")
+            raise Refused(f"only {product.stock} of {product.name} are in stock", place="Shop.put_in_cart")
         cart = yield from self.cart.read(user_id, product.merchant_id)
         items = {name: number for name, number in cart.items.items() if name != product_id} if cart else {}
         if quantity:

@@ -15,9 +15,9 @@ SILENCE = {
     "KP202 Listing.by_category": "listings are written by merchants only",
     "KP201 Merchant.every": "there are few merchants, and they rarely change",
     "KP602 Cart.expires_at": "an expired cart is still valid",
-    "KP314 restock": "merchants check the stock before they repeat it",
+    "KP314 restock": "merchants check the stock before they repeat a call",
     "KP602 OrderToken.expires_at": "storing a token longer is acceptable",
-    "KP602 Session.expires_at": "Sessions.of compares it with the time",
+    "KP602 Session.expires_at": "Sessions.of compares it with the current time",
     "KP602 Reading.expires_at": "an expired reading is still valid; expiry bounds the partition",
 }
 

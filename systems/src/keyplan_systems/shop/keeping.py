@@ -27,7 +27,7 @@ def release_unpaid(shop: Shop, *, held: timedelta = HELD, moment: datetime | Non
         try:
             shop.release(payment.order_id, before)
         except Refused:
-            continue  # paid or cancelled meanwhile
+            continue  # the order was paid or cancelled meanwhile
         released += 1
     return released
 

@@ -80,7 +80,7 @@ def _files(path: Path) -> list[Path]:
     paths = [path / name for name in (PRODUCTS, ORDERS) if (path / name).is_file()]
     if not paths:
         raise RequestError(
-            f"{path} has neither {PRODUCTS} nor {ORDERS}", hint="give the folder that has them, or a file"
+            f"{path} has neither {PRODUCTS} nor {ORDERS}", hint="pass a folder with these files, or one file"
         )
     return paths
 
@@ -113,7 +113,7 @@ class _Loading:
             raise RequestError(
                 f"{self.path.name} has neither product nor order columns",
                 place=f"{self.path.name}:1",
-                hint="its first line names the columns: product_id, merchant_id, name, price, stock; or order_id, ...",
+                hint="name columns in the first line: product_id, merchant_id, name, price, stock; or order_id, ...",
             )
 
     def tell(self, line: int, message: str, hint: str | None = None) -> None:
@@ -146,7 +146,7 @@ class _Loading:
         given = {"name": values["name"], "price_cents": _cents(values)}
         given |= {name: text for name in ("description", "category", "picture") if (text := values.get(name))}
         if not str(given.get("picture", "/")).startswith(("https://", "/")):  # pages load pictures only over HTTPS
-            self.tell(row.line, f"the picture isn't imported: {values['picture'][:200]}", "give an https address")
+            self.tell(row.line, f"the picture isn't imported: {values['picture'][:200]}", "use an HTTPS URL")
             del given["picture"]
         fixed = {name: values[name] for name in ("product_id", "merchant_id", "stock")}
         listed = {"listed_at": None} if values.get("listed") == "no" else {}
@@ -201,7 +201,7 @@ class _Loading:
             return
         sellers = sorted(set(merchants.values()))
         if len(sellers) > 1:
-            raise _RowError(f"its products belong to several merchants: {', '.join(sellers)}", "split the order")
+            raise _RowError(f"the order has products of several merchants: {', '.join(sellers)}", "split the order")
         status = STATUSES.get(values["status"].lower())
         if status is None:
             raise _RowError(f"status is {values['status']!r}", f"use one of {', '.join(STATUSES)}")
@@ -221,7 +221,7 @@ class _Loading:
         user_id, email = values["user_id"], values.get("email", "")
         if self.design.get(User, user_id=user_id, consistent=True) is None:
             if not email:
-                raise _RowError(f"there is no user {user_id!r}, and no email to register one", "add the column email")
+                raise _RowError(f"there is no user {user_id!r}, and no email to register one", "add a column email")
             self.design.register(User(user_id=user_id, email=email, name=values.get("name") or email))
 
     def _write(self, details: OrderDetails) -> None:
@@ -238,7 +238,7 @@ class _Loading:
             same = (stored.user_id, stored.ordered_at) == (order.user_id, order.created_at)
             if not same or [part for part in parts if isinstance(part, OrderLine)] != lines:
                 raise _RowError(
-                    f"another order {order.order_id!r} exists", "put the rows of an order together"
+                    f"order {order.order_id!r} exists with other data", "use a new id, or group its rows"
                 ) from None
 
 
@@ -254,7 +254,7 @@ def _cents(values: Mapping[str, str]) -> int | str:
         return values["price_cents"]
     cents = cents_of(values.get("price", ""))
     if cents is None:
-        hint = "write it as 12.50, without a currency; or in minor units, as price_cents"
+        hint = "write the price as 12.50, without a currency, or add a column price_cents"
         raise _RowError(f"price is {values.get('price', '')!r}", hint)
     return cents
 
@@ -265,7 +265,7 @@ def _moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise _RowError(f"created_at is {text!r}", "write it as 2026-11-21T09:42:00Z") from None
+        raise _RowError(f"created_at is {text!r}", "write the time as 2026-11-21T09:42:00Z") from None
 
 
 def _ship_to(values: Mapping[str, str]) -> PostalAddress | None:

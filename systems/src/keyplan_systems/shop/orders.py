@@ -186,7 +186,7 @@ class OrderWrites(Reads):
         if payment is not None:
             order = yield from self.order.read(payment.user_id, payment.ordered_at, order_id)
         if payment is None or order is None:
-            raise ItemNotFound(f"there is no order {order_id!r}", place=place, hint="place it first: place_order")
+            raise ItemNotFound(f"there is no order {order_id!r}", place=place, hint="place the order with place_order")
         return OrderDetails(order, [part for part in parts if isinstance(part, OrderLine)], [payment])
 
 
@@ -282,7 +282,7 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product]) -> 
         if not (product := products[name]).listed_at or product.stock < wanted
     ]
     if faults:
-        raise Refused("products are unavailable", place=place, hint="order fewer, or remove them", errors=faults)
+        raise Refused("products are unavailable", place=place, hint="order fewer, or remove products", errors=faults)
 
 
 def _expiring(reading: Reading) -> Reading:

@@ -42,7 +42,7 @@ def _reporting_unused(rows: Iterable[Row], used: Collection[str], tell: Tell) ->
         yield row
     if counts:
         shown = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
-        tell(1, f"columns that aren't imported, with their rows: {shown}", "the shop has no field for them")
+        tell(1, f"columns that aren't imported (number of rows): {shown}", "the shop has no fields for these columns")
 
 
 def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
@@ -53,14 +53,14 @@ def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
             first = row.values
         given = {**row.values, **{name: row.values.get(name) or first.get(name, "") for name in _OF_PRODUCT}}
         if not row.values["variant_price"]:
-            tell(row.line, f"a further picture isn't imported: {row.values.get('image_src', '')[:200]}", None)
+            tell(row.line, f"an additional picture isn't imported: {row.values.get('image_src', '')[:200]}", None)
             continue
         options = [given.get(f"option{number}_value", "") for number in (1, 2, 3)]
         variant = " / ".join(text for text in options if text and text != _SINGLE)
         name = f"{given['title']} - {variant}" if variant else given["title"]
         stock = given.get("variant_inventory_qty") or "0"
         if stock.startswith("-"):
-            tell(row.line, f"the stock {stock} is imported as 0", None)
+            tell(row.line, f"the negative stock {stock} is imported as 0", None)
             stock = "0"
         listed = given["status"] in {"", "active"} and given["published"].lower() != "false"
         values = {

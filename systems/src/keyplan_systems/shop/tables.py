@@ -57,7 +57,7 @@ class Table:
         columns = [renamed.get(name, name) for name in map(_normalized, names)]
         twice = sorted(name for name, count in Counter(columns).items() if count > 1)
         if twice:
-            self.tell(number, f"several columns are named {', '.join(twice)}", "name each column once")
+            self.tell(number, f"several columns are named {', '.join(twice)}", "use each column name once")
         else:
             self.columns = columns
 
@@ -65,7 +65,7 @@ class Table:
         """The rows, one after the other; none if a needed column is missing, which is reported. Raises OSError."""
         missing = [name for name in needed if name not in self.columns]
         if missing:
-            self.tell(1, f"the columns {', '.join(missing)} are missing", "name them in the first line")
+            self.tell(1, f"the columns {', '.join(missing)} are missing", "add the column names to the first line")
             return
         taken: list[int] = []
 
@@ -83,7 +83,7 @@ class Table:
                     values = next(reader, None)
                 except csv.Error as error:
                     where = f"line {taken[0]}" if len(taken) == 1 else f"lines {taken[0]} to {taken[-1]}"
-                    self.tell(taken[0], f"{where} can't be read: {error}", "close quotes; double those inside values")
+                    self.tell(taken[0], f"{where} can't be read: {error}", "close each quote; double quotes in values")
                     continue
                 if values is None:
                     return

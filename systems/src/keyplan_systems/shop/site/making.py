@@ -39,7 +39,7 @@ KEEP_SECONDS = 60
 LOOK = Look(
     system="shop",
     title="Counter",
-    tagline="Four small workshops, one counter.",
+    tagline="Products of four small workshops.",
     package="keyplan_systems.shop.site",
     navigation=(
         ("New", "/"),

@@ -86,7 +86,7 @@ def put_in_cart(turn: ShopTurn) -> Response:
     """Set the quantity of a product in the cart."""
     quantity = turn.form.number("quantity", "Quantity")
     if quantity is None or quantity > 10_000:
-        raise Problem(422, "Invalid quantity", "Enter a whole number.", (("Your cart", "/cart"),))
+        raise Problem(422, "Invalid quantity", "Enter a whole number from 0 to 10,000.", (("Your cart", "/cart"),))
     turn.design.put_in_cart(turn.person.user_id, turn.form["product"], quantity)
     return turn.go("/cart", "cart")
 
@@ -102,7 +102,7 @@ def checkout(turn: ShopTurn) -> Response:
     used, cart_now = shop.order_token(me, token), shop.cart(me, form["merchant"])
     if used is not None:
         return turn.go(f"/orders/{used.order_id}", "placed")
-    if cart_now is None:  # the cart was ordered or emptied in another window
+    if cart_now is None:  # another window ordered or emptied the cart
         ways = (("Your cart", "/cart"), ("Your orders", "/orders"))
         raise Problem(409, "Your cart has changed", "No order was placed.", ways)
     try:
@@ -173,7 +173,7 @@ def order(turn: ShopTurn) -> Response:
 
 def cancel_order(turn: ShopTurn) -> Response:
     details = order_in_url(turn)
-    if details.order.status == "cancelled":  # canceled by a second click, or because it was unpaid
+    if details.order.status == "cancelled":  # by a second click, or automatically because it was unpaid
         return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")

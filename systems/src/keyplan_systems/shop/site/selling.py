@@ -89,7 +89,7 @@ class Selling:
             except ItemExists:
                 continue
             return self._saved(turn, product_id)
-        raise Problem(409, "The name is in use", "Choose another name.", (("Your products", "/selling/goods"),))
+        raise Problem(409, "Product name in use", "Choose another name.", (("Your products", "/selling/goods"),))
 
     def product(self, turn: ShopTurn) -> Response:
         product = _own_product(turn)
@@ -116,7 +116,7 @@ class Selling:
     def take_picture(self, turn: ShopTurn) -> Response:
         """Store an uploaded picture; the response has its URL."""
         try:
-            with turn.site.hashing:  # decoding is as heavy as hashing
+            with turn.site.hashing:  # decoding needs as much CPU as hashing
                 picture = picture_from(turn.form.data, merchant_of(turn.person))
         except Refused as error:
             return JSONResponse({"error": error.errors[0].message}, status_code=422)
@@ -170,9 +170,9 @@ def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
     if not cents:
         form.fault("price", "enter an amount such as 12.50")
     if more is not None and more > 10_000:
-        form.fault("more", "enter at most 10,000")
+        form.fault("more", "enter at most 10,000 pieces")
     if given["picture"] and not re.fullmatch(r"(https://|/)\S+", given["picture"]):
-        form.fault("picture", "enter an https address")
+        form.fault("picture", "enter a URL that starts with https://")
     if not form or not cents:
         return None, None
     return ProductDetails(**given, price_cents=cents, listed=bool(form["listed"])), more
