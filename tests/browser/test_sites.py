@@ -257,7 +257,7 @@ def test_a_visitor_browses_the_timeline_and_the_posts_of_a_day(social: Place) ->
     page.locator(".note .when").first.click()
     page.wait_for_url("**?day=*")
     assert page.locator(".note").count() >= 1
-    page.get_by_label("Posts on a day").fill("2001-01-01")
+    page.get_by_label("Posts by day").fill("2001-01-01")
     page.get_by_role("button", name="Show").click()
     page.get_by_text("No posts on this day.").wait_for()
 

@@ -73,7 +73,7 @@ def split_front_matter(text: str) -> Parts | None:
         if rest[at:end].rstrip(" \t") in _ENDS[mark]:
             return Parts(mark, rest[:at], rest[end:].lstrip("\n"))
         at = end + 1
-    raise FrontMatterError("the front matter has no end", line=1, hint=f"close it with a line of {mark}")
+    raise FrontMatterError("the front matter has no end", line=1, hint=f"end it with a line of {mark}")
 
 
 def read_front_matter(text: str) -> FrontMatter:
@@ -85,9 +85,9 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter({}, text)
     if len(parts.header) > HEADER_CHARACTERS_MAX:
         raise FrontMatterError(
-            f"the front matter is {len(parts.header):,} characters; the maximum is {HEADER_CHARACTERS_MAX:,}",
+            f"the front matter has {len(parts.header):,} characters; the maximum is {HEADER_CHARACTERS_MAX:,}",
             line=1,
-            hint="move the text below it",
+            hint="move the text below the front matter",
         )
     fields = _read_yaml(parts.header) if parts.mark == "---" else _read_toml(parts.header)
     return FrontMatter(fields, parts.body)

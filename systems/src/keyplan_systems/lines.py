@@ -30,7 +30,7 @@ def readable(path: Path) -> Generator[None]:
     except StoreError:
         raise
     except OSError as error:
-        raise RequestError(f"{path} can't be read: {error.strerror or error}", hint="make it readable") from None
+        raise RequestError(f"{path} can't be read: {error.strerror or error}", hint="make the file readable") from None
 
 
 def count_lines(path: Path) -> int:

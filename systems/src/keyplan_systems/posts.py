@@ -102,7 +102,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
         faults.errors.append(ErrorDetail(place(path), message, hint))
 
     def unreadable(error: OSError) -> None:
-        report(Path(error.filename), f"can't be listed: {error.strerror}", "make the folder readable")
+        report(Path(error.filename), f"the folder can't be listed: {error.strerror}", "make the folder readable")
 
     for directory, folders, names in os.walk(folder, onerror=unreadable):
         here = Path(directory)
@@ -156,7 +156,7 @@ def read_post(folder: Path, path: Path) -> Post:
     categories = fields.words("category", "categories")
     said: list[tuple[str, str]] = []
     if unlisted:
-        said.append((f"drafts, because their site doesn't list them ({unlisted})", "publish them"))
+        said.append((f"drafts, because their site doesn't list them ({unlisted})", "publish the drafts"))
     if language:
         said.append((f"translations ({language}), each imported as a separate post", "import them into the CMS"))
     if is_empty:
@@ -243,11 +243,11 @@ def _bytes_of(path: Path) -> tuple[bytes, datetime]:
         if status.st_size > FILE_BYTES_MAX:
             raise FrontMatterError(
                 f"the file is {status.st_size:,} bytes; the maximum is {FILE_BYTES_MAX:,}",
-                hint="split it, or import a text that links to it",
+                hint="split the file, or import a text that links to it",
             )
         data = path.read_bytes()
     except OSError as error:
-        raise FrontMatterError(f"can't be read: {error.strerror or error}") from None
+        raise FrontMatterError(f"the file can't be read: {error.strerror or error}") from None
     return data, datetime.fromtimestamp(status.st_mtime, UTC)
 
 
@@ -346,7 +346,7 @@ class _Fields:
                 said = type(value).__name__ if isinstance(value, list | dict) else repr(str(value)[:60])
                 raise FrontMatterError(
                     f"{name} is {said}, which isn't a date",
-                    hint="write it as 2026-11-21, or 2026-11-21 09:42:00 +0100",
+                    hint="write the date as 2026-11-21, or 2026-11-21 09:42:00 +0100",
                 )
             return result
         return None

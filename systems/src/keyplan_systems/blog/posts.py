@@ -49,7 +49,7 @@ class PostWrites(Reads):
         """
         check_content(content, "Blog.create_post.content")
         if post.status != "unpublished":
-            raise Refused("a new post is unpublished", place="Blog.create_post", hint="publish it afterwards")
+            raise Refused("a new post is unpublished", place="Blog.create_post", hint="publish the post afterwards")
         yield from self._active(post.user_id, "Blog.create_post")
         if (yield from self.post.read(post.post_id)) is not None:
             raise Refused(f"post {post.post_id!r} already exists", place="Blog.create_post", hint="edit it")
@@ -94,7 +94,7 @@ class PostWrites(Reads):
         if before.version != version:
             raise _stale(before, version)
         if post.status == "archived":
-            raise Refused("an archived post can't be edited", place="Blog.edit_post", hint="restore it first")
+            raise Refused("an archived post can't be edited", place="Blog.edit_post", hint="restore the post first")
         if slug != post.slug:
             yield from self._take_slug(slug, post_id)
             yield Put(PostAddress(post_id=post_id, address=f"slug:{post.slug}"))
@@ -136,7 +136,7 @@ class PostWrites(Reads):
         if post.status == "published":
             return post
         if post.status == "archived":
-            raise Refused("an archived post can't be published", place="Blog.publish", hint="restore it first")
+            raise Refused("an archived post can't be published", place="Blog.publish", hint="restore the post first")
         yield from self._active(post.user_id, "Blog.publish")
         after = yield from self._moved(post, "published", published_at=post.published_at or moment)
         yield from self._retag(post_id, post.published_at or moment, (), post.tags)
@@ -178,7 +178,7 @@ class PostWrites(Reads):
             return False
         post, content = post_with_content
         if post.status == "published":
-            raise Refused("a published post can't be deleted", place="Blog.delete_post", hint="archive it first")
+            raise Refused("a published post can't be deleted", place="Blog.delete_post", hint="archive the post first")
         addresses = yield from self.addresses_of.read(post_id)
         yield Delete(post).only_if(status=post.status, slug=post.slug, updated_at=post.updated_at)
         yield Delete(content)

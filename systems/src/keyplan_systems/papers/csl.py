@@ -95,7 +95,7 @@ def _read(line: int, data: Mapping[str, Any]) -> Iterator[Record | Trouble]:
     texts = defaultdict(str, {name: _text(value) for name, value in data.items()})
     identity, title = texts["id"], texts["title"]
     if not identity or not title:
-        yield Trouble(line, f"the entry has no {'title' if identity else 'id'}", "add it")
+        yield Trouble(line, f"the entry has no {'title' if identity else 'id'}", "add this field")
         return
     kind = texts["type"] or "document"
     named = "container-title"

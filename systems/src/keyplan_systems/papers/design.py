@@ -349,7 +349,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
             raise Refused(
                 "a new paper must be a draft or published",
                 place="Papers.add_paper",
-                hint="add it first, then supersede it",
+                hint="add the paper first, then supersede it",
             )
         names = yield from self._names(authors, "Papers.add_paper")
         dated = paper.published_at or now()
@@ -386,7 +386,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         paper = yield from self._current(paper_id, "Papers.new_version")
         if _numbers(version) <= _numbers(paper.version):
             raise Refused(
-                f"version {version} isn't higher than {paper.version}, which paper {paper_id!r} has",
+                f"version {version} isn't higher than {paper.version}, the version of paper {paper_id!r}",
                 place="Papers.new_version",
                 hint="use a higher version; 0.10 is higher than 0.9",
             )
@@ -439,7 +439,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         """
         paper = yield from self._current(paper_id, "Papers.retopic")
         if paper.published_at is None:
-            raise Refused(f"paper {paper_id!r} has no date", place="Papers.retopic", hint="publish it first")
+            raise Refused(f"paper {paper_id!r} has no date", place="Papers.retopic", hint="publish the paper first")
         moment = now()
         yield Update(paper, topics=topics, updated_at=moment).only_if(
             topics=paper.topics, status=paper.status, published_at=paper.published_at
@@ -493,7 +493,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
     @write("W2")
     def set_text(self, paper_id: Id, text: Text) -> Writes:
         """Set the full text of a paper. Raises ItemNotFound."""
-        unknown = ItemNotFound(f"there is no paper {paper_id!r}", place="Papers.set_text", hint="add it with add_paper")
+        unknown = ItemNotFound(f"there is no paper {paper_id!r}", place="Papers.set_text", hint="first call add_paper")
         yield Check(Paper, paper_id=paper_id).if_missing(unknown)
         yield Put(FullText(paper_id=paper_id, text=text))
 
@@ -509,7 +509,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
             raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="name another paper")
         yield from self._current(paper_id, "Papers.refer")
         if (yield from self.paper.read(cited_id)) is None:
-            raise ItemNotFound(f"there is no paper {cited_id!r}", place="Papers.refer", hint="add it first: add_paper")
+            raise ItemNotFound(f"there is no paper {cited_id!r}", place="Papers.refer", hint="first call add_paper")
         yield Check(Paper, paper_id=paper_id)
         yield Check(Paper, paper_id=cited_id)
         yield Put(Reference(paper_id=paper_id, cited_id=cited_id))
@@ -533,7 +533,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         unknown = [handle for handle in authors if handle not in result]
         if unknown:
             raise ItemNotFound(
-                f"there is no author {', '.join(map(repr, unknown))}", place=place, hint="add them first: add_author"
+                f"there is no author {', '.join(map(repr, unknown))}", place=place, hint="first call add_author"
             )
         return result
 
@@ -554,7 +554,7 @@ def byline(authors: list[Membership]) -> list[Membership]:
 
 def _not_superseded(paper: Paper | None, paper_id: str, place: str) -> Paper:
     if paper is None:
-        raise ItemNotFound(f"there is no paper {paper_id!r}", place=place, hint="add it first: add_paper")
+        raise ItemNotFound(f"there is no paper {paper_id!r}", place=place, hint="first call add_paper")
     if paper.status == "superseded":
         raise Refused(
             f"paper {paper_id!r} was superseded by {paper.superseded_by!r}",

@@ -65,7 +65,7 @@ class CatalogueWrites(Reads):
 
 
 def _unknown(product_id: str, place: str) -> ItemNotFound:
-    return ItemNotFound(f"there is no product {product_id!r}", place=place, hint="add it with add_product")
+    return ItemNotFound(f"there is no product {product_id!r}", place=place, hint="add the product with add_product")
 
 
 def listing_of(product: Product) -> Listing | None:

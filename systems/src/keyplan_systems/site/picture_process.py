@@ -35,12 +35,12 @@ def _decoded(data: bytes) -> tuple[dict[str, object], bytes]:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
                 if image.width * image.height > PIXELS_MAX:
-                    return {"error": f"at most {PIXELS_MAX:,} pixels; it has {image.width * image.height:,}"}, b""
+                    return {"error": f"{image.width * image.height:,} pixels; the maximum is {PIXELS_MAX:,}"}, b""
                 return _kept(image)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        return {"error": f"at most {PIXELS_MAX:,} pixels"}, b""
+        return {"error": f"the picture has more than {PIXELS_MAX:,} pixels"}, b""
     except UnidentifiedImageError:
-        return {"error": "not a JPEG, PNG, GIF or WebP picture"}, b""
+        return {"error": "the file isn't a JPEG, PNG, GIF or WebP picture"}, b""
     except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError):
         return {"error": "the picture is damaged"}, b""
 

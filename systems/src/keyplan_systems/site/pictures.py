@@ -34,11 +34,11 @@ def picture_from(data: bytes, owner: str) -> Picture:
     A separate process decodes it (``picture_process``).
     """
     if len(data) > BYTES_MAX:
-        raise _refused(f"at most {BYTES_MAX // 1024 // 1024} MB; it has {len(data):,} bytes")
+        raise _refused(f"the file has {len(data):,} bytes; the maximum is {BYTES_MAX // 1024 // 1024} MB")
     command = [sys.executable, "-I", str(_PROCESS)]
     done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - our own file
     if done.returncode != 0:
-        raise _refused("decoding it takes too much memory or time")
+        raise _refused("decoding the picture takes too much memory or time")
     line, _, content = done.stdout.partition(b"\n")
     head: dict[str, Any] = json.loads(line)
     if "error" in head:

@@ -69,4 +69,4 @@ class PeopleWrites(Reads):
 
 
 def no_user(user_id: str) -> ItemNotFound:
-    return ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="sign up first: sign_up")
+    return ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="create the user with sign_up")
