@@ -1,4 +1,4 @@
-"""Batch reads and writes: split by DynamoDB's limits; unprocessed keys and items are retried.
+"""Batch reads and writes, which are split by DynamoDB's limits; unprocessed keys and items are retried.
 
 Limits: 100 keys per BatchGetItem, 25 writes per BatchWriteItem. Source: DynamoDB's API reference.
 """

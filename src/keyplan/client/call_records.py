@@ -34,7 +34,7 @@ def metered(operation: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def error_name(error: BaseException) -> str:
-    """The name of an error: DynamoDB's error type, Keyplan's error code, or the exception's class."""
+    """An error's name, which is DynamoDB's error type, Keyplan's error code, or the exception's class."""
     return str(getattr(error, "type", None) or getattr(error, "code", None) or type(error).__name__)
 
 

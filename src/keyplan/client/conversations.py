@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Request(NamedTuple):
-    """One request: DynamoDB's operation, and its parameters in the API's JSON form."""
+    """One request, consisting of DynamoDB's operation and its parameters in the API's JSON form."""
 
     operation: str
     parameters: dict[str, Any]
@@ -85,8 +85,8 @@ class AsyncTransport(Protocol):
 
 
 class Steps(Protocol):
-    """Executes the steps of a conversation: ``call`` if the step is a tuple of its arguments, ``call_all`` for any
-    other step except a pause. ``Transport`` and the sender of HTTP requests implement it.
+    """Executes a conversation's steps, with ``call`` if the step is a tuple of its arguments, or ``call_all`` if it's
+    any other step except a pause. ``Transport`` and the sender of HTTP requests implement this protocol.
     """
 
     @property

@@ -1,7 +1,7 @@
 """The CRUD methods of every design as conversations: get, put, create, update, delete, batches, transactions.
 
-They use the write compiler; the opened design provides synchronous and asynchronous methods. ``write_attempts`` runs
-write patterns.
+The methods use the write compiler; the opened design provides synchronous and asynchronous methods. ``write_attempts``
+runs write patterns.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Interval:
         return bool(order_of(interval.high, self.kind) < order_of(two.low, self.kind))
 
     def cut(self, bound: str, *, forward: bool) -> Interval:
-        """The part from ``bound`` on (``forward``) or up to it, inclusive."""
+        """The part of the interval from ``bound`` on (``forward``) or up to ``bound``, inclusive."""
 
         def order(text: str) -> Any:
             return order_of(text, self.kind)

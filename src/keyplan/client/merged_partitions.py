@@ -1,7 +1,7 @@
-"""Several partitions, read in parallel and merged in order, with one cursor.
+"""Reads of several partitions in parallel, merged in order, with one cursor.
 
 A position in the merged order is one entry's sort key, partition and primary key, for any number of partitions, and
-each partition resumes after this position. Cursors stay small, and concurrent writes don't invalidate them.
+each partition resumes after this position. Therefore cursors are small, and concurrent writes don't invalidate cursors.
 
 ``Shares`` determines how much to read from each partition in a round.
 """

@@ -388,7 +388,7 @@ class QueryReader:
 
 
 class ScanReader:
-    """A scan of the table or an index, for patterns that declare it."""
+    """A scan of the table or an index, for patterns that declare a scan."""
 
     def __init__(self, plan: ScanPlan, target: Target) -> None:
         self.plan = plan

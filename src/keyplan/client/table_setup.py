@@ -1,4 +1,4 @@
-"""A design's table on a store: describing it, creating it, adding missing indexes, and finding differences."""
+"""A design's table in a store: describe and create the table, add missing indexes, and find differences."""
 
 from __future__ import annotations
 

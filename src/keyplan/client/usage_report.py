@@ -57,7 +57,7 @@ class PatternUsage:
 
 
 class Usage:
-    """Totals by pattern, and the hottest partition keys: ``usage = blog.store.watch(Usage(Blog.table))``.
+    """Collects totals by pattern, and the hottest partition keys, with ``usage = blog.store.watch(Usage(Blog.table))``.
 
     ``keys`` is the maximum number of tracked partition keys (the space-saving algorithm of Metwally, Agrawal and El
     Abbadi, 2005: a key that consumed more than 1/``keys`` of all units is among them). The index entries of a put count

@@ -1,4 +1,4 @@
-"""The write compiler: every write goes through it, so that index keys, sparse index entries, claims, versions and
+"""The write compiler, which compiles every write, so that index keys, sparse index entries, claims, versions and
 conditions are always correct. An action is compiled into one or several operations of a request; nothing is sent.
 
 ``transactions`` sends the requests and explains failures. ``update_expressions`` compiles the changes of an update.

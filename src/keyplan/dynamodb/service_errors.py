@@ -32,7 +32,7 @@ class RequestFault(ValidationException):
 
 
 class CountFault(ValidationException):
-    """There are more members than the maximum. No other error of the request is reported."""
+    """A request has more members than the maximum. No other error of the request is reported."""
 
 
 class SerializationException(_ServiceError):

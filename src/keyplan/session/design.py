@@ -49,7 +49,7 @@ class Design:
     patterns as methods. There are also CRUD methods (get, put, create, update, delete, batch, transact), and ``aio``
     has the same methods as coroutines.
 
-    ``class Cms(Design, ignore={"KP303 article_history": "read by exports only"})`` ignores findings of ``keyplan
+    ``class Cms(Design, ignore={"KP303 article_history":"read by exports only"})`` ignores findings of ``keyplan
     check``, by a rule's code, or by a code and a place; the value is the reason.
     """
 
@@ -148,7 +148,7 @@ class Design:
     # CRUD methods
 
     def get(self, entity: type[E], /, *, consistent: bool = False, **key: Any) -> E | None:
-        """One item by its key fields: ``cms.get(Article, article_id="1")``. Returns None if the item doesn't exist."""
+        """One item by its key fields, or None if it doesn't exist, as in ``cms.get(Article, article_id="1")``."""
         return self._run("get", self._verbs.get(entity, key, consistent=consistent))
 
     def get_many(
@@ -176,9 +176,9 @@ class Design:
     @overload
     def update(self, item: Previous[E], /) -> E | None: ...
     def update(self, item: E | type[E] | Update[E] | Previous[E], /, **changes: Any) -> E | None:
-        """Change fields of an item and return the updated item, in one request: ``cms.update(article, title="New")``,
-        ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)`` with conditions;
-        ``Update(...).previous()`` returns the previous item. Raises ConditionFailed, UpdateRejected.
+        """Change fields of an item and return the updated item, in one request, for example, ``cms.update(article,
+        title="New")``, ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)``
+        with conditions; ``Update(...).previous()`` returns the previous item. Raises ConditionFailed, UpdateRejected.
         """
         return cast("E | None", self._run("update", self._verbs.update(item, changes)))
 
@@ -329,7 +329,7 @@ def _check_secret(secret: object) -> None:
 
 
 class AsyncVerbs:
-    """The CRUD methods of an opened design as coroutines: ``await cms.aio.get(Article, article_id="1")``."""
+    """The CRUD methods of an opened design as coroutines, such as ``await cms.aio.get(Article, article_id="1")``."""
 
     def __init__(self, verbs: Verbs, run: Callable[[str, Conversation[Any]], Awaitable[Any]]) -> None:
         self._verbs = verbs

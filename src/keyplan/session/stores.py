@@ -67,7 +67,7 @@ class Backend(Protocol):
 
 
 class Store:
-    """A store on which a design is opened: its transports and the table's name."""
+    """A store on which a design is opened, with its transports and the table's name."""
 
     def __init__(
         self, backend: Backend, url: str, table_name: str, *, local: bool = False, shared: _Shared | None = None

@@ -141,7 +141,7 @@ class Database:
         return True
 
     def goes_on_with_all(self) -> bool:
-        """Finish all tables' abandoned work, because one table's resources can be in use by another."""
+        """Finish all tables' abandoned work, because another table can be using its resources."""
         return any(self.goes_on_with(table) for table in self.all_tables())
 
     def find(self, name: str) -> Table | None:

@@ -167,7 +167,7 @@ class Engine:
         raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an operation in a thread with others. Raises LongError, without effect, if the operation takes long."""
+        """Run an operation in a shared thread. Raises LongError, without effect, if the operation takes long."""
         effort.this_thread.left = effort.BRIEF_BYTES_MAX
         try:
             return self.call(operation, params)

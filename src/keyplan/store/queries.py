@@ -234,7 +234,7 @@ class Target:
 
     @property
     def position(self) -> tuple[KeyAttribute, ...]:
-        """The attributes of a position: those of the index, then the table's key."""
+        """The attributes of a position: the index's key attributes, then the table's."""
         return self.table.keys if self.index is None else self.index.keys + self.table.keys
 
 

@@ -7,8 +7,8 @@ ago. A partition allows 1,000 write and 3,000 read units, and a hot partition is
 every resource that it uses has units left, and is then charged in full. The state is in the memory of one process.
 
 A delayed index is read from a snapshot of the store, taken before a write, which costs an open read transaction. The
-index shows a write after the delay plus at most an eighth of it. Strongly consistent reads and reads of tables have no
-delay, and a change of tables or indexes makes indexes current.
+index shows a write after the delay plus at most an eighth of the delay. Strongly consistent reads and reads of tables
+have no delay, and a change of tables or indexes makes indexes current.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ SNAPSHOTS_MAX = 8
 
 
 class IndexLag:
-    """Keeps past snapshots for the duration of the delay, and reads them. Thread-safe."""
+    """Keeps past snapshots for the duration of the delay, and reads indexes from them. Thread-safe."""
 
     def __init__(self, storage: Storage, clock: Callable[[], float], lag_s: float) -> None:
         self._storage = storage

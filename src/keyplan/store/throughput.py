@@ -28,7 +28,7 @@ _UNLIMITED = -1
 
 
 def warm_units(settings: Settings, mode: str) -> dict[str, int]:
-    """The warm throughput: the configured one, but at least the initial and the highest provisioned throughput."""
+    """The warm throughput: the configured value, but at least the initial and the highest provisioned throughput."""
     kept: Mapping[str, int] = settings.get("WarmThroughput") or {}
     provisioned: Mapping[str, int] = settings.get("ProvisionedThroughput") or {}
     if mode == "PAY_PER_REQUEST":

@@ -42,7 +42,7 @@ class VectorEntry:
 
 
 def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = None) -> None:
-    """Reject an item with invalid attributes for a vector index; for an update, only changed ones."""
+    """Reject an item with invalid attributes for a vector index; for an update, only changed attributes."""
     for index in table.vector_indexes:
         for number, attribute in enumerate(index.schema):
             value = item.get(attribute.name)

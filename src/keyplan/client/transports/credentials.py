@@ -168,7 +168,7 @@ def _load(location: Location) -> Any:
 
 
 def find_region(location: Location) -> str:
-    """The region of the profile, for a URL without one. Raises StoreError."""
+    """The region of the profile, for a URL without a region. Raises StoreError."""
     region = _session(location).get_config_variable("region")
     if not region:
         raise StoreError(

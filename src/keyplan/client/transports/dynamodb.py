@@ -1,4 +1,4 @@
-"""A DynamoDB endpoint as a store's backend. Its transports are created on first use, and closed together."""
+"""A DynamoDB endpoint as a store's backend. The transports are created on first use, and are closed together."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class Send(NamedTuple):
 
 
 class Sending:
-    """Executes the steps of a call: ``send`` sends requests, ``work`` runs functions that may block."""
+    """Executes the steps of a call, where ``send`` sends requests and ``work`` runs functions that may block."""
 
     __slots__ = ("call", "call_all")
 

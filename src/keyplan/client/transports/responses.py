@@ -1,5 +1,5 @@
 """Classify responses: a result, an error of DynamoDB, or an invalid response. A failed attempt is a Failure;
-``retries`` decides whether to retry it.
+``retries`` determines whether to retry.
 """
 
 from __future__ import annotations

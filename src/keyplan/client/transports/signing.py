@@ -1,4 +1,4 @@
-"""Sign requests of the form that DynamoDB's protocol has: POST / with a JSON body. Parts that are constant within a
+"""Sign requests of DynamoDB's protocol, which are POST requests to / with a JSON body. Parts that are constant within a
 second, and the day's signing key, are cached. The algorithm is in ``keyplan.dynamodb.signing``.
 """
 

@@ -40,7 +40,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A parsed URL. ``region`` is empty if the environment or a profile has to provide it."""
+    """A parsed URL. ``region`` is empty if the environment or a profile has to provide the region."""
 
     url: str
     host: str

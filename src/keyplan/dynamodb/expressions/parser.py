@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """A token: ``kind`` is word, name, value, index, unknown, end, or the keyword or symbol itself."""
+    """A token, whose ``kind`` is word, name, value, index, unknown, end, or the keyword or symbol itself."""
 
     kind: str
     text: str
@@ -295,7 +295,7 @@ class Parser:
         return ExpressionFault(REDUNDANT if is_group else TOO_MANY_OPERATORS)
 
     def path(self) -> tree.Path:
-        """A document path: ``a.#b[0].c``."""
+        """A document path, such as ``a.#b[0].c``."""
         if self._kind not in {"word", "name"}:
             raise self._unexpected()
         parts: list[str | int] = [self._next().text]

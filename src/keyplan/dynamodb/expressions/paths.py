@@ -1,7 +1,7 @@
 """Document paths with resolved names: reading values, projections, overlapping paths.
 
-A resolved path is a tuple: ``str`` steps are attribute names, ``int`` steps are list indexes. ``updates`` writes to
-paths.
+A resolved path is a tuple, in which ``str`` steps are attribute names and ``int`` steps are list indexes. ``updates``
+writes to paths.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def resolve(path: tree.Path, given: Placeholders) -> Steps:
 
 
 def show(steps: Steps) -> str:
-    """The path as error messages show it: ``[a, b, [0]]``."""
+    """The path as error messages show it, such as ``[a, b, [0]]``."""
     return f"[{', '.join(f'[{step}]' if isinstance(step, int) else step for step in steps)}]"
 
 

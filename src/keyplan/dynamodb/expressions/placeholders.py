@@ -96,7 +96,7 @@ class CheckedPlaceholders(Placeholders):
 
 
 class NewPlaceholders:
-    """Placeholders created in order for names and values: ``#0``, ``:0``, ``:1``."""
+    """Placeholders created in order for names (``#0``) and values (``:0``, ``:1``)."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}

@@ -1,9 +1,9 @@
 """The registry of operations: the request shape of each, with member types and limits.
 
-This is the only list of operations. Validation (``Operation.validate``), the engine, the server and the documentation
-use this list. Members and limits are those of the API reference. Legacy parameters (``Expected``, ``KeyConditions``...)
-are listed separately, because they can't be combined with expressions. Members of unsupported features are listed, and
-validation rejects them.
+This module has the only list of operations. Validation (``Operation.validate``), the engine, the server and the
+documentation use this list. Members and limits are those of the API reference. Legacy parameters (``Expected``,
+``KeyConditions``...) are listed separately, because they can't be combined with expressions. Members of unsupported
+features are listed, and validation rejects them.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ in AWS's current texts.
 
 
 def explain(shape: shapes.Structure, request: Any, wording: Wording = "older") -> None:
-    """Raise AWS's error for an invalid request of this shape: SerializationException if a member has the wrong JSON
-    type, or ValidationException, which lists up to ten violated constraints.
+    """Raise AWS's error for an invalid request of this shape, which is SerializationException if a member has the wrong
+    JSON type, or ValidationException, which lists up to ten violated constraints.
     """
     if request is None:
         raise SerializationException("Unexpected value type in payload")

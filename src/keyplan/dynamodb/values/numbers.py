@@ -1,8 +1,8 @@
 """DynamoDB's numbers: 38 significant digits, magnitudes from 1E-130 to 9.9999999999999999999999999999999999999E+125.
 
 Numbers are transferred as decimal text. ``canonical`` returns the unique text of a number, so that equal numbers have
-equal text; all stored and compared numbers are canonical. The source of the range and the precision is the developer
-guide, "Data types: Number". Error messages and formats are those of the service.
+equal text; all stored and compared numbers are canonical. The source of the range and the precision is the section on
+numbers in the developer guide. Error messages and formats are those of the service.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings that are stored but have no effect: Contributor Insights and Kinesis destinations.
+"""Contributor Insights and Kinesis destinations, whose settings are stored but have no effect.
 
 Contributor Insights collects no data; only its status and mode are stored. Kinesis isn't available, so a destination is
 accepted and then fails, as in the service for an unreachable stream. Messages, states and defaults are the service's.

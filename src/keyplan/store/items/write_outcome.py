@@ -32,7 +32,7 @@ _ACTIONS_PER_READING = 16
 
 @dataclass(slots=True)
 class Put:
-    """The item to store, in its stored form. It is created before the transaction."""
+    """The item to store, in its stored form. This object is created before the transaction."""
 
     item: Item
     size: int

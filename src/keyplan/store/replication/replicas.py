@@ -1,7 +1,7 @@
-"""Replicas of a global table: UpdateTable adds and removes them, in the stores of all regions, in one transaction each.
+"""Replicas of a global table, which UpdateTable adds and removes in the stores of all regions, in one transaction each.
 
 A strongly consistent group has three regions, or two regions and a witness. One request creates the group, and one
-request removes all of it. Rules and messages are recorded from the service (October 2026).
+request removes the whole group. Rules and messages are recorded from the service (October 2026).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shared parts of requests: bound expressions and the requested consumed capacity."""
+"""Parts that requests share: bound expressions and the requested consumed capacity."""
 
 from __future__ import annotations
 

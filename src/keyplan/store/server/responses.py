@@ -1,7 +1,7 @@
 """HTTP responses as bytes: status, DynamoDB's headers and checksums, compression, and error format.
 
-Operations raise the errors in ``keyplan.dynamodb.service_errors``. Protocol errors are created here, with the service's
-messages.
+Operations raise the errors in ``keyplan.dynamodb.service_errors``. This module creates protocol errors, with the
+service's messages.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class TooLargeError(Exception):
 
 
 def unpacked(body: bytes | bytearray, encoding: bytes, bytes_max: int) -> bytes:
-    """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members. Raises TooLargeError if the result
+    """The decompressed body (from ``deflate``, or ``gzip`` with up to 100 members). Raises TooLargeError if the result
     exceeds ``bytes_max``, or zlib.error if the body is invalid, truncated, or followed by other data.
     """
     window, members_max = (_GZIP_WINDOW, 100) if encoding == b"gzip" else (zlib.MAX_WBITS, 1)

@@ -281,7 +281,7 @@ class FilePool:
             self._given_back.notify_all()
 
     def before_fork(self) -> None:
-        """Close unused connections: SQLite in the child process would treat the parent's locks as its own."""
+        """Close unused connections, because SQLite in the child process would treat the parent's locks as its own."""
         self._drain()
 
     def close(self) -> None:

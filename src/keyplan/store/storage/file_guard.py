@@ -1,4 +1,4 @@
-"""Locks that keep an open store's files in place when other code in the process opens and closes them.
+"""Locks that keep an open store's files in place when other code in the process opens and closes the same files.
 
 SQLite's POSIX locks end when any code in the process closes the file: after ``sqlite3.connect(path).close()``, another
 copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. Open file description locks belong to an open

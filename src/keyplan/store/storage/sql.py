@@ -105,7 +105,7 @@ def entries_name(partition: int, sort: int) -> str:
 
 
 def key_columns(partition: int, sort: int) -> list[str]:
-    """The columns of an entry's key: ``p1``..., ``s1``..., and the key of its item."""
+    """The columns of an entry's key (``p1``..., ``s1``...) and those of its item's key."""
     return [f"p{n}" for n in range(1, partition + 1)] + [f"s{n}" for n in range(1, sort + 1)] + ["pk", "sk"]
 
 
@@ -150,7 +150,7 @@ def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[s
 
 
 def fill_expiry(layout: TableLayout, attribute: str) -> str:
-    """The statement that stores the expiry times of items between two rows, except damaged ones."""
+    """The statement that stores the expiry times of items between two rows, except damaged items."""
     seconds = _seconds(attribute)
     return (
         f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - generated names
@@ -212,7 +212,7 @@ class TableTexts:
         return f"SELECT count(*), total(size) FROM ({rows})"  # noqa: S608
 
     def page(self, index: int | None, bounds: Bounds) -> str:
-        """The query of a page with bounds of this shape. ``page_values`` returns the values for it."""
+        """The query of a page with bounds of this shape. ``page_values`` returns the values for this query."""
         shape = (
             index,
             len(bounds.partition),

@@ -310,7 +310,7 @@ def _clear_frames(error: BaseException) -> None:
 
 
 class Snapshot:
-    """An open read transaction. Threads can share it; they use its connection in turns."""
+    """An open read transaction. Threads can share a snapshot; they use its connection in turns."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

@@ -1,4 +1,4 @@
-"""A table as the engine knows it: keys, indexes and settings, read from the catalog and written to it.
+"""The engine's tables: keys, indexes and settings, which are read from and written to the catalog.
 
 The stored definition is DynamoDB's own description of the table (the members of a DescribeTable response, without
 counts), with the numbers of its indexes in the store.

@@ -1,4 +1,4 @@
-"""Records of imported and exported objects: DynamoDB JSON, Amazon Ion and CSV.
+"""Records of imported and exported objects in DynamoDB JSON, Amazon Ion and CSV.
 
 Source: "DynamoDB table export output format" and "Amazon S3 import formats" in the developer guide. An unreadable
 record ends the import of its object, as the service documents; the caller validates items. Ion requires the package
