@@ -1,7 +1,7 @@
 """Conversations: generators that yield requests and receive responses, and the drivers that run them.
 
 Each multi-step operation (pagination, batches, fan-out, retries) is written once, as a conversation. It yields a
-request, a list of requests that can be sent in parallel, or a pause. A failed request is thrown into the conversation,
+request, a list of requests that can be sent in parallel, or a pause. A request's error is thrown into the conversation,
 which can catch it. Two drivers run all conversations, including those of HTTP calls; ``relay`` observes a conversation.
 """
 

@@ -99,7 +99,7 @@ def text_of(ordered: Any, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key condition: the expression and its values by placeholder."""
+    """A key condition, with its expression and its values by placeholder."""
 
     text: str
     names: dict[str, str]

@@ -53,7 +53,7 @@ def gather_entries(
     position_of: Callable[[Item], Position],
 ) -> Conversation[Chunk]:
     """Entries of several parts, up to ``size``. ``part`` returns the entries of the next part, some of them skipped,
-    and the position after it. Reads one additional entry, because another key doesn't prove that its item exists.
+    and the next position. Reads one additional entry, because another key doesn't prove that its item exists.
     """
     entries: list[Entry] = []
     while True:

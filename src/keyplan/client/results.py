@@ -54,7 +54,7 @@ def reader_of(plan: plans.Plan, target: Target) -> ChunkReader | None:
 
 
 def plan_text(plan: plans.Plan) -> str:
-    """The keys and the direction of a plan."""
+    """A description of a plan's keys and direction."""
     match plan:
         case plans.QueryPlan():
             keys = "; ".join(f"{match.entity.name}.{match.key}" for match in plan.matches)
@@ -70,7 +70,7 @@ def plan_text(plan: plans.Plan) -> str:
 
 
 class Answer:
-    """One pattern on one table: calling it with bound arguments returns a conversation."""
+    """One pattern on one table; a call with bound arguments returns a conversation."""
 
     def __init__(self, pattern: plans.ReadPattern, target: Target, secret: bytes) -> None:
         self.pattern = pattern

@@ -138,8 +138,8 @@ def _send_transaction(
 
 
 def _check_size(request: Request, place: str) -> None:
-    """Raises RequestError for a transaction over DynamoDB's size limit, which counts the put items."""
-    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # JSON is longer than the item size
+    """Raises RequestError if the items that a transaction puts exceed DynamoDB's size limit."""
+    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # the JSON is longer than the sizes of the items
         return
     puts = [action["Put"]["Item"] for action in request.parameters["TransactItems"] if "Put" in action]
     size_bytes = sum(map(item_size, puts))

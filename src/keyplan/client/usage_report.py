@@ -30,7 +30,7 @@ class HotKey(NamedTuple):
 
 @dataclass
 class PatternUsage:
-    """Totals of a pattern's calls. Latencies in ms, body sizes in bytes."""
+    """Totals of a pattern's calls. Latencies are in ms, body sizes in bytes."""
 
     calls: int = 0
     errors: int = 0

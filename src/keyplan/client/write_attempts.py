@@ -314,7 +314,7 @@ class Pending:
 
     @property
     def kept(self) -> bool:
-        """Whether a variable or the return value still refers to it. A ``yield`` statement discards its value."""
+        """Whether a variable or the return value still refers to it. A ``yield`` as a statement discards its value."""
         return self._there() is not None
 
 

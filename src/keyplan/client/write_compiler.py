@@ -57,12 +57,12 @@ class Conditions:
         self.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(clauses)}))")
 
     def equal(self, fields: Mapping[str, Any], prefix: str, target: Any = None) -> None:
-        """Require field values. Fields of ``target``, an instance that was read, are compared with its values."""
+        """Require these field values; ``target`` is an instance that was read, whose values are compared with them."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
         read_as = self.entity.read_as
         for clause, (name, value) in zip(clauses, fields.items(), strict=True):
             default = read_as.get(self.entity.fields[name].attribute)
-            held = values.get(clause.rpartition(" ")[2])  # None for attribute_not_exists
+            held = values.get(clause.rpartition(" ")[2])  # None if the clause is attribute_not_exists
             differs = default is None or (held != default and not default.keys().isdisjoint(_SCALARS))
             if held is None or ("M" not in held and differs):
                 self.clauses.append(clause)  # an item without the attribute doesn't satisfy the condition
@@ -244,7 +244,7 @@ class WriteCompiler:
             case actions.Check():
                 compiled = self._check(action)
             case _:
-                anything: Any = action  # accepted by the write's type checker
+                anything: Any = action  # an action that type checkers may accept
                 if isinstance(anything, actions.Previous):
                     hint = f"write before = yield from {anything!r}"
                     raise RequestError("previous() needs yield from", hint=hint)

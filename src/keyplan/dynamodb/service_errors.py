@@ -32,7 +32,7 @@ class RequestFault(ValidationException):
 
 
 class CountFault(ValidationException):
-    """A request has more members than the maximum. No other error of the request is reported."""
+    """A request has more members than the maximum. The service reports only this error of the request."""
 
 
 class SerializationException(_ServiceError):
@@ -48,7 +48,7 @@ class ResourceNotFoundException(_ServiceError):
 
 
 class TableNotFoundException(_ServiceError):
-    """The table doesn't exist, in operations on backups."""
+    """The table that an operation on backups names doesn't exist."""
 
 
 class AccessDeniedException(_ServiceError):
@@ -64,7 +64,7 @@ class GlobalTableNotFoundException(_ServiceError):
 
 
 class TableAlreadyExistsException(_ServiceError):
-    """The table already exists, in restore operations."""
+    """The target table of a restore already exists."""
 
 
 class TableInUseException(_ServiceError):

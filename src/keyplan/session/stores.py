@@ -113,8 +113,8 @@ class Store:
         """Report every call of a pattern or CRUD method to a function from now on, and return the function.
 
         The function receives a PatternRecord after each call, in the call's thread or event loop, and must not block;
-        its exceptions are logged: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their
-        consumed capacity.
+        its exceptions are logged: ``usage = blog.store.watch(Usage(Blog.table))``. The requests of a watched store ask
+        for their consumed capacity.
         """
         with self._listening:
             self._watchers = (*self._watchers, watcher)

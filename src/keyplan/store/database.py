@@ -191,7 +191,7 @@ class Database:
         return list(self._tables.values())
 
     def refresh(self) -> bool:
-        """Reload the catalog; returns whether it changed. Unchanged tables keep their compiled form."""
+        """Reload the catalog; returns whether it changed. Unchanged tables aren't compiled again."""
         before = self._tables
         self._tables = self.storage.read(self.fresh)
         if self._tables == before:

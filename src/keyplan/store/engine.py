@@ -211,7 +211,7 @@ class Engine:
         if not self._knows_what_expires:
             self._database.jobs.run(self._go_on)
             self._knows_what_expires = True
-        from keyplan.store.maintenance import expire  # noqa: PLC0415 - see the module
+        from keyplan.store.maintenance import expire  # noqa: PLC0415 - imported when first needed
 
         return expire(self._database, items_max)
 
@@ -220,13 +220,13 @@ class Engine:
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
-            from keyplan.store.maintenance import tidy  # noqa: PLC0415 - see the module
+            from keyplan.store.maintenance import tidy  # noqa: PLC0415 - imported when first needed
 
             tidy(self._database)
 
     def _go_on(self) -> None:
         """Continue abandoned work. Never raises, because no caller waits for it."""
-        from keyplan.store.maintenance import go_on  # noqa: PLC0415 - see the module
+        from keyplan.store.maintenance import go_on  # noqa: PLC0415 - imported when first needed
 
         go_on(self._database)
 

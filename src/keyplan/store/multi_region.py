@@ -32,7 +32,7 @@ CURSOR = "replica"
 
 
 class Regions:
-    """Open stores, one per region. Thread-safe."""
+    """The open stores of several regions. Thread-safe."""
 
     def __init__(self, engines: Mapping[str, Engine], lag_ms: float = 0.0) -> None:
         self.engines = dict(engines)

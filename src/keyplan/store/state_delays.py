@@ -2,8 +2,8 @@
 DELETING for a while and rejects other changes. The allowed changes and the messages are the service's (October 2026).
 
 The note of a change, with its end time, is in the table's definition, under ``Settling``. A later reader of the table
-removes the note, or the table. With or without delays, there are notes of imports, restores and backfills of indexes
-and replicas. Such notes identify the process that does the work.
+removes the note or, after a deletion, the table. Imports, restores, and backfills of indexes and replicas have notes,
+with or without delays. Such notes identify the process that does the work.
 """
 
 from __future__ import annotations

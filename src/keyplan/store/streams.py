@@ -351,7 +351,7 @@ def trimmed() -> service_errors.TrimmedDataAccessException:
 
 
 def sequence_place(sequence: Any) -> str:
-    """A sequence number in a request. Raises ValidationException."""
+    """The validated sequence number of a request. Raises ValidationException."""
     if not (isinstance(sequence, str) and sequence.isascii() and sequence.isdecimal()):
         raise service_errors.ValidationException("Invalid SequenceNumber")
     return sequence

@@ -1,7 +1,7 @@
 """Compile an expression's text into a tree (cached), and bind the tree to a request's placeholders.
 
 ``parse_*`` functions return trees; ``bind_*`` functions return what the store executes. Errors start with the kind of
-expression, ``Invalid FilterExpression: ...``.
+expression, as in ``Invalid FilterExpression: ...``.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class BoundUpdate:
         return all(isinstance(action, _REMOVING) for action in self.actions)
 
     def apply(self, item: Item) -> Item:
-        """The item after the update; the given item (at least its key) isn't changed.
+        """The item after the update; the given item, which has at least its key, isn't changed.
 
         Raises ``UpdateFault`` if the update can't be applied to the item.
         """

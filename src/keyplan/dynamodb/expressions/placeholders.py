@@ -36,7 +36,7 @@ class Placeholders:
     ) -> None:
         self._names = {} if names is None else _checked_names(names)
         self._values = {} if values is None else _checked_values(values)
-        # dicts keep the order in which error messages name the keys
+        # dicts, because they keep the order in which error messages name the keys
         self._unused_names = dict.fromkeys(self._names)
         self._unused_values = dict.fromkeys(self._values)
 

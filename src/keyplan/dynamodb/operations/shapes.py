@@ -28,7 +28,7 @@ _STRING = frozenset((str,))
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string; lengths are in characters. ``enum`` is in AWS's order."""
+    """A string; lengths are in characters. ``enum`` has the allowed values in AWS's order."""
 
     min: int | None = None
     max: int | None = None

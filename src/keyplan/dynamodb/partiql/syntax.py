@@ -67,7 +67,7 @@ class Path(Node):
 
 @dataclass(frozen=True, slots=True)
 class Star(Node):
-    """A star as an operand, as in COUNT(*)."""
+    """An asterisk as an operand, as in COUNT(*)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Returning:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A query. An empty ``projection`` means ``*``; ``table`` has the parts of the path in FROM."""
+    """A SELECT statement. An empty ``projection`` means ``*``; ``table`` has the parts of the path in FROM."""
 
     table: tuple[str, ...]
     projection: tuple[Node, ...]
@@ -175,7 +175,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """A query as a condition of a transaction."""
+    """A SELECT as a condition of a transaction."""
 
     select: Select
     parameters: int
@@ -183,7 +183,7 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new item."""
+    """An INSERT, which creates an item."""
 
     table: tuple[str, ...]
     value: Node
@@ -207,7 +207,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Changes of one item."""
+    """An UPDATE of one item."""
 
     table: tuple[str, ...]
     changes: tuple[Assignment | Removal, ...]
@@ -218,7 +218,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """The removal of one item."""
+    """A DELETE of one item."""
 
     table: tuple[str, ...]
     where: Node | None

@@ -1,4 +1,4 @@
-"""Tags of tables: validation, limits, and the resource of an ARN.
+"""Tags of tables: their validation and limits, and the table that an ARN refers to.
 
 Limits: the developer guide, "Tagging restrictions in DynamoDB". Messages are AWS's.
 """

@@ -86,7 +86,7 @@ def attributes_to_get(request: Request) -> BoundProjection | None:
 
 
 def wants_capacity(request: Request) -> str | None:
-    """TOTAL or INDEXES if the request asks for consumed capacity."""
+    """TOTAL or INDEXES if the request asks for consumed capacity; otherwise None."""
     level: str | None = request.get("ReturnConsumedCapacity")
     return None if level is None or level == "NONE" else level
 

@@ -166,7 +166,7 @@ class Connection(asyncio.Protocol):
         name = name.lower()
         first = self._headers.get(name)
         if first is not None and name == b"accept-encoding":
-            return  # as in the service
+            return  # the service ignores repeated headers of this name
         self._headers[name] = value if first is None else b"%s,%s" % (first, value)
 
     def on_headers_complete(self) -> None:

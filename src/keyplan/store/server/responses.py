@@ -1,4 +1,4 @@
-"""HTTP responses as bytes: status, DynamoDB's headers and checksums, compression, and error format.
+"""HTTP responses as bytes, with status, DynamoDB's headers and checksums, compression, and error format.
 
 Operations raise the errors in ``keyplan.dynamodb.service_errors``. This module creates protocol errors, with the
 service's messages.

@@ -194,7 +194,7 @@ def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
 
 def read_of(database: Database, given: Given, *, consistent: bool = False) -> Read:
     select = given.statement
-    assert isinstance(select, Select)  # noqa: S101 - the statement reads
+    assert isinstance(select, Select)  # noqa: S101 - the statement is a SELECT
     _check_from(select.table)
     lowering = given.lowering()
     where = None if select.where is None else lowering.condition(select.where)

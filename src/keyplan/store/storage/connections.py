@@ -162,7 +162,7 @@ class FilePool:
 
     def verify(self, connection: apsw.Connection | None = None) -> None:
         """Check that the paths still refer to the open files. After a commit of ``connection``, the content of a
-        removed WAL is saved in the file. Raises StoreError if a file was removed or replaced.
+        removed WAL is copied into the file. Raises StoreError if a file was removed or replaced.
         """
         try:
             status = os.stat(self.place)  # noqa: PTH116 - runs with every write

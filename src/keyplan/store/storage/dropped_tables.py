@@ -1,8 +1,8 @@
 """Removal of SQLite tables and index entries in chunks.
 
 Because SQLite drops a large table slowly, a table is renamed, emptied in chunks of one transaction each, and dropped
-when it is small. Entries of a large index are deleted in the same way while ``keyplan_dropped_indexes`` lists it. Any
-process can continue a removal at any time.
+when it is small. Entries of a large index are also deleted in chunks, while ``keyplan_dropped_indexes`` lists the
+index. Any process can continue a removal at any time.
 """
 
 from __future__ import annotations

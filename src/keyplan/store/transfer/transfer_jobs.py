@@ -34,7 +34,7 @@ _log = logging.getLogger("keyplan.engine")
 
 
 def new_number(now_s: float) -> str:
-    """The last part of a new job's ARN: its time and a random suffix."""
+    """The last part of a new job's ARN, consisting of the time and a random suffix."""
     return f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
 
 
