@@ -60,7 +60,7 @@ def batch_get(
 
 
 def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:
-    """Execute PutRequests and DeleteRequests. Raises StoreError if writes remain unprocessed."""
+    """Execute PutRequests and DeleteRequests in batches. Raises StoreError if writes remain unprocessed."""
 
     def request(chunk: list[dict[str, Any]]) -> Request:
         return Request("BatchWriteItem", {"RequestItems": {table: chunk}})

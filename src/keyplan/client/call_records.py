@@ -139,7 +139,7 @@ class RunningCall:
 
     @contextmanager
     def counting(self) -> Generator[None]:
-        """Attribute the requests in this context to the call, and measure its time."""
+        """Attribute the requests in this context to the call, and measure the time of the call."""
         token = _current.set(self)
         began = time.monotonic()
         try:

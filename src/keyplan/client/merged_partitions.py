@@ -306,9 +306,9 @@ class _Partition:
 
 
 class Shares:
-    """Plans how much to read next from each partition. ``wanted``: the total number of entries (None: all).
-    ``bounded``: whether a read can end at a given place. ``sifted``: whether a filter removes items after reading.
-    ``even``: whether a hash distributes items evenly over the partitions.
+    """Plans how much to read next from each partition. ``wanted``: the number of entries to return (None: all).
+    ``bounded``: whether a read can end at a given place. ``sifted``: whether a filter removes items after they are
+    read. ``even``: whether a hash distributes items evenly over the partitions.
     """
 
     def __init__(

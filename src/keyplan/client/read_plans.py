@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Some entries in order. ``position`` is the start of the next chunk, or None at the end."""
+    """Some entries of a result, in order. ``position`` is the start of the next chunk, or None at the end."""
 
     entries: list[Entry]
     position: Position | None

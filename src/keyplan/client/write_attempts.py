@@ -1,11 +1,11 @@
 """Run a write pattern: execute its reads, collect its actions, send them together, and retry after conflicting changes.
 
-A ``yield`` returns what its action leaves in the store. If this result is known before the request, it is returned
-immediately. If only the store knows the result, a pending value is returned and nothing is sent: if the generator ends
-with that single action and only keeps the value, the request is sent at the end; if it uses the value and yields
-nothing more, the generator runs again and the request is sent at its ``yield``. If other actions follow, all actions
-are one transaction, which returns no items: the result is None. Reads aren't repeated; ``Findings`` keeps what they
-found, so that a failure can be explained.
+A ``yield`` returns the item that its action leaves in the store. If this result is known before the request, it is
+returned immediately. If only the store knows the result, a pending value is returned and nothing is sent: if the
+generator ends with that single action and only keeps the value, the request is sent at the end; if it uses the value
+and yields nothing more, the generator runs again and the request is sent at its ``yield``. If other actions follow, all
+actions are one transaction, which returns no items: the result is None. Reads aren't repeated; ``Findings`` keeps what
+they found, so that a failure can be explained.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Conditions:
         self.values.update(values)
 
     def text(self, condition: actions.Condition, number: int) -> None:
-        """A condition in DynamoDB's syntax. Raises RequestError."""
+        """The text of a condition in DynamoDB's syntax. Raises RequestError."""
         prefix = f"c{number}_"
         try:
             translated = translate(condition.text, [self.entity], prefix)
@@ -135,7 +135,7 @@ class Conditions:
                     self.clauses.append(f"(#t{number} = :t{number} OR attribute_not_exists(#t{number}))")
 
     def members(self, partition: str) -> dict[str, Any]:
-        """The condition members of a request on a table with this partition key. Raises RequestError."""
+        """The request members of the condition, for a table with this partition key. Raises RequestError."""
         clauses = self.all_clauses(partition)
         if not clauses:
             return {}
@@ -231,7 +231,7 @@ class WriteCompiler:
         return compiled_entity
 
     def compile(self, action: actions.Action) -> Compiled:
-        """Compile an action. Raises RequestError and its subclasses before anything is sent."""
+        """Compile an action of a write. Raises RequestError and its subclasses before anything is sent."""
         match action:
             case actions.Create():
                 compiled = self._create(action)

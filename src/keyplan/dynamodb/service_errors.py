@@ -208,6 +208,6 @@ def one_or_more(message: str) -> ValidationException:
 
 
 def table_not_found(name: str | None = None) -> ResourceNotFoundException:
-    """The error for a missing table. For a table operation (not an item operation), it names the table."""
+    """The error for a missing table. The message for a table operation names the table."""
     detail = f": Table: {name} not found" if name is not None else ""
     return ResourceNotFoundException(f"Requested resource not found{detail}")

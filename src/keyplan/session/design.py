@@ -46,8 +46,8 @@ class Design:
 
     The class is compiled when it is defined: a pattern that no key supports, colliding keys and all other errors are
     reported together in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; the opened design has its
-    patterns as methods. There are also CRUD methods (get, put, create, update, delete, batch, transact), and ``aio``
-    has the same methods as coroutines.
+    patterns as methods. An opened design also has CRUD methods (get, put, create, update, delete, batch, transact), and
+    ``aio`` has the same methods as coroutines.
 
     ``class Cms(Design, ignore={"KP303 article_history":"read by exports only"})`` ignores findings of ``keyplan
     check``, by a rule's code, or by a code and a place; the value is the reason.
@@ -202,7 +202,7 @@ class Design:
         """Call a pattern by name, with arguments as strings or JSON, which are converted to the declared types.
 
         Raises UnknownPattern, ArgumentError, and the pattern's errors; a value error (ValueError, ArithmeticError) in a
-        write's body becomes an ArgumentError, with the original as its cause.
+        write's body becomes an ArgumentError, with the original error as its cause.
         """
         return self._run(pattern, self.conversation(pattern, arguments))
 
@@ -211,7 +211,7 @@ class Design:
         return await self._run_async(pattern, self.conversation(pattern, arguments))
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
-        """The conversation that runs a pattern, given by name. Nothing is sent until the conversation runs."""
+        """The conversation that runs a pattern, given by name. No request is sent until the conversation runs."""
         from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported when a design is opened
 
         result = self.compiled.pattern(pattern)

@@ -99,7 +99,7 @@ class Behind(Inline):
         self._waiting.put(work)
 
     def close(self) -> None:
-        """Finish queued jobs within a few seconds; the remaining ones count as abandoned."""
+        """Finish queued jobs within a few seconds; the remaining jobs count as abandoned."""
         if self._thread is not None:
             self._waiting.put(None)
             self._thread.join(_END_S_MAX)

@@ -231,7 +231,7 @@ class Database:
         return result
 
     def clear_waste(self) -> None:
-        """Remove discarded data. Never raises: a failed removal is retried with the next one or at the next start."""
+        """Remove discarded data. Never raises: a failed removal is retried at the next removal or the next start."""
         try:
             clear_waste(self.storage)
         except KeyplanError as error:

@@ -274,7 +274,7 @@ def check_select(target: Target, request: Request, *, enveloped: bool = True) ->
     elif select == "ALL_PROJECTED_ATTRIBUTES" and target.index is None:
         fault = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
     if fault is not None:
-        # The only message of Query with this form (recorded from the service).
+        # Query uses this form only for this message (recorded from the service).
         raise ValidationException(f"1 validation error detected: {fault}" if enveloped else fault)
 
 

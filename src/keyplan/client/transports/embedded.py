@@ -34,7 +34,7 @@ class Embedded:
 
 
 class AsyncEmbedded:
-    """Sends requests from asynchronous code, in a worker thread, because a write waits for the disk."""
+    """Sends requests from asynchronous code, in a worker thread, because a write can wait for the disk."""
 
     def __init__(self, embedded: Embedded, executor: Executor) -> None:
         self._embedded = embedded

@@ -37,7 +37,7 @@ IDLE_SECONDS_MAX = 55.0
 
 
 class Pool:
-    """A limited number of open connections to one endpoint. Forked processes have their own connections."""
+    """A limited number of open connections to one endpoint. Forked processes don't share connections."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
@@ -206,7 +206,7 @@ _AUTHORITIES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
 
 def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Proxy | None = None) -> Failure:
-    """A failure to connect: nothing was sent. ``proxy``: the connection was to this proxy."""
+    """The failure of a connection before anything was sent. ``proxy``: the connection was to this proxy."""
     where = location.endpoint if proxy is None else f"{location.endpoint} through {proxy}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return Failure(

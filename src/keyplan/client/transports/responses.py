@@ -328,7 +328,7 @@ def _shown(body: bytes) -> str:
 
 
 def date_of(reply: Reply) -> float | None:
-    """Return the store's time, in epoch seconds."""
+    """Return the time in a response's Date header, in epoch seconds."""
     try:
         return parsedate_to_datetime(reply.headers[b"date"].decode()).timestamp()
     except (KeyError, ValueError, TypeError, UnicodeDecodeError):

@@ -45,7 +45,7 @@ class Quota:
         return self._left
 
     def take(self, cost: int) -> bool:
-        """Spend ``cost``, if enough is left."""
+        """Spend ``cost`` if the budget is sufficient; returns whether it was."""
         with self._lock:
             if self._left < cost:
                 return False

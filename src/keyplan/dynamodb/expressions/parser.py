@@ -103,8 +103,8 @@ class _Group:
 class Parser:
     """A parser of one expression.
 
-    Redundant parentheses are rejected as soon as they close, whatever follows (recorded from the service). ``repeated``
-    is the update section that occurs twice, which is reported only after the whole text is parsed.
+    Redundant parentheses are rejected as soon as they close, before later errors (recorded from the service).
+    ``repeated`` is the update section that occurs twice, which is reported only after the whole text is parsed.
     """
 
     def __init__(self, text: str) -> None:

@@ -75,7 +75,7 @@ class Placeholders:
         return largest
 
     def check_unused(self) -> None:
-        """Reject unused placeholders. Call it after binding all expressions."""
+        """Reject placeholders that no expression uses. Call this function after binding all expressions."""
         for kind, unused in (("Names", self._unused_names), ("Values", self._unused_values)):
             if unused:
                 raise ExpressionFault(

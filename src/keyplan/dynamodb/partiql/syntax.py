@@ -192,7 +192,7 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One assignment of SET."""
+    """One assignment of a SET clause."""
 
     path: Path
     value: Node
@@ -200,7 +200,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """One path of REMOVE."""
+    """One path of a REMOVE clause."""
 
     path: Path
 

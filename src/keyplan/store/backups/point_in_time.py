@@ -1,4 +1,4 @@
-"""Point-in-time recovery: the setting and the recovery period, which ends now (on AWS, five minutes ago).
+"""Point-in-time recovery: its setting and its recovery period, which ends now (on AWS, five minutes ago).
 
 A table with a history stores, in the transaction of each write, the item that the write replaced. Enabling the history
 creates a new generation of the table, so that other processes reload it and record all writes.

@@ -1,1 +1,1 @@
-"""Shared parts of requests: bound expressions, legacy parameters, and prepared writes."""
+"""Parts that requests share: bound expressions, legacy parameters, and prepared writes."""

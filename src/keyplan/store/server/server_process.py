@@ -285,7 +285,7 @@ class _Workers:
                     regions, self._settings, self._listening, lambda: None, self._from_parent, sweeps=worker == 0
                 )
                 asyncio.run(serving)
-        except Exception:  # noqa: BLE001 - the process ends with it
+        except Exception:  # noqa: BLE001 - the process ends with this error
             _log.exception("A worker failed")
             return 1
         return 0

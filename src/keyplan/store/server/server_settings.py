@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a server. Raises RequestError for contradictions, and for a network address without keys."""
+    """Settings of a server. Raises RequestError for conflicting settings, and for a network address without keys."""
 
     db: str
     """The path of the file, or ``:memory:``."""

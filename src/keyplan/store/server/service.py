@@ -53,7 +53,7 @@ Reply = Callable[[bytes], None]
 
 @dataclass(slots=True)
 class Incoming:
-    """A received request. Header names are in lower case."""
+    """A request that the server received. Header names are in lower case."""
 
     method: bytes
     url: bytes

@@ -147,7 +147,7 @@ class Written:
 
 
 def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
-    """A statement with its parameters. Raises StatementFault or ValueFault."""
+    """The tree of a statement, with its parameters. Raises StatementFault or ValueFault."""
     spend(len(text) * _READ_PER_CHARACTER)
     values = tuple([check_value(value) for value in parameters or ()])
     statement = parse(text)

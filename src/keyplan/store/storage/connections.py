@@ -330,7 +330,7 @@ class FilePool:
     def _open(self, flags: int) -> apsw.Connection:
         with self._opening:
             if self._open_ones:
-                self.verify()  # SQLite would create missing files
+                self.verify()  # check first: SQLite would create missing files
             else:
                 self._wait_for_wal()
             connection = self._open_alone(flags)

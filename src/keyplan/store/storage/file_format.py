@@ -1,7 +1,7 @@
-"""The format of the file: creating it in an empty file, migrating an older file, and refusing any other.
+"""The file format: create it in an empty file, migrate an older file, and reject any other file.
 
 ``PRAGMA user_version`` is the format. A migration is one transaction: if the process is killed during the migration,
-the file is unchanged. The migration renames the catalog and the tables of items. Each request of an older process that
+the file is unchanged. A migration renames the catalog and the tables of items. Each request of an older process that
 has the file open then fails, instead of writing rows that this version doesn't read.
 """
 

@@ -43,7 +43,7 @@ class StaleTableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
-    """The physical form of an index in SQLite. ``number`` is unique in its table and isn't reused."""
+    """The physical form of an index in SQLite. ``number`` is unique among the table's indexes and isn't reused."""
 
     number: int
     partition_types: tuple[ScalarType, ...]

@@ -107,7 +107,7 @@ class Bucket:
             path.unlink(missing_ok=True)
 
     def put(self, key: str, body: bytes) -> None:
-        """Write a whole object. Raises S3Error for an invalid key."""
+        """Write a whole object to the bucket. Raises S3Error for an invalid key."""
         with self.writing(key) as file:
             file.write(body)
 
