@@ -49,8 +49,8 @@ class Design:
     patterns as methods. An opened design also has CRUD methods (get, put, create, update, delete, batch, transact), and
     ``aio`` has the same methods as coroutines.
 
-    ``class Cms(Design, ignore={"KP303 article_history":"read by exports only"})`` ignores findings of ``keyplan
-    check``, by a rule's code, or by a code and a place; the value is the reason.
+    The class argument ``ignore`` suppresses findings of ``keyplan check``. It maps a rule's code (``"KP303"``), or a
+    code and a place (``"KP303 article_history"``), to the reason for ignoring these findings.
     """
 
     table: ClassVar[Table]

@@ -1,4 +1,4 @@
-"""Stores: embedded or remote, with the design's table and hooks.
+"""Stores, which are embedded or remote, with the design's table and hooks.
 
 Opening a store compares its table with the design's, and creates it if allowed. ``keyplan.client`` sends requests;
 ``keyplan.store`` is the embedded store.

@@ -175,7 +175,7 @@ class _Due:
 
 
 class Recorder:
-    """Writes stream records. Caches when shards must close, so that the check costs no statement per write."""
+    """Writes stream records. Caches the limits of open shards, so that the check costs no statement per write."""
 
     def __init__(self, clock: Callable[[], float], life: ShardLife) -> None:
         self._clock = clock

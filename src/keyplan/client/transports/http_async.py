@@ -1,4 +1,4 @@
-"""Asynchronous requests: a connection pool for each event loop, and the transport."""
+"""Asynchronous requests, with a connection pool for each event loop, and the transport."""
 
 from __future__ import annotations
 

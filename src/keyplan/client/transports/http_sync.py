@@ -1,4 +1,4 @@
-"""Synchronous requests: a connection pool, and the transport."""
+"""Synchronous requests, with a connection pool and the transport."""
 
 from __future__ import annotations
 

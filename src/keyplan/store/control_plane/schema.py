@@ -125,7 +125,7 @@ def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bo
 
 
 def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
-    """Store the settings that only descriptions show. Raises ValidationException for an unknown table class."""
+    """Store the settings that only descriptions show. Raises ValidationException if the table class is unknown."""
     if request.get("TableClass") not in {None, *_CLASSES}:
         raise ValidationException(
             "Invalid table-class parameter provided. Please try again with a valid table-class value: "

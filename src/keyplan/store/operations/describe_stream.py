@@ -1,4 +1,4 @@
-"""DescribeStream: a stream and its shards in creation order."""
+"""DescribeStream: describe a stream and its shards, in creation order."""
 
 from __future__ import annotations
 

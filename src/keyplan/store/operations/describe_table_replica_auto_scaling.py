@@ -1,4 +1,4 @@
-"""DescribeTableReplicaAutoScaling: the auto scaling settings of each replica of a global table."""
+"""DescribeTableReplicaAutoScaling: describe the auto scaling settings of each replica."""
 
 from __future__ import annotations
 

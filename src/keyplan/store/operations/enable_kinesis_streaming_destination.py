@@ -1,4 +1,4 @@
-"""EnableKinesisStreamingDestination: accepted; it then fails, because the stream is unreachable."""
+"""EnableKinesisStreamingDestination: the destination is accepted and fails, because it's unreachable."""
 
 from __future__ import annotations
 

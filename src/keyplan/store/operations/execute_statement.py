@@ -1,4 +1,4 @@
-"""ExecuteStatement: one PartiQL statement."""
+"""ExecuteStatement: execute one PartiQL statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ExecuteTransaction: up to 100 PartiQL statements, atomically: only SELECTs of one item each, or only writes."""
+"""ExecuteTransaction: execute up to 100 PartiQL statements atomically, either all SELECTs of one item or all writes."""
 
 from __future__ import annotations
 

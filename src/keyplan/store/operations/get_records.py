@@ -1,4 +1,4 @@
-"""GetRecords: the records of a shard after an iterator, and the next iterator unless the shard's end is reached."""
+"""GetRecords: return the records of a shard after an iterator, and the next iterator unless the shard has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListExports: the exports of the last 90 days, newest first: of all tables, or of one existing table."""
+"""ListExports: list the exports of the last 90 days, newest first, of all tables or of one existing table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListImports: the imports of the last 90 days, newest first: all, or those into a table."""
+"""ListImports: list the imports of the last 90 days, newest first, into all tables or into one table."""
 
 from __future__ import annotations
 

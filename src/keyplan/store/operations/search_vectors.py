@@ -1,4 +1,4 @@
-"""SearchVectors: the items nearest to a vector. Exact: every vector that matches the condition is compared."""
+"""SearchVectors: find the items nearest to a vector. Exact: every vector that matches the condition is compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write transactions: atomic, and idempotent with a ClientRequestToken."""
+"""Write transactions, which are atomic, and idempotent if they have a ClientRequestToken."""
 
 from __future__ import annotations
 

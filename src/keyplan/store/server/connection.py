@@ -102,7 +102,7 @@ class Connection(asyncio.Protocol):
         self._all.open.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """Discard received, unanswered requests."""
+        """Discard requests that were received and not answered yet."""
         self._all.open.discard(self)
         self._all.buffered_bytes -= self._body_bytes + self._waiting_bytes
         self._waiting.clear()

@@ -472,5 +472,5 @@ def _forget_all() -> None:
         pool.forget()
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which doesn't fork
+if hasattr(os, "register_at_fork"):  # Windows doesn't support fork
     os.register_at_fork(after_in_child=_forget_all)

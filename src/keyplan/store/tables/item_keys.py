@@ -78,7 +78,7 @@ def check_key_values(key: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any, tag: str) -> str | None:
-    # These strings are certainly within every limit; longer strings take the slower path.
+    # These strings are certainly within every limit; other values take the slower path.
     if tag == "S" and type(value) is dict and len(value) == 1:
         text = value.get("S")
         if type(text) is str and text.isascii() and 0 < len(text) <= SORT_KEY_BYTES_MAX:
