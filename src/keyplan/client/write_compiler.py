@@ -150,7 +150,7 @@ class Conditions:
 @dataclass(frozen=True)
 class Operation:
     """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` is the meaning of a
-    failed condition: ``item`` (the item differs), ``new`` (the item exists), ``claim`` (the value is taken).
+    failed condition: ``item`` (the item has other values), ``new`` (the item exists), ``claim`` (the value is taken).
     """
 
     kind: str

@@ -4,9 +4,8 @@ Like the AWS SDKs' standard mode: at most four attempts; before each retry, a ra
 or 1 s if throttled, that doubles; and a quota that all calls share, so that retries don't overload the store further.
 Source: "Retry behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are those of botocore 1.44.
 
-Unlike in the SDKs, after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and a
-condition that fails on the second attempt doesn't count, since the first attempt may have caused it. Both failures
-raise StoreError, because the outcome is unknown.
+Unlike in the SDKs, only an idempotent request (see ``Idempotent``) is repeated after a lost response. A lost response
+to a request that isn't idempotent, and a condition that fails on a retry, raise StoreError: the outcome is unknown.
 """
 
 from __future__ import annotations

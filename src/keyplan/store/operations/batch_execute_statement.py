@@ -1,4 +1,4 @@
-"""BatchExecuteStatement: up to 25 independent PartiQL statements. The response has each failed statement's error."""
+"""BatchExecuteStatement: execute up to 25 independent PartiQL statements, whose errors are in the response."""
 
 from __future__ import annotations
 
