@@ -59,7 +59,7 @@ def test_table_that_differs_from_the_design_is_rejected(store: FaultyStore) -> N
 
     Other.open(store.url(), create=True).close()
     with pytest.raises(
-        StoreError, match=r"(?s)doesn't match the design.*key: .*the table pk \(HASH\).*index GSI1: .*the table nothing"
+        StoreError, match=r"(?s)doesn't match the design.*key: .*the table has pk \(HASH\).*index GSI1: .*has nothing"
     ):
         Notes.open(store.url())
 
