@@ -79,7 +79,7 @@ class Depot(Design):
 
 def test_the_number_of_assumed_values_fits_the_type() -> None:
     (pattern,) = (element for element in estimate(Depot).patterns if element.name == "of_kinds")
-    assert pattern.notes[-1] == "3 values of kind are given"
+    assert pattern.notes[-1] == "3 values of kind are passed"
     with Depot.open(":memory:") as depot:
         for number in range(40):
             depot.put(Sending(sending_id=f"{number:02d}", depot="1", kind=list(Kind)[number % 3]))

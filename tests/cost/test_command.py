@@ -207,7 +207,7 @@ def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str
     assert "(on-demand, without `add`)" in result.stdout
     assert "The cost of each pattern, index and bill is unchanged.\n\nNot estimated:" in result.stdout
     assert (
-        "- W1 add: it creates no valid Note: Note.note_id: field required; Note.text: field required" in result.stdout
+        "- W1 add: it creates an invalid Note: Note.note_id: field required; Note.text: field required" in result.stdout
     )
     assert "\n    For further information" not in result.stdout
     value = json_of("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)

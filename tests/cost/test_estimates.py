@@ -255,7 +255,7 @@ def test_each_kind_of_read_has_its_requests() -> None:
     }
     assert result["book"].read_units == 0.5
     assert result["author"].read_units == 2
-    assert result["books"].notes == ("10 values of book_id are given",)
+    assert result["books"].notes == ("10 values of book_id are passed",)
     assert result["whole"].notes == ("10 Copy items in a collection: set per_partition in the traffic file",)
 
 
@@ -386,7 +386,7 @@ def test_a_write_that_never_ends_is_reported() -> None:
                 yield from self.book.read(book_id)
 
     (failure,) = estimate(Endless).failures
-    assert failure == "E2 search: it doesn't end within 10,000 steps"
+    assert failure == "E2 search: the write doesn't end within 10,000 steps"
 
 
 def test_a_fan_out_queries_every_partition() -> None:

@@ -66,7 +66,7 @@ def test_a_region_without_a_list_explains_how_to_get_prices() -> None:
     assert dict(result.usd) == {}
     assert result.price("ReadRequestUnits") is None
     assert "keyplan.analysis.cost.update_prices" in result.source
-    assert result.said == "eu-central-1, where no prices are known"
+    assert result.said == "eu-central-1 (no prices available)"
 
 
 def test_a_bill_without_a_price_shows_the_known_part() -> None:
@@ -120,7 +120,7 @@ def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
         "reserved.1yr.write_hour",
     ]
     unknown = json.dumps(data | {"source": "AWS", "usd": {"Reads": "1"}, "reserved": {}})
-    texts = {"{": "isn't JSON", "[]": "can't be used", '{"reserved": 1}': "can't be used", unknown: "price for Reads"}
+    texts = {"{": "isn't JSON", "[]": "is invalid", '{"reserved": 1}': "is invalid", unknown: "usage types: Reads"}
     for text, message in texts.items():
         path.write_text(text)
         with pytest.raises(PriceError, match=message):

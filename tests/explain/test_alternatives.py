@@ -151,7 +151,7 @@ class Jobs(Design):
             "it also supports the pattern, but lacks other entities of the result",
         ),
         ("of_job", "Job.of_job", "Job.primary", "its order is none, and the pattern needs rank"),
-        ("parts", "Part.of_job", "Part.again", "it also supports the pattern; the other one is preferred"),
+        ("parts", "Part.of_job", "Part.again", "it also supports the pattern; the chosen key is preferred"),
         ("steps", "Step.primary", "Step.once_more", "it also supports the pattern; the table is preferred to an index"),
     ],
 )

@@ -91,7 +91,7 @@ CASES: dict[str, tuple[Any, str]] = {
         read("Q", consistent=True)(strong),
         "it is strongly consistent, which only the table's key supports (order_id) (remove consistent=True, or write a",
     ),
-    "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key supports one"),
+    "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key supports only one range"),
     "range_and_order": (
         read("Q", order_by="total")(range_and_order),
         "placed_at is a range, but the result is ordered by total (order by placed_at",
@@ -116,7 +116,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "no_limit": (read("Q")(no_limit), "a Page requires a limit"),
     "nameless": (read("Q")(nameless), "no field identifies an item"),
     "prefix_of_number": (read("Q")(prefix_of_number), "the parameter number is str, but the field Line.number is int"),
-    "maybe_none": (read("Q")(maybe_none), "shipped_at can be None, and no key contains items without it"),
+    "maybe_none": (read("Q")(maybe_none), "shipped_at can be None, and no key contains items without a value"),
     "bad_return": (read("Q")(bad_return), "the return type dict isn't supported"),
     "order_of_another": (read("Q", order_by="name")(lines), "(copy name of Product into Line"),
     "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan returns items in no order"),

@@ -49,7 +49,7 @@ def test_a_unique_value_saves_an_index_and_its_cost_is_reported() -> None:
     assert (first.weight.indexes, first.weight.copies, first.why) == (3, 0, "")
     claimed = next(made for made in others if made.weight.copies)
     assert (claimed.weight.indexes, claimed.best) == (2, True)
-    assert "1 index less, but 1 claim more, which makes values unique" in claimed.why
+    assert "1 index less, but 1 more claim for unique values" in claimed.why
 
 
 def test_a_key_over_its_limit_is_spread_over_shards() -> None:
@@ -57,7 +57,7 @@ def test_a_key_over_its_limit_is_spread_over_shards() -> None:
     assert shards_of(first) == {"primary": 1, "by_owner": 1, "by_ticket": 1, "queued": 4}
     assert first.weight.over == 0
     plain = next(made for made in others if shards_of(made) == {**shards_of(first), "queued": 1})
-    assert "Job.queued: 2,500 of 1,000 write units per second would be throttled" in plain.why
+    assert "throttled: Job.queued: 2,500 of 1,000 write units per second" in plain.why
     with applied(first) as planned:
         verify(planned, stores=3)
     assert set(shards_of(jobs(900)[0]).values()) == {1}

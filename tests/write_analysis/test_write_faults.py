@@ -58,9 +58,9 @@ FAULTS = {
     "in_a_branch": "Item.owner: it is part of the key by_owner",
     "of_another": "Stranger isn't an entity of this design",
     "of_another_type": "Item.number: input should be a valid integer",
-    "twice": "two actions of one write on the same item",
+    "twice": "two actions of one write use the same item",
     "misspelt": "AttributeError: 'Item' object has no attribute 'nunber'",
-    "incomplete": "it creates no valid Item: Item.name: field required",
+    "incomplete": "it creates an invalid Item: Item.name: field required",
     "renamed": "Item.name: a primary key can't be changed",
 }
 
@@ -225,7 +225,7 @@ def test_joined_writes_are_checked_as_one_transaction() -> None:
     beside = "the item after Update isn't available: it is sent in a transaction, which returns no items"
     assert faults == {
         "Joiner.asking_part": beside,
-        "Joiner.twice": "two actions of one write on the same item: Update Thing",
+        "Joiner.twice": "two actions of one write use the same item: Update Thing",
         "Joiner.unknown": beside,
         "Joiner.endless": "more than 100 operations in one transaction",
     }

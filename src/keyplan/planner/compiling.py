@@ -212,7 +212,7 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
         if any(order in entity.optional for entity in about) and order not in read.signature.by_name:
             yield f"{read.place}: items without {order} are omitted, because it orders the result and is optional"
         if isinstance(read.plan, QueryPlan) and read.plan.filter is not None:
-            yield f"{read.place}: filtered after reading"
+            yield f"{read.place}: the result is filtered after reading"
     for key in keys:
         if isinstance(key.key, Unique) and key.new:
             yield f"{key.place}: its value becomes unique; an index key would allow duplicates"
@@ -222,7 +222,7 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
 
 def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Iterator[str]:
     for place, key in named.items():
-        yield f"{place}: several keys support it, each in a different order: add key={key} to its decorator"
+        yield f"{place}: several keys support this pattern, each in a different order: add key={key} to its decorator"
     for place, text in filters.items():
         yield f'{place}: the other parameters identify the item: add where="{text}" to its decorator, not an index'
 

@@ -120,8 +120,8 @@ def _file_of(plan: Plan) -> Path:
     if None in different or len(different) > 1:
         places = [ErrorDetail(class_.__name__, f"is in {file or 'no file'}") for class_, file in files.items()]
         raise UnknownDesign(
-            "the design's classes are in several files, or their file can't be read",
-            hint="copy the printed declarations",
+            "the design's classes are in several files, or a file can't be read",
+            hint="copy the printed declarations into your code",
             errors=places,
         )
     return Path(str(different.pop()))
@@ -139,7 +139,7 @@ def class_in(source: ModuleText, name: str) -> ast.ClassDef:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node
-    raise UnknownDesign(f"the module has no class {name}", hint="copy the printed declarations")
+    raise UnknownDesign(f"the module has no class {name}", hint="copy the printed declarations into your code")
 
 
 def _called(node: ast.AST | None) -> str:

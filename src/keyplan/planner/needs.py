@@ -221,13 +221,13 @@ class _Reader:
         ranges = [p.name for p in conditions if p.kind in {ParameterKind.RANGE, ParameterKind.PREFIX}]
         if len(ranges) > 1:
             raise Problem(
-                f"{' and '.join(ranges)} are ranges, and a key supports one",
+                f"{' and '.join(ranges)} are ranges, and a key supports only one range",
                 "pass one of them by equality, or filter by it: where= with a :parameter",
             )
         unsure = [p.name for p in conditions if p.kind is ParameterKind.VALUE and is_optional(p.annotation)]
         if unsure:
             raise Problem(
-                f"{', '.join(unsure)} can be None, and no key contains items without it",
+                f"{', '.join(unsure)} can be None, and no key contains items without a value",
                 "remove None from the parameter's type; read items without the field with a filter in where=",
             )
 
@@ -244,14 +244,14 @@ class _Reader:
             if kind is bytes:
                 raise Problem(
                     f"{entity.name}.{name} is bytes, which a string key can't contain",
-                    "keep its hexadecimal string in a field, and read by it; or declare the key and its index: "
+                    "store its hexadecimal string in a field to read by, or declare the key and its index: "
                     f'Index("BY_{name.upper()}", Binary("{name}"))',
                 )
             if kind in {list, dict, set, frozenset} or (isinstance(kind, type) and issubclass(kind, BaseModel)):
                 raise Problem(
                     f"{entity.name}.{name} is a {kind.__name__}, which no key can contain",
                     f"store one item per value, as an entity with {', '.join(entity.identity)} and the value, "
-                    f'and read through= it; or filter: where="contains({name}, :value)"',
+                    f'and read it with through=; or filter: where="contains({name}, :value)"',
                 )
 
     def _order(self, signature: Signature, options: Options, entity: EntityFacts, known: frozenset[str]) -> str | None:

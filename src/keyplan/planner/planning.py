@@ -181,8 +181,8 @@ class _Work:
         for place in dict.fromkeys(need.place for need in self.needs):
             rest = [need for need in self.needs if need.place != place]
             if search(list(self.entities.values()), rest, self.deployed, Search()).choices:
-                message = "no keys support it together with the other access patterns"
-                faults.append(ErrorDetail(place, message, "move it to another design"))
+                message = "no keys support this pattern together with the other access patterns"
+                faults.append(ErrorDetail(place, message, "move the pattern to another design"))
         faults += [ErrorDetail(name, limit) for limit in outcome.limits]
         return DesignError("no keys support these access patterns together", place=name, errors=faults)
 

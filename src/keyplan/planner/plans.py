@@ -184,16 +184,16 @@ def why_not_first(other: Weight, first: Weight) -> str:
     good = " and ".join(_differences(first, other, "less", "cooler", hotter=other))
     if against and good:
         return f"{good}, but {against}"
-    return against or good or "equal in indexes, cost and load; the first has simpler keys"
+    return against or good or "equal in indexes, cost and load; the first plan has simpler keys"
 
 
 def _worse(weight: Weight, than: Weight) -> Iterator[str]:
     if weight.excess > than.excess + HAIR and weight.hottest is not None:
-        yield f"{weight.hottest} would be throttled"
+        yield f"throttled: {weight.hottest}"
     if weight.filtered > than.filtered:
-        yield f"{_counted(weight.filtered - than.filtered, 'read')} more that filters after reading"
+        yield f"{_counted(weight.filtered - than.filtered, 'more read')} with a filter after reading"
     if weight.copies > than.copies:
-        yield f"{_counted(weight.copies - than.copies, 'claim')} more, which makes values unique"
+        yield f"{_counted(weight.copies - than.copies, 'more claim')} for unique values"
     if weight.reworded > than.reworded:
         yield f"{_counted(weight.reworded - than.reworded, 'access pattern')} declared with key= or where="
     yield from _differences(weight, than, "more", "hotter")
@@ -203,7 +203,7 @@ def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weigh
     if more.indexes > less.indexes:
         yield f"{_counted(more.indexes - less.indexes, 'index')} {word}"
     if more.usd > less.usd + CENT:
-        what = "for a million calls" if more.usd_a_month is None else "per month"
+        what = "per million calls" if more.usd_a_month is None else "per month"
         yield f"${more.usd - less.usd:,.2f} {word} {what}"
     if more.heat > less.heat + HAIR and more.excess <= less.excess + HAIR:
         shown = hotter or more
@@ -334,7 +334,7 @@ class Plan:
         if weight.usd_a_month is not None:
             parts.append(f"${weight.usd_a_month:,.2f} per month")
         elif weight.usd_per_million is not None:
-            parts.append(f"${weight.usd_per_million:,.2f} for a million calls")
+            parts.append(f"${weight.usd_per_million:,.2f} per million calls")
         if weight.hottest is not None:
             parts.append(f"the hottest key is {weight.hottest}")
         return ", ".join(parts)

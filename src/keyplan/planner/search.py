@@ -160,7 +160,7 @@ def search(
             progress(count, most)
         for tried, layout in enumerate(layouts.of(count), 1):
             if tried > LAYOUTS_MAX:
-                result.limits.append(f"{LAYOUTS_MAX} layouts of {count} indexes were tried; there are more")
+                result.limits.append(f"only the first {LAYOUTS_MAX} layouts of {count} indexes were tried")
                 break
             result.choices += layouts.choices(layout)
             result.choices = nsmallest(CHOICES_MAX, result.choices, key=lambda choice: choice.rank)
@@ -247,7 +247,7 @@ class _Entity:
                 f"{write} changes {names[0]} by the item's key alone, so no index key with it can be recomputed",
                 f"read the {self.entity.name} in the write, and update the instance: Update(item, {names[0]}=...)",
             )
-        return "no single key supports it", "pass more fields by equality, or split it into two patterns"
+        return "no single key supports this pattern", "pass more fields by equality, or split it into two patterns"
 
     # Sets of keys
 
@@ -297,7 +297,7 @@ class _Entity:
                     covers.clear()
                     _extend(bundles, rest, size + wider, (), covers)
                 if len(covers) >= COVERS_MAX:
-                    self._reached(f"{COVERS_MAX} sets of keys of {self.entity.name} were compared; there are more")
+                    self._reached(f"only the first {COVERS_MAX} sets of keys of {self.entity.name} were compared")
                 return list(dict.fromkeys(_without_unneeded(cover, rest) for cover in covers))
         return []
 
@@ -326,7 +326,7 @@ class _Entity:
 
         def extend(bundle: Bundle, rest: Sequence[Candidate]) -> None:
             if len(shared) >= BUNDLES_MAX:
-                self._reached(f"{BUNDLES_MAX} sets of sparse keys of {self.entity.name} were considered; more exist")
+                self._reached(f"only the first {BUNDLES_MAX} sets of sparse keys of {self.entity.name} were compared")
                 return
             more = [key for key in rest if self._shareable(bundle, key)]
             if not more and len(bundle) > 1:

@@ -67,7 +67,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return [], []
     cost = estimate_write(subject.analyzer, pattern, facts)
     touched = [
-        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "the share of such calls"))
+        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "this case's share of calls"))
         for weight, call in cost.calls
         for touch in _touched_by(subject, call)
     ]

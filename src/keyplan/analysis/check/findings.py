@@ -116,17 +116,17 @@ def read_baseline(path: Path) -> Known:
     except OSError as error:
         raise RequestError(f"{path} can't be read: {error.strerror}", place=str(path)) from None
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"it isn't JSON: {error}", place=str(path), hint=_HINT) from None
+        raise RequestError(f"the file isn't JSON: {error}", place=str(path), hint=_HINT) from None
     entries = data.get("findings") if isinstance(data, dict) and data.get("keyplan_baseline") == VERSION else None
     members = ("design", "code", "place")
     if not isinstance(entries, list) or not all(
         isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in members) for entry in entries
     ):
-        raise RequestError("it isn't a keyplan check baseline", place=str(path), hint=_HINT)
+        raise RequestError("the file isn't a keyplan check baseline", place=str(path), hint=_HINT)
     return Counter((entry["design"], entry["code"], entry["place"]) for entry in entries)
 
 
-_HINT = "write a new one with --write-baseline"
+_HINT = "write a new baseline with --write-baseline"
 
 
 def compared(report: Report, known: Known) -> Report:

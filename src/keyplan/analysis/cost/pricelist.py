@@ -36,7 +36,7 @@ METERS = {
     "ExportDataSize-Bytes": "a GB exported to S3",
     "ImportDataSize-Bytes": "a GB imported from S3",
     "Streams-Requests": "a read of a stream",
-    "ChangeDataCaptureUnits-Kinesis": "a KB of change sent to Kinesis",
+    "ChangeDataCaptureUnits-Kinesis": "a KB of change data sent to Kinesis",
 }
 """The usage types that are kept, without the prefix of the region, and what each is the price of."""
 TERMS = ("1yr", "3yr")
@@ -58,7 +58,7 @@ class Reserved:
 
 def _of_known(prices: Mapping[str, float]) -> Mapping[str, float]:
     if unknown := sorted(prices.keys() - METERS.keys()):
-        raise ValueError(f"there is no price for {', '.join(unknown)}; known: {', '.join(METERS)}")
+        raise ValueError(f"unknown usage types: {', '.join(unknown)}; known: {', '.join(METERS)}")
     return prices
 
 
@@ -74,7 +74,7 @@ class PriceList:
 
     @property
     def said(self) -> str:
-        return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region}, where no prices are known"
+        return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region} (no prices available)"
 
     def price(self, meter: str) -> float | None:
         """USD per unit of a usage type; None if the list has no price."""
@@ -105,10 +105,10 @@ def read_price_list(path: Path) -> PriceList:
         raise PriceError(f"{path} can't be read: {error.strerror}", place=place) from None
     except ValidationError as error:
         faults = [fault_of(each) for each in error.errors(include_url=False)]
-        raise PriceError("the price list can't be used", place=place, errors=faults, hint=_HINT) from None
+        raise PriceError("the price list is invalid", place=place, errors=faults, hint=_HINT) from None
     except (ValueError, RecursionError) as error:
-        raise PriceError(f"it isn't JSON: {error}", place=place) from None
+        raise PriceError(f"the file isn't JSON: {error}", place=place) from None
 
 
-_RENEWED = "create one with python -m keyplan.analysis.cost.update_prices, and pass it with --prices"
-_HINT = "create one from AWS's price list with python -m keyplan.analysis.cost.update_prices"
+_RENEWED = "create a price list with python -m keyplan.analysis.cost.update_prices, and pass it with --prices"
+_HINT = "create a file from AWS's price list with python -m keyplan.analysis.cost.update_prices"

@@ -282,7 +282,7 @@ class _Call:
         if given is not None:
             return len(given)
         assumed = self.finds.values(self.pattern, each)
-        self.notes.append(f"{assumed} values of {each} are given")
+        self.notes.append(f"{assumed} values of {each} are passed")
         return assumed
 
     def _keys(self, plan: plans.BatchGetPlan) -> float:
@@ -332,7 +332,7 @@ class _Call:
         for entity, _ in neighbours(group.plan, self.typical.design.entities.values()):
             usual = self.finds.per_partition(entity)
             if usual is None:
-                self.notes.append(f"no {entity.name} items are in between: set per_partition in the traffic file")
+                self.notes.append(f"no {entity.name} items are between them: set per_partition in the traffic file")
             sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / self.times)
         if not sizes or not group.partitions or not group.partitions[0]:
             return group

@@ -30,7 +30,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
     """The price lists of all regions in an offer file, by region, as they are written. Raises PriceError."""
     if not isinstance(offer, dict) or offer.get("offerCode") != "AmazonDynamoDB" or "products" not in offer:
         raise PriceError(
-            "it isn't an AmazonDynamoDB offer file",
+            "the file isn't an AmazonDynamoDB offer file",
             hint="fetch .../offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json",
         )
     as_of = str(offer.get("publicationDate", ""))[:10]

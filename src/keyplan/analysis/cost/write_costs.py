@@ -187,7 +187,7 @@ def _index_line(mutation: Mutation, table: Table, index: Index) -> Line | None:
         return Line("write", index.name, entry_units(size), f"{what}, {_blocks(size)} = {entry_units(size):g}")
     if before.key != after.key:
         units = entry_units(before.size_bytes) + entry_units(after.size_bytes)
-        moved = f"old entry removed, {_blocks(before.size_bytes)}, new one written, {_blocks(after.size_bytes)}"
+        moved = f"old entry removed, {_blocks(before.size_bytes)}, new entry written, {_blocks(after.size_bytes)}"
         return Line("write", index.name, units, f"key changed: {moved} = {units:g}")
     if before.projected == after.projected:
         return None

@@ -110,7 +110,7 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
     else:
         what = f"items expired by {before}, and now expire by {after}"
         effect = f"existing items have only {before}, and never expire"
-        action = f"disable time to live, enable it by {after} an hour later, and write {after} to the items"
+        action = f"disable time to live, enable it for {after} an hour later, and write {after} to the items"
         yield migration("expiry-changed", place, what, effect, action)
 
 

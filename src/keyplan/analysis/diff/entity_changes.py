@@ -58,14 +58,14 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
     names = _old_names(before, after)
     if _is_elsewhere(before.primary, after.primary, names):
         what = f"the key {_was_and_is(before.primary, after.primary)}"
-        effect = "existing items have the old key: they aren't found, and writing one creates another item"
+        effect = "existing items have the old key: they aren't found, and writing an item creates a second one"
         action = f"before the new code reads, {copied(after, is_moved=True)}"
         yield breaking("primary-key-changed", f"{place}.{after.primary.name}", what, effect, action)
     yield from _computed(place, before, after)
     for old, new in _pairs(before, after, names):
         if new is None and old is not None:
             what = f"the key on {old.place} ({_texts(old)}) is removed"
-            effect = f"existing items stay in {old.place} until they are put again; queries of others ignore them"
+            effect = f"existing items stay in {old.place} until they are put again; other queries ignore them"
             yield safe("key-removed", f"{place}.{old.name}", what, effect)
         elif old is None and new is not None:
             yield _added(f"{place}.{new.name}", new, before, after)
@@ -162,8 +162,8 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
             what = f"its code has changed; it is part of {', '.join(key.name for key in keys)}"
-            effect = "if it returns another value, reads by it don't find existing items"
-            action = f"if it returns another value, {_rewrite(after, keys[0])}"
+            effect = "if its value changes, reads by the field don't find existing items"
+            action = f"if its value changes, {_rewrite(after, keys[0])}"
             yield migration("computed-field-changed", f"{place}.{name}", what, effect, action)
 
 
@@ -214,7 +214,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             continue
         text = _texts(claim)
         what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is now {text}"
-        effect = "existing items have no claim: others can take the same value, and reads by the value don't find them"
+        effect = "existing items have no claim: reads by the value don't find them, and another item can have the value"
         action = f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value"
         yield migration("claim-added" if other is None else "claim-changed", f"{place}.{name}", what, effect, action)
 
@@ -311,7 +311,7 @@ def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
         if before.labels.get(name) != value:
             was = f"was {_label(name, before)}, and is" if name in before.labels else "is new:"
             what = f"the discriminator {was} {_label(name, after)}"
-            effect = "existing items lack it, and aren't found"
+            effect = "existing items lack the discriminator, and aren't found"
             action = f"before the new code reads, {copied(after)}"
             yield breaking("label-changed" if name in before.labels else "label-added", place, what, effect, action)
     for name in before.labels.keys() - after.labels.keys():

@@ -91,13 +91,13 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
         return migration("field-added", place, what, _in_key(keys[0]), copied(after))
     what = f"{what}, without a default"
     effect = "existing items don't have it, and can't be read (InvalidItemError)"
-    action = "it needs a default, or a value in every item before the new code reads"
+    action = "add a default, or write a value to every item before the new code reads"
     return breaking("field-required", place, what, effect, action)
 
 
 def _stored(name: str, entity: CompiledEntity) -> str:
     code = f'design.update(Update(item, {name}=item.{name}).only_if("attribute_not_exists({name})"))'
-    return f"read each {entity.name}, and write the field: `{code}`, which fails if an item has it"
+    return f"read each {entity.name}, and write the field: `{code}`, which fails if an item has the field"
 
 
 def _in_key(key: str) -> str:
@@ -180,12 +180,12 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
         return
     if before is not None and now is not None and before.write is not None and now.write is not None:
         what = "the functions that write and read it have changed"
-        effect = "it is unknown whether they read existing values"
-        action = f"if they don't, {copied(after)}"
+        effect = "the new functions may not be able to read existing values"
+        action = f"if they can't, {copied(after)}"
         yield migration("stored-form-changed", place, what, effect, action)
         return
     what = f"it was stored {_as(before)}, and is now stored {_as(now)}"
-    effect = "existing items have the old format, also in keys: they can't be read, or read as another value"
+    effect = "existing items have the old format, also in keys: they can't be read, or are read as another value"
     action = f"before the new code reads, {copied(after)}"
     yield breaking("stored-form-changed", place, what, effect, action)
 
@@ -289,7 +289,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         return
     what = types if name != new_name else f"it accepts fewer values than the previous {name}"
     effect = f"existing items with values that are no longer valid can't be read: {'; '.join(narrower)}"
-    action = "keyplan drift --items with the new design counts them; they must be corrected before the new code reads"
+    action = "keyplan drift --items with the new design counts them; correct them before the new code reads"
     yield breaking("type-narrowed", place, what, effect, action)
 
 

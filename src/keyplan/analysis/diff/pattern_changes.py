@@ -77,10 +77,10 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         optional = not parameter.required and other_default is not REQUIRED
         if optional and repr(plain(other_default)) != repr(plain(parameter.default)):
             what = f"the default of {name} was {other_default!r}, and is now {parameter.default!r}"
-            effect = "calls without it get another result"
+            effect = "calls without the argument get another result"
             yield api("default-argument-changed", place, what, effect)
     if more:
-        yield safe("parameter-added", place, f"takes {', '.join(more)}", "it is optional")
+        yield safe("parameter-added", place, f"takes {', '.join(more)}", "existing calls still work")
 
 
 def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
@@ -105,10 +105,10 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
     if strong and not new_strong:
         effect = "a caller may not see a preceding write"
-        yield api("consistency-changed", place, "it is eventually consistent", effect)
+        yield api("consistency-changed", place, "the read is now eventually consistent", effect)
     elif new_strong and not strong:
         effect = "its read units double"
-        yield safe("consistency-changed", place, "it is strongly consistent", effect)
+        yield safe("consistency-changed", place, "the read is now strongly consistent", effect)
 
 
 def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
@@ -122,7 +122,7 @@ def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[C
         yield safe("buckets-changed", place, what, "any range is allowed")
         return
     now = f"a range of {new.field} is read {new.unit} by {new.unit}"
-    what = now if old is None else f"{now}, and was {old.unit} by {old.unit}"
+    what = now if old is None else f"{now}, and was read {old.unit} by {old.unit}"
     effect = f"a range needs both bounds, and can cover at most {BUCKETS_MAX:,} {new.unit}s"
     yield api("buckets-changed", place, what, effect)
 

@@ -96,7 +96,7 @@ def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
         return "it also supports the pattern; the table is preferred to an index"
     if chosen is not None and match.key.shards > chosen.shards:
         return f"it also supports the pattern, with {match.key.shards} partitions instead of {chosen.shards}"
-    return "it also supports the pattern; the other one is preferred"
+    return "it also supports the pattern; the chosen key is preferred"
 
 
 def _chosen(pattern: plans.ReadPattern) -> CompiledKey | None:

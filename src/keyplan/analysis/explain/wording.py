@@ -142,7 +142,7 @@ def proof(plan: plans.Plan, pattern: plans.ReadPattern) -> str:
         case plans.ClaimPlan():
             fields = listed(dict.fromkeys(name for _, template in plan.claim.partition for name in template.fields))
             return (
-                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the "
+                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another reads its owner by the "
                 "primary key in the claim"
             )
         case plans.BatchGetPlan():

@@ -165,7 +165,7 @@ def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesi
         data = json.loads(text) if source.endswith(".json") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         kind = "JSON" if source.endswith(".json") else "TOML"
-        raise TrafficError(f"it isn't {kind}: {error}", place=source, hint="write TOML, or JSON in *.json") from None
+        raise TrafficError(f"invalid {kind}: {error}", place=source, hint="write TOML, or JSON in *.json") from None
     return traffic_from(data, design, *others, source=source)
 
 
@@ -181,7 +181,7 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
     if faults:
         count = len(faults)
         raise TrafficError(
-            f"the traffic can't be used: {count} error{'s' if count > 1 else ''}", place=source, errors=faults
+            f"the traffic file is invalid: {count} error{'s' if count > 1 else ''}", place=source, errors=faults
         )
     ids = {pattern.id: name for name, pattern in design.patterns.items()}  # a file can also use pattern ids
     given = {name if name in design.patterns else ids.get(name, name): load for name, load in file.patterns.items()}
@@ -200,7 +200,7 @@ def _fault_of(detail: ErrorDetails) -> ErrorDetail:
         return pattern_load.fault_of(detail)
     *_, name = place = detail["loc"]
     known = _MEMBERS.get(len(place) == 1 or place[0], ())
-    return ErrorDetail(".".join(str(step) for step in place), "there is no such member", _near(str(name), known))
+    return ErrorDetail(".".join(str(step) for step in place), "this setting doesn't exist", _near(str(name), known))
 
 
 def _members(kind: type[Any]) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
         yield from _unknown(f"{place}.arguments", arguments, known, f"{pattern} has no such parameter")
         for member, reason in (("fails", "has no condition"), ("in_transaction", "isn't part of a transaction")):
             if member in _part(loads, name) and any(pattern in design.reads for design in designs):
-                yield ErrorDetail(f"{place}.{member}", f"{pattern} is a read, which {reason}", "set it for a write")
+                yield ErrorDetail(f"{place}.{member}", f"{pattern} is a read, which {reason}", "set it only for writes")
     yield from _unknown("entities", stored, entities, "the design has no such entity")
     for name, entity in entities.items():
         for member in ("fields", "filled"):
@@ -292,4 +292,4 @@ def _near(name: str, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known)
     if near:
         return f"did you mean {near[0]}?"
-    return f"it has {', '.join(known)}" if len(known) <= 30 else f"there are {len(known)}, among them {known[0]}"
+    return f"it has {', '.join(known)}" if len(known) <= 30 else f"the {len(known)} valid names include {known[0]}"

@@ -79,7 +79,7 @@ class WriteAnalysis:
             for action in self.actions
             if not any(_is_of(shape, action) for shape in self._shapes)
         )
-        return (*(() if self.known else ("its code can't be read",)), *result)
+        return (*(() if self.known else ("its source code can't be read",)), *result)
 
     @cached_property
     def asked(self) -> tuple[str, ...]:
@@ -248,7 +248,7 @@ def _mistake(error: Exception) -> str | None:
     if isinstance(error, ValidationError) and any(
         is_type_error(fault["type"]) for fault in error.errors(include_url=False)
     ):
-        return f"it creates no valid {error.title}: {'; '.join(map(str, error_details_of(error, error.title)))}"
+        return f"it creates an invalid {error.title}: {'; '.join(map(str, error_details_of(error, error.title)))}"
     return None
 
 
@@ -278,7 +278,7 @@ class WriteAnalyzer:
 
     def dry_runs(self, pattern: WritePattern, typical: Typical) -> DryRuns:
         if self.owner is None:
-            return DryRuns(unknown="the class of the design is missing")
+            return DryRuns(unknown="a dry run needs the design's class, which is missing")
         return dry_runs(self.design, self.owner, pattern, self._code(pattern), typical, self._traffic)
 
     def faults(self) -> Mapping[str, tuple[BodyFault, ...]]:

@@ -236,7 +236,7 @@ class _Running:
                 if len(self.result.mutations) > TRANSACT_ACTIONS_MAX:
                     error = RequestError(f"more than {TRANSACT_ACTIONS_MAX} operations in one transaction")
                     raise Refused(error, always=False)
-            raise Problem(f"it doesn't end within {STEPS_MAX:,} steps")
+            raise Problem(f"the write doesn't end within {STEPS_MAX:,} steps")
         except StopIteration:
             pass
         finally:
@@ -287,7 +287,7 @@ class _Running:
             if item is not None:
                 key = repr([item.get(name) for name in self.design.table.key_names])
                 if key in seen:
-                    error = RequestError(f"two actions of one write on the same item: {mutation.what}")
+                    error = RequestError(f"two actions of one write use the same item: {mutation.what}")
                     raise Refused(error, always=len({id(target) for target in self.targets}) < len(self.targets))
                 seen.add(key)
 
@@ -344,7 +344,7 @@ class _Running:
         if stored is None and action.creates:
             return [Mutation(f"Update {entity.name}", None, _created(entity, action))], None
         if stored is None:
-            raise RequestError(f"no {entity.name} to update")
+            raise RequestError(f"the {entity.name} to update doesn't exist")
         after, _ = changed(entity, stored[0], dict(action.changes))
         instance = _differing(entity, stored[0], after, action) if self.world.typical else stored[0]
         before = stored[1] if instance is stored[0] else {**stored[1], **self.world.item(instance)}

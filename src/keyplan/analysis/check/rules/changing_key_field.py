@@ -29,7 +29,7 @@ def _find(subject: Subject) -> Remarks:
             names = " and ".join(sorted(action.moving))
             places = ", ".join(key.place for key in keys)
             message = f"each call changes {entity.name}.{names}, and moves the item in {places}"
-            hint = "count in a separate item, and update the field in the key at a limited rate"
+            hint = "keep the counter in a separate item, and update the key field at a limited rate"
             arithmetic = tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak))
             yield Remark(written.pattern.place, message, hint, arithmetic)
 

@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Remarks:
             times = total / AT_ONCE[kind]
             needed = f"{place} needs {number(total)} {kind} units per second at peak"
             hint = "set warm throughput before the traffic arrives, or increase the traffic over 30 minutes"
-            arithmetic = (f"{number(total)} units/s ÷ {AT_ONCE[kind]:,} = {times:.3g} times its initial capacity",)
+            arithmetic = (f"{number(total)} units/s ÷ {AT_ONCE[kind]:,} = {times:.3g} times the initial capacity",)
             where = subject.table_place if place == "the table" else place
             yield Remark(where, f"{needed}, and a new table supports {AT_ONCE[kind]:,}", hint, arithmetic)
 

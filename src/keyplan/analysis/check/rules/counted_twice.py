@@ -38,7 +38,7 @@ def _find(subject: Subject) -> Remarks:
             field = "" if action.entity.tokens else f"give {entity} a field applied: IdempotencyTokens, and "
             added = f"its single request adds to {entity}.{' and '.join(names)}"
             message = f"{added}: if the response is lost, the outcome is unknown"
-            exact = f"if it must be exact, {field}add .idempotent(...) with an id of the event"
+            exact = f"if the value must be exact, {field}add .idempotent(...) with an id of the event"
             hint = f"{exact}, or create an item for the event in the same transaction"
             yield Remark(written.pattern.place, message, hint, line=action.line)
 

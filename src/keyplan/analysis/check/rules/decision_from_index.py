@@ -30,7 +30,7 @@ def _find(subject: Subject) -> Remarks:
             elif index is not None and _relies(written, entity):
                 yield Remark(
                     written.pattern.place,
-                    f"it reads {ask.name} from {index}, eventually consistent, and writes {entity} based on the result",
+                    f"it writes {entity} based on {ask.name}, an eventually consistent read of {index}",
                     "read by the primary key or a Unique claim, or use a condition (Create, only_if)",
                 )
 

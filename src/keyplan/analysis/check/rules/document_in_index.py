@@ -30,8 +30,8 @@ def _find(subject: Subject) -> Remarks:
             parts = " + ".join(f"{size.field} {size.size_bytes:,} bytes ({size.source})" for size in held)
             copied = f"× {len(indexes)} indexes = {total * len(indexes):,} bytes copied"
             lines.append(f"{parts} of the item's {sizes.item_bytes:,} bytes; {copied}")
-        message = f"{' and '.join(sorted(documents))} is stored again in {', '.join(indexes)}, and every list reads it"
-        hint = "store it in a separate item under the same partition key, or project only what the lists show"
+        message = f"{' and '.join(sorted(documents))} is copied to {', '.join(indexes)}, and every query reads the copy"
+        hint = "store it in a separate item under the same partition key, or project only attributes that queries need"
         yield Remark(entity.name, message, hint, tuple(lines))
 
 

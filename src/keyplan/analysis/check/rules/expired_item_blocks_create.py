@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
             first, ttl = (entity.key_fields or ("pk",))[0], entity.ttl.name
             fails = f"its {action.kind} fails while an expired {entity.name} exists"
             hint = f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())'
-            yield Remark(written.pattern.place, f"{fails}, and expired items remain for days", hint, line=action.line)
+            yield Remark(written.pattern.place, f"{fails}, which can remain for days", hint, line=action.line)
 
 
 def _claims(subject: Subject) -> Remarks:

@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
         readers = [read.name for read in reads if not _filtered(read.plan, entity.ttl.attribute)]
         if readers:
             ttl = entity.ttl.name
-            message = f"{', '.join(readers)} return{'s' if len(readers) == 1 else ''} an expired {entity.name} for days"
+            message = f"{', '.join(readers)} can return an expired {entity.name} for days"
             later = f"attribute_not_exists({ttl}) OR {ttl} > :at" if entity.ttl.optional else f"{ttl} > :at"
             hint = f'compare {ttl} with the current time, or filter: where="{later}", with at: datetime'
             yield Remark(f"{entity.name}.{ttl}", message, hint)

@@ -34,7 +34,7 @@ def _find(subject: Subject) -> Remarks:
 
 def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> Remark:
     entity = end.matches[0].entity.name
-    text = "of any number" if items is None else f"{number(items)} of them"
+    text = "of which there can be any number" if items is None else f"{number(items)} in a typical call"
     lines: tuple[str, ...] = ()
     if items is not None:
         spread = f" × {end.shards} shards" if end.shards > 1 else ""

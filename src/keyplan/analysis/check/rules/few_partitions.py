@@ -42,8 +42,8 @@ def _find(subject: Subject) -> Remarks:
         if not values or key.shards > 1:
             continue
         if key.index is not None and all(_is_few(entity, name) for name in values):
-            few = f"the name of {', '.join(values)} suggests few values, and some are much more frequent"
-            message = f"{few}: each of them has a hot partition of {key.place}"
+            few = f"the name of {', '.join(values)} suggests few values, some much more frequent than others"
+            message = f"{few}: the frequent values have hot partitions in {key.place}"
             hint = "add a field with many values to the partition key, or set shards="
             yield Remark(f"{entity.name}.{key.name}", message, hint, severity=Severity.INFO)
             continue

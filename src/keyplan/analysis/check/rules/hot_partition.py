@@ -49,7 +49,7 @@ def _hint(worst: Demand, kind: str, parts: int) -> str:
         many = f"{number(max(parts, 2))} items"
         return f"the load is on one item: distribute the count over {many}, or update the item less often"
     if parts <= worst.key.shards:
-        return f"shards={worst.key.shards} is enough: increase it before the rate grows"
+        return f"shards={worst.key.shards} is enough for this rate: increase it before the rate grows"
     return f"set shards={number(parts)}, or write less often"
 
 

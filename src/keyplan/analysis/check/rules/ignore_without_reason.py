@@ -14,7 +14,7 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for text, reason in subject.design.ignore.items():
         if not reason.strip():
-            message = f"{text!r} has no reason"
+            message = f"the entry {text!r} has no reason"
             hint = "add the reason why the finding is acceptable"
             yield Remark(f"{subject.design.name}.ignore", message, hint)
 

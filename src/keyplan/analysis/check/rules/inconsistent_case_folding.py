@@ -60,8 +60,10 @@ def _folds(annotation: Any) -> bool | None:
 def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
     for written in subject.writes:
         if name in written.code.folded and entity in written.entities:
-            message = f"{written.pattern.name} changes its case in code, but other writes keep it: the type doesn't"
-            hint = f"lower-case it in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]"
+            message = f"{written.pattern.name} changes the letter case in code, but the type and other writes don't"
+            hint = (
+                f"convert the value to lower case in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]"
+            )
             yield Remark(f"{entity.name}.{name}", message, hint)
             return
 
@@ -72,7 +74,7 @@ def _unfolded(entity: CompiledEntity, name: str) -> Remarks:
         yield Remark(
             f"{entity.name}.{name}",
             "its name suggests user input, and uniqueness is case-sensitive: 'Ada' and 'ada' are different values",
-            f"lower-case it in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]",
+            f"convert the value to lower case in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             severity=Severity.INFO,
         )
 
@@ -83,7 +85,7 @@ def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
         if parameter is None or entity not in entities_read(pattern.plan) or kind_of(parameter.annotation) is not str:
             continue
         if _folds(parameter.annotation) is False:
-            message = f"it doesn't lower-case {name}, and {entity.name}.{name} is stored in lower case: no item matches"
+            message = f"{entity.name}.{name} is stored in lower case, and {name} isn't converted: no item matches"
             hint = f"give the parameter the type of {entity.name}.{name}"
             yield Remark(pattern.place, message, hint)
 

@@ -31,7 +31,7 @@ def _find(subject: Subject) -> Remarks:
         for field in subject.documents(entity):
             if length_max(field.annotation) is None:
                 message = f"it has no maximum length, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
-                hint = "give it a max_length, or split longer values into several items"
+                hint = "give the field a max_length, or split longer values into several items"
                 arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",)
                 yield Remark(f"{entity.name}.{field.name}", message, hint, arithmetic)
         size = subject.stored(entity).item_bytes
@@ -67,13 +67,13 @@ def _growing(subject: Subject) -> Remarks:
                     written.pattern.place,
                     f"each call adds to {entity.name}.{name}, which has no maximum length",
                     "store the elements as items in the same partition, or give the field a max_length",
-                    (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged for the whole item",),
+                    (f"limit of an item: {ITEM_BYTES_MAX:,} bytes; each change is charged for the whole item",),
                 )
         tokens = entity.tokens
         if action.once and tokens is not None and not _taken_out(subject, entity, tokens.name):
-            message = f"each call adds a token to {entity.name}.{tokens.name}, and no write removes any"
+            message = f"each call adds a token to {entity.name}.{tokens.name}, and no write removes tokens"
             hint = f"remove old tokens with {tokens.name}=SetRemove({{token}}), or create an item for each event"
-            arithmetic = (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged for the whole item",)
+            arithmetic = (f"limit of an item: {ITEM_BYTES_MAX:,} bytes; each change is charged for the whole item",)
             yield Remark(written.pattern.place, message, hint, arithmetic)
 
 

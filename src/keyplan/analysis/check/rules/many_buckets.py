@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
         except Problem:
             usual = None
         in_a_year = _IN_A_YEAR.get(buckets.unit)
-        hint = "use a larger time unit in the key, with shards= if its partitions would be too hot"
+        hint = "use a larger time unit in the key, with shards= if the larger partitions would be too hot"
         if usual is not None and usual > USUAL_MAX:
             lines = (f"{usual:,} {buckets.unit}s = {usual:,} requests, even for an empty {buckets.unit}",)
             yield Remark(pattern.place, f"a typical call reads {usual:,} partitions of {buckets.field}", hint, lines)
@@ -41,8 +41,8 @@ def _find(subject: Subject) -> Remarks:
             refused = f", and a call can read {BUCKETS_MAX:,}" if in_a_year > BUCKETS_MAX else ""
             yield Remark(
                 pattern.place,
-                f"a call sends a request for each {buckets.unit} of {buckets.field}, and their number is unknown",
-                f"set arguments in the traffic file if there are few, or {hint}",
+                f"a call sends one request per {buckets.unit} of {buckets.field}, and their number is unknown",
+                f"if calls read few {buckets.unit}s, set arguments in the traffic file; otherwise, {hint}",
                 (f"a year = {in_a_year:,} {buckets.unit}s = {in_a_year:,} requests{refused}",),
                 Severity.INFO,
             )

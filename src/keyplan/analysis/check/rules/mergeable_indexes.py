@@ -36,10 +36,10 @@ def _find(subject: Subject) -> Remarks:
     total = sum(needed.values())
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
-        message = f"it has {len(indexes)} of {GLOBAL_INDEXES_MAX} global indexes, and {total} are enough"
+        message = f"it has {len(indexes)} of {GLOBAL_INDEXES_MAX} possible global indexes, but needs only {total}"
         hint = "use one index for entities that have no index in common"
         arithmetic = (
-            f"most index keys of one entity: {' + '.join(forms)} = {total}",
+            f"most index keys of each form in one entity: {' + '.join(forms)} = {total}",
             f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",
         )
         yield Remark(subject.table_place, message, hint, arithmetic)

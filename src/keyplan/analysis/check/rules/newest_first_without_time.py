@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
         if random or values_of(annotation) is not None:
             seen.add(pattern.name)
             what = "is random" if random else "is one of a few values"
-            message = f"newest_first reads {query.key.name} in descending order, and its first field {name} {what}"
+            message = f"newest_first sorts by {query.key.name}, whose first sort field, {name}, {what}"
             hint = f'put a time before {name} in the sort key, or set order_by="-{name}" if you want that order'
             yield Remark(pattern.place, message, hint)
 

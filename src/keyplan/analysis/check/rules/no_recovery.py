@@ -18,8 +18,8 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     for off, what, then in (
-        (table.point_in_time_recovery is False, "point-in-time recovery", "overwritten data is lost"),
-        (table.deletion_protection is False, "deletion protection", "one call removes it"),
+        (table.point_in_time_recovery is False, "point-in-time recovery", "overwritten data can't be restored"),
+        (table.deletion_protection is False, "deletion protection", "one call deletes the table"),
     ):
         if off:
             yield Remark(subject.table_place, f"{what} is off: {then}", f"enable {what}")

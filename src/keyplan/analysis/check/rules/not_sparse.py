@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
 
 def _remark(place: str, index: str, name: str, asked: list[str], unread: list[str]) -> Remark:
     values = ", ".join(asked)
-    message = f"patterns read only {name} = {values} in {index}; it also contains {', '.join(unread)}"
+    message = f"patterns read only {name} = {values} in {index}, which also contains {', '.join(unread)}"
     hint = f"make the key sparse: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}"
     return Remark(place, message, hint)
 

@@ -15,7 +15,7 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 
 QUOTA_UNITS_MAX = 40_000
-_QUOTA = f"of the {QUOTA_UNITS_MAX:,} that a table or an index supports"
+_QUOTA = f"limit of a table or an index: {QUOTA_UNITS_MAX:,} units/s"
 
 
 def _find(subject: Subject) -> Remarks:

@@ -35,12 +35,12 @@ def _find(subject: Subject) -> Remarks:
         if len(names) > PROJECTED_NAMES_PER_INDEX_MAX:
             yield Remark(
                 index.name,
-                f"it projects {len(names)} named attributes, and an index can have {PROJECTED_NAMES_PER_INDEX_MAX}",
+                f"it projects {len(names)} named attributes; the limit is {PROJECTED_NAMES_PER_INDEX_MAX}",
                 'name fewer attributes, or project "ALL"',
             )
     total = sum(len(names) for _, names in included)
     if total > PROJECTED_NAMES_PER_TABLE_MAX:
-        message = f"its indexes project {total} named attributes, and a table can have {PROJECTED_NAMES_PER_TABLE_MAX}"
+        message = f"its indexes project {total} named attributes; the limit is {PROJECTED_NAMES_PER_TABLE_MAX}"
         hint = 'name fewer attributes, or project "ALL"'
         arithmetic = (f"{' + '.join(str(len(names)) for _, names in included)} = {total}",)
         yield Remark(subject.table_place, message, hint, arithmetic)

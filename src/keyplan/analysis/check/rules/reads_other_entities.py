@@ -33,13 +33,13 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
     names = " and ".join(dict.fromkeys(entity.name for entity, _ in neighbours(plan, subject.design.entities.values())))
     if names and not others:
         start = start_of(first)
-        what = f"everything that begins with {start!r}" if start else "all"
-        message = f"it reads {what} of a partition in {plan.key.place}, including {names}, which it omits"
-        hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix that is unique to it"
+        what = f"all items whose sort key begins with {start!r}" if start else "all items"
+        message = f"it reads {what} in a partition of {plan.key.place}, and omits {names} from the result"
+        hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix that no other entity uses"
         yield Remark(place, message, hint)
     elif names:
         asked = " and ".join(match.entity.name for match in plan.matches)
-        message = f"one query reads {asked} in {plan.key.place}, and also {names} between them, which it omits"
+        message = f"one query reads {asked} in {plan.key.place}, and also {names} between them, which the result omits"
         hint = "give these entities adjacent sort keys, or read each of them with a separate access pattern"
         yield Remark(place, message, hint)
 

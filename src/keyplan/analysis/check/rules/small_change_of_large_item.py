@@ -34,8 +34,8 @@ def _find(subject: Subject) -> Remarks:
             lines.append(f"{number(peak)} calls/s × {number(units)} = {number(peak * units)} write units/s")
         yield Remark(
             written.pattern.place,
-            f"each call changes {entity.name}.{' and '.join(sorted(names))} at the cost of "
-            f"{counted(units, 'write unit')}, because the item contains {' and '.join(documents)}",
+            f"each call costs {counted(units, 'write unit')} to change "
+            f"{entity.name}.{' and '.join(sorted(names))}, because the item contains {' and '.join(documents)}",
             "store the number in a separate item under the same partition key",
             tuple(lines),
         )

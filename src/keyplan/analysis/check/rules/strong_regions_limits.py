@@ -23,9 +23,9 @@ def _find(subject: Subject) -> Remarks:
     hint = "remove it, or use an eventually consistent global table"
     count = 1 + len(table.replicas)
     if count != REGIONS:
-        message = f"multi-Region strong consistency needs exactly {REGIONS} regions, and it has {count}"
+        message = f"multi-Region strong consistency needs exactly {REGIONS} regions, and the table has {count}"
         arithmetic = (f"1 region + {len(table.replicas)} more = {count}, of {REGIONS}",)
-        yield Remark(subject.table_place, message, "name two replicas", arithmetic)
+        yield Remark(subject.table_place, message, "set two replicas in the traffic file", arithmetic)
     for index in subject.design.table.indexes:
         if index.local:
             yield Remark(index.name, "multi-Region strong consistency doesn't support local indexes", hint)

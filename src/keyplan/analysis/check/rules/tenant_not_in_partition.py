@@ -31,7 +31,7 @@ def _find(subject: Subject) -> Remarks:
         if any(_is_own(subject, entity, name) and not _is_of_tenant(subject, tenant, name) for name in names):
             continue
         message = f"items of all tenants share the partitions of {key.place}: {tenant} isn't in the partition key"
-        hint = f'start the partition key with it, "TENANT#{{{tenant}}}#...", and add it to the patterns'
+        hint = f'start the partition key with the tenant, "TENANT#{{{tenant}}}#...", and add {tenant} to the patterns'
         yield Remark(f"{entity.name}.{key.name}", message, hint)
 
 

@@ -22,7 +22,7 @@ def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
         names = fields_in(key.partition)
         if names and key.shards == 1 and all(subject.only_time(entity, name) for name in names):
-            message = f"all current writes go to one partition of {key.place}, that of the current {', '.join(names)}"
+            message = f"all writes go to the partition of the current {', '.join(names)} in {key.place}"
             hint = "use the owner of the items as the partition key, or set shards="
             arithmetic = ("1 partition at a time × 1,000 write units/s",)
             yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)

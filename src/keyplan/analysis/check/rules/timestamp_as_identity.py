@@ -17,7 +17,7 @@ def _find(subject: Subject) -> Remarks:
         fields = entity.key_fields
         if fields and all(subject.only_time(entity, name) for name in fields):
             message = f"two items with the same {' and '.join(fields)} have the same key: the second replaces the first"
-            hint = "add a generated id to the end of the sort key, for example a ulid"
+            hint = "add a generated id to the end of the sort key, for example a ULID"
             yield Remark(f"{entity.name}.{entity.primary.name}", message, hint)
 
 

@@ -24,14 +24,14 @@ def _find(subject: Subject) -> Remarks:
             yield from _unbounded(written)
         if load.items is None or (written.known and all(action.batched for action in written.actions)):
             continue
-        hint = "limit the number of actions per call, or use a Batch for items that needn't be atomic"
+        hint = "limit the number of actions per call, or use a Batch for items that don't have to be atomic"
         if load.items > TRANSACT_ACTIONS_MAX:
-            message = f"one call writes {number(load.items)} items, and a transaction can have {TRANSACT_ACTIONS_MAX}"
+            message = f"one call writes {number(load.items)} items; a transaction can have {TRANSACT_ACTIONS_MAX}"
             arithmetic = (f"{number(load.items)} items > {TRANSACT_ACTIONS_MAX} actions",)
             yield Remark(written.pattern.place, message, hint, arithmetic)
         elif load.item_bytes is not None and load.items * load.item_bytes > TRANSACT_BYTES_MAX:
             size = load.items * load.item_bytes
-            message = f"one call writes {number(size)} bytes, and a transaction can have {TRANSACT_BYTES_MAX:,}"
+            message = f"one call writes {number(size)} bytes; a transaction can have {TRANSACT_BYTES_MAX:,}"
             arithmetic = (f"{number(load.items)} items × {load.item_bytes:,} bytes = {number(size)} bytes",)
             yield Remark(written.pattern.place, message, hint, arithmetic)
 

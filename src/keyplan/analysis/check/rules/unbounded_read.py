@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
                 continue
             lines = (f"{number(items)} items × {size:,} bytes ÷ {PAGE_BYTES_MAX:,} = {pages:,} sequential requests",)
             text = f"it reads {number(items)} items, in {pages:,} requests"
-        hint = "return a Page (limit and cursor) or an Iterator, or set items= if there are always few"
+        hint = "return a Page (limit and cursor) or an Iterator, or set items= if there are always few items"
         yield Remark(pattern.place, text, hint, lines)
 
 

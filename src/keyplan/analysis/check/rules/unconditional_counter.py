@@ -33,11 +33,11 @@ def _find(subject: Subject) -> Remarks:
             names = " and ".join(sorted(name for name, change in counted.changes.items() if change == "Add"))
             what, advice = {
                 "Put": ("can replace an existing item", "yield Create instead of Put, which raises ItemExists"),
-                "Delete": ("succeeds without an item", "add .if_missing(...) to the Delete, so that it fails"),
+                "Delete": ("succeeds if no item exists", "add .if_missing(...) to the Delete, so that it fails"),
             }[action.kind]
             message = (
                 f"its {action.kind} of {entity.name} {what}, and {counted.entity.name if counted.entity else 'an item'}"
-                f".{names} changes anyway"
+                f".{names} changes even then"
             )
             yield Remark(written.pattern.place, message, advice, line=action.line)
 

@@ -13,8 +13,8 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for text in subject.design.ignore:
         if not any(subject.silences(text, code, place) for code, place in subject.found):
-            message = f"{text!r} matches no finding"
-            hint = "remove it, or use the code, or the code and the place, of the finding"
+            message = f"the entry {text!r} matches no finding"
+            hint = "remove the entry, or use the code of the finding, with or without its place"
             yield Remark(f"{subject.design.name}.ignore", message, hint)
 
 
