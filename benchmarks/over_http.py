@@ -475,9 +475,9 @@ def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[
 
 
 def _behind(servers: list[Server], measured: list[Contest], own: str) -> str:
-    """The rows in which a peer was quicker than one of ours."""
+    """The operations at which another server was faster than one of ours."""
     found = [
-        f"{contest.name} with {connections} connection{'s' if connections > 1 else ''} ({server.name})"
+        f"{server.name} at {contest.name} ({connections} connection{'s' if connections > 1 else ''})"
         for contest in measured
         for connections in CONNECTIONS
         for server in servers
@@ -485,7 +485,7 @@ def _behind(servers: list[Server], measured: list[Contest], own: str) -> str:
         and contest.failures.keys().isdisjoint({(server.name, connections), (own, connections)})
         and cell(contest, server.name, connections, own)[1] < 1
     ]
-    return f"{own} is slower in: {'; '.join(found) if found else 'nothing in this run'}.  "
+    return f"{own} is slower than {'; '.join(found) if found else 'no other server in this run'}.  "
 
 
 def _what(servers: list[Server], name: str) -> str:

@@ -229,7 +229,7 @@ def measure() -> str:
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(one.row() for one in found),
         "",
-        f"First map: key templates after {opened['']:.2f} s, items after {opened['?show=items']:.2f} s.",
+        f"The first map shows key templates after {opened['']:.2f} s, and items after {opened['?show=items']:.2f} s.",
         f"{counts}; all of them shown after {first:.1f} s.",
         f"Chromium {version} headless, without a graphics processor, 1440 × 900;",
         f"{machine}; load average before the run {load:.1f}.",

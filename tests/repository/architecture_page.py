@@ -12,14 +12,14 @@ from tests.repository.walks import BEFORE, Walk, walks
 HEAD = """# Architecture
 
 This page lists the packages of `src/keyplan`, their imports, and the functions that requests pass through. \
-`make docs` generates it from the modules' imports (including those for types and those inside functions) and by \
-running the examples. The contracts in `pyproject.toml` define which package may import which; \
-[decisions](decisions/README.md) give the reasons. [CONTRIBUTING](../CONTRIBUTING.md) describes where a change belongs.
+`make docs` generates the page from the modules' imports (including imports for types and imports inside functions) \
+and by running the example calls. The contracts in `pyproject.toml` define which imports are allowed between packages; \
+the [decision records](decisions/README.md) give the reasons. [CONTRIBUTING](../CONTRIBUTING.md) describes where to \
+make a change.
 """
 WALKS = (
-    "The table counts the functions that run on the third call, when everything is compiled. A call is an entry into "
-    "a function, or a resumption of a generator; statements are SQL statements. Numbers in brackets: the same program "
-    "on 21 November 2026 (a580b44)."
+    "The table counts the functions that run in the third call, when the design is already compiled. *calls* counts "
+    "entries into functions and resumptions of generators. The numbers in parentheses are from 2026-11-21 (a580b44)."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")
 """Packages whose modules are listed too."""

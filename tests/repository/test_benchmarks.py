@@ -15,4 +15,4 @@ def test_page_compares_the_given_servers(names: list[str]) -> None:
             contest.rates[name, connections] = [100.0, 300.0, 200.0]
     page = over_http.page(servers, [contest], dict.fromkeys(names, (0.1, 40.0)), 3)
     assert "| GetItem | 200 |" in page
-    assert page.count(" is slower in: nothing in this run.") == len(names)
+    assert page.count(" is slower than no other server in this run.") == len(names)
