@@ -173,7 +173,7 @@ def test_a_viral_post_exceeds_the_partition_limit() -> None:
     ]
     line, *_ = finding.arithmetic
     assert line.startswith("view: 10,000 calls/s × 10 write units (Post, key changed: old entry removed, ")
-    assert "new one written" in line
+    assert "new entry written" in line
     assert line.endswith("= 100,000 units/s")
 
 

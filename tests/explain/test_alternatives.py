@@ -142,7 +142,7 @@ class Jobs(Design):
         ("job", "Job.primary", "Job.claim", "it also supports the pattern, with two reads: the claim, then the item"),
         ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and the pattern needs rank"),
         ("ranked", "Job.by_rank", "Job.sharded", "it also supports the pattern, with 3 partitions instead of 1"),
-        ("ranked", "Job.by_rank", "Job.by_due", "it lacks the items whose due is None"),
+        ("ranked", "Job.by_rank", "Job.by_due", "it doesn't contain items whose due is None"),
         ("fresh", "Job.by_state", "Job.by_rank", "it would need a filter on state"),
         (
             "whole",

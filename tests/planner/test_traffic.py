@@ -49,7 +49,7 @@ def test_a_unique_value_saves_an_index_and_its_cost_is_reported() -> None:
     assert (first.weight.indexes, first.weight.copies, first.why) == (3, 0, "")
     claimed = next(made for made in others if made.weight.copies)
     assert (claimed.weight.indexes, claimed.best) == (2, True)
-    assert "1 index less, but 1 more claim for unique values" in claimed.why
+    assert "1 fewer index, but 1 more claim for unique values" in claimed.why
 
 
 def test_a_key_over_its_limit_is_spread_over_shards() -> None:

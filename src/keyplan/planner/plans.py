@@ -201,7 +201,7 @@ def _worse(weight: Weight, than: Weight) -> Iterator[str]:
 
 def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weight | None = None) -> Iterator[str]:
     if more.indexes > less.indexes:
-        yield f"{_counted(more.indexes - less.indexes, 'index')} {word}"
+        yield _counted(more.indexes - less.indexes, f"{'fewer' if word == 'less' else word} index")
     if more.usd > less.usd + CENT:
         what = "per million calls" if more.usd_a_month is None else "per month"
         yield f"${more.usd - less.usd:,.2f} {word} {what}"
@@ -211,8 +211,8 @@ def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weigh
 
 
 def _counted(number: int, noun: str) -> str:
-    plural = {"index": "indexes"}
-    return f"{number} {noun if number == 1 else plural.get(noun, f'{noun}s')}"
+    ending = "es" if noun.endswith("x") else "s"
+    return f"{number} {noun if number == 1 else noun + ending}"
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ _TABLE = (
     _Line("table_class", '"standard"', 'or "standard-infrequent-access"'),
     _Line("billing", '"on-demand"', 'or "provisioned"'),
     _Line("point_in_time_recovery", "false", "continuous backups"),
-    _Line("deletion_protection", "false", "for keyplan check"),
+    _Line("deletion_protection", "false", "only for keyplan check"),
     _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; default: no stream'),
     _Line("stream_readers", "0", "stream readers that aren't Lambda functions"),
     _Line("replicas", "[]", 'further regions of a global table: ["eu-west-1"]'),
@@ -110,11 +110,11 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
         elif assumed is not None:
             yield _Line("items", _number(assumed), f"{note}; assumed")
         else:
-            yield _Line("items", "10", f"{note}; default: from the numbers of the entities")
-    yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
+            yield _Line("items", "10", f"{note}; default: from the counts of the entities")
+    yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: the entity's size")
     buckets = pattern.buckets
     if buckets is not None:
-        note = f"of a typical call; {BUCKETS_ASSUMED} {buckets.unit}s are assumed if it isn't set"
+        note = f"arguments of a typical call; default: {BUCKETS_ASSUMED} {buckets.unit}s"
         bounds = '{ ge = "2026-11-01T00:00:00Z", lt = "2026-12-01T00:00:00Z" }'
         if buckets.days:
             bounds = bounds.replace("T00:00:00Z", "")
@@ -134,7 +134,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     written = [request for request in estimated.requests if request.units("write")]
     if written or load.items is not None:
         yield _Line("items", _number(load.items, "10"), "items per call; default: as many as its code writes")
-        yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
+        yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: the entity's size")
     yield _Line("in_transaction", "true", "part of a transaction with writes of other designs; default: false")
     yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; default: 0")
     yield _Line("arguments", "{}", "values by parameter for a typical call; default: typical values")
@@ -146,13 +146,13 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
 def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     yield _Line("count", "1000", "items stored")
     yield _Line("kept_days", "30.0", "days that an item is stored; without count, determines the number of items")
-    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "per item, with names; details below")
+    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "bytes per item; details below")
     yield _Line("per_partition", "10", "items in one item collection")
     yield _Line("per_partition_max", "1000", "items in the largest item collection")
     shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
     if shared:
         pairs = ", ".join(f"{name} = 0.5" for name in shared)
-        yield _Line("filled", f"{{ {pairs} }}", "share of the items with the field, or whose value is in when=")
+        yield _Line("filled", f"{{ {pairs} }}", "share of items that have the field, or a value of when=")
     open_fields = list(_open_fields(entity, sizes.fields if sizes else ()))
     if open_fields:
         pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)

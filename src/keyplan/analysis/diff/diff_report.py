@@ -124,7 +124,7 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
             patterns = ", ".join(served[name])
             severity = Severity.BREAKING if index.local else Severity.SAFE
             what = f"the {_kind(index)} is removed"
-            effect = f"old code queries it for {patterns}" if patterns else "no access pattern used it"
+            effect = f"old code queries the index for {patterns}" if patterns else "no access pattern used the index"
             action = "delete the index after the new code is deployed everywhere; until then, its writes are billed"
             action = NEW_TABLE if index.local else action
             yield Change(severity, "index-removed", place, what, effect, action)
@@ -140,10 +140,10 @@ def _added(place: str, index: Index) -> Change:
     if index.local:
         effect = "a local index can only be created with its table"
         action = f"declare it as a global index; or {NEW_TABLE}"
-        return breaking("index-added", place, f"a local index on {attributes}", effect, action)
-    what = f"a global index on {attributes}"
+        return breaking("index-added", place, f"a new local index on {attributes}", effect, action)
+    what = f"a new global index on {attributes}"
     effect = "reads of the index fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes"
-    action = "keyplan create adds it; deploy the code when it is ACTIVE"
+    action = "keyplan create adds the index; deploy the code when the index is ACTIVE"
     return migration("index-added", place, what, effect, action)
 
 

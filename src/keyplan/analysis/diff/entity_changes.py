@@ -134,9 +134,9 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
     what = f"a key on {key.place}: {_texts(key)}"
     stored = all(_is_stored(before, attribute, template) for attribute, template in key.attributes)
     if stored and not key.when and key.shards == 1:
-        effect = "existing items have its attributes: DynamoDB adds them to the index"
+        effect = "existing items have the key's attributes: DynamoDB adds the items to the index"
         return safe("key-added", place, what, effect)
-    effect = f"existing items lack its attributes, so they aren't in {key.place}"
+    effect = f"existing items lack the key's attributes, so they aren't in {key.place}"
     action = _rewrite(after, key)
     return migration("key-added", place, what, effect, action)
 
@@ -161,7 +161,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
             continue
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
-            what = f"its code has changed; it is part of {', '.join(key.name for key in keys)}"
+            what = f"its code has changed; the field is part of {', '.join(key.name for key in keys)}"
             effect = "if its value changes, reads by the field don't find existing items"
             action = f"if its value changes, {_rewrite(after, keys[0])}"
             yield migration("computed-field-changed", f"{place}.{name}", what, effect, action)
@@ -188,12 +188,12 @@ def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> It
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
         what = 'attributes that no field declares are no longer kept (extra="allow")'
-        effect = "a put of an item that was read removes them"
+        effect = "a put of an item that was read removes these attributes"
         action = 'declare them as fields, or keep extra="allow"'
         yield breaking("undeclared-dropped", place, what, effect, action)
     elif kept[1] and not kept[0]:
         what = 'attributes that no field declares are kept (extra="allow")'
-        yield safe("undeclared-kept", place, what, "they are read and written with the item")
+        yield safe("undeclared-kept", place, what, "these attributes are read and written")
 
 
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:

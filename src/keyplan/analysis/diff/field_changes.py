@@ -80,17 +80,17 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
     if not after.cls.model_fields[field.name].is_required():
         kind = kind_of(field.annotation)
         if field.default is not None and isinstance(kind, type) and issubclass(kind, (dict, BaseModel)):
-            effect = "existing items read as its default, but updates of a part of it (.at) fail on them"
+            effect = "in existing items, the field has its default, but updates of a part of it (.at) fail"
             return migration("field-added", place, what, effect, _stored(field.name, after))
-        return safe("field-added", place, what, "existing items read as its default")
+        return safe("field-added", place, what, "in existing items, the field has its default")
     if field.optional or kind_of(field.annotation) in _SETS:
         empty = "None" if field.optional else "empty"
-        return safe("field-added", place, what, f"existing items read as {empty}")
+        return safe("field-added", place, what, f"in existing items, the field is {empty}")
     keys = _held_in_keys(field.name, before, after)
     if keys:
         return migration("field-added", place, what, _in_key(keys[0]), copied(after))
     what = f"{what}, without a default"
-    effect = "existing items don't have it, and can't be read (InvalidItemError)"
+    effect = "existing items lack the field, and can't be read (InvalidItemError)"
     action = "add a default, or write a value to every item before the new code reads"
     return breaking("field-required", place, what, effect, action)
 
@@ -134,7 +134,7 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str], afte
     what = f"it was stored as {old.attribute}, and is now stored as {new.attribute}"
     if keys:
         return migration("attribute-renamed", place, what, _in_key(keys[0]), copied(after))
-    reads = "can't be read" if new.required and not new.optional else "read as the default"
+    reads = "can't be read" if new.required and not new.optional else "are read with the default"
     effect = f"existing items have the old attribute, which isn't read: they {reads}"
     action = f"keep the alias {old.attribute}; or before the new code reads, {copied(after)}"
     return breaking("attribute-renamed", place, what, effect, action)
@@ -179,7 +179,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
     if _form(before) == _form(now):
         return
     if before is not None and now is not None and before.write is not None and now.write is not None:
-        what = "the functions that write and read it have changed"
+        what = "the functions that write and read the field have changed"
         effect = "the new functions may not be able to read existing values"
         action = f"if they can't, {copied(after)}"
         yield migration("stored-form-changed", place, what, effect, action)
@@ -284,7 +284,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         return
     has_default = not after.cls.model_fields[new.name].is_required()
     if narrower == [_NOTHING] and has_default:
-        effect = "items without a value read as the default"
+        effect = "items without a value are read with the default"
         yield safe("type-narrowed", place, types, effect)
         return
     what = types if name != new_name else f"it accepts fewer values than the previous {name}"
@@ -434,12 +434,12 @@ def _default_changes(
     if not kept_nothing and old.required:
         return  # every item has a value
     what = f"its default is {other!r}" if was.is_required() else f"its default was {default!r}, and is now {other!r}"
-    effect = "only items older than the field read as the new default; all others have a value"
+    effect = "items older than the field are read with the new default; other items have a value"
     if not kept_nothing:
         yield safe("default-changed", place, what, effect)
         return
     nothing = "None" if old.optional else "empty"
-    effect = f"items in which it was {nothing} don't store it, and read as the new default"
+    effect = f"items in which the field was {nothing} don't store it, and are read with the new default"
     action = f"to keep {nothing}, before the new code reads, {copied(after)}"
     yield migration("default-changed", place, what, effect, action)
 

@@ -89,7 +89,7 @@ def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
         return "it also supports the pattern, with two reads: the claim, then the item"
     missing = next(lacking_while_none(match), None)
     if missing is not None:
-        return f"it lacks the items whose {missing} is None"
+        return f"it doesn't contain items whose {missing} is None"
     if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
         return "it also supports the pattern, but lacks other entities of the result"
     if chosen is not None and match.key.index is not None and chosen.index is None:
@@ -206,7 +206,7 @@ def _write_proof(analysis: WriteAnalysis) -> str:
         goes = "is sent" if batch_alone else "follows"
         parts.append(f"Its Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
     if analysis.pattern.attempts > 1:
-        parts.append(f"If a condition fails, it is retried, up to {analysis.pattern.attempts} attempts in all.")
+        parts.append(f"If a condition fails, the write is retried: {analysis.pattern.attempts} attempts in total.")
     return " ".join(parts) or "It writes nothing."
 
 

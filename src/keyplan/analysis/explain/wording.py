@@ -197,7 +197,7 @@ def _bucketed(plan: plans.QueryPlan, buckets: Buckets) -> str:
     if plan.merged:
         parts = [*(f"each {name}" for name in plan.each), *([f"{plan.shards} shards"] if plan.shards > 1 else [])]
         text += f" ({listed(parts)} merged in order)"
-    text += f" is queried, one {buckets.unit} after the other, up to {BUCKETS_MAX:,}"
+    text += f" is queried, one {buckets.unit} after the other, up to {BUCKETS_MAX:,} partitions"
     if any(match.sifts for match in plan.matches):
         text += f"; of the first and the last {buckets.unit} items outside the range are also read, and omitted"
     return text

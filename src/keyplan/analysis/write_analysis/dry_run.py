@@ -160,7 +160,7 @@ def _cases(design: CompiledDesign, pattern: WritePattern, code: WrittenCode) -> 
     for number, example in enumerate(pattern.examples or (Example(),), 1):
         missing = example.reads_missing
         which = f"example {number}" if len(pattern.examples) > 1 else ""
-        nothing = f"{which}, no read finds an item" if which else "no read finds an item"
+        nothing = f"{which} if no read finds an item" if which else "no read finds an item"
         yield Case(which, missing, example)
         if optional - missing:
             yield Case(nothing, missing | optional, example, optional - missing)

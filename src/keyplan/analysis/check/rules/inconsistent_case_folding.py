@@ -61,9 +61,7 @@ def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
     for written in subject.writes:
         if name in written.code.folded and entity in written.entities:
             message = f"{written.pattern.name} changes the letter case in code, but the type and other writes don't"
-            hint = (
-                f"convert the value to lower case in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]"
-            )
+            hint = f"declare a lower-case type: {name}: Annotated[str, StringConstraints(to_lower=True)]"
             yield Remark(f"{entity.name}.{name}", message, hint)
             return
 
@@ -74,7 +72,7 @@ def _unfolded(entity: CompiledEntity, name: str) -> Remarks:
         yield Remark(
             f"{entity.name}.{name}",
             "its name suggests user input, and uniqueness is case-sensitive: 'Ada' and 'ada' are different values",
-            f"convert the value to lower case in its type: {name}: Annotated[str, StringConstraints(to_lower=True)]",
+            f"declare a lower-case type: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             severity=Severity.INFO,
         )
 
