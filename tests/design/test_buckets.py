@@ -225,7 +225,7 @@ def test_time_buckets_are_supported_by_explain_openapi_and_diff() -> None:
     plain = design_of("D#{device}", "{at}#{event_id}").compiled
     for before, after, said in (
         (plain, months, "a range of at is read month by month"),
-        (months, hours, "a range of at is read hour by hour, and was month by month"),
+        (months, hours, "a range of at is read hour by hour, and was read month by month"),
         (months, plain, "ranges are no longer read month by month"),
     ):
         changes = {change.code: str(change) for change in pattern_changes(before, after)}
