@@ -177,7 +177,7 @@ def test_one_traffic_file_can_describe_two_versions_of_a_design() -> None:
 def test_unreadable_traffic_files_are_reported(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(TrafficError, match="invalid (TOML|JSON): "):
+    with pytest.raises(TrafficError, match=r"invalid (TOML|JSON): "):
         read_traffic(path, Things.compiled)
     with pytest.raises(TrafficError, match="can't be read"):
         read_traffic(tmp_path / "none.toml", Things.compiled)

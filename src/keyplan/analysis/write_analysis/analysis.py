@@ -230,7 +230,7 @@ def _wrong_values(action: Action) -> Iterator[BodyFault]:
         else:
             if value == "" and name in entity.key_fields:
                 yield BodyFault(
-                    f"{entity.name}.{name} is empty, and part of the primary key", "set a value", action.line
+                    f"{entity.name}.{name} is part of the primary key, and can't be empty", "set a value", action.line
                 )
 
 

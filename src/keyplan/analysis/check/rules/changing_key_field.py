@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Remarks:
         if keys:
             names = " and ".join(sorted(action.moving))
             places = ", ".join(key.place for key in keys)
-            message = f"each call changes {entity.name}.{names}, and moves the item in {places}"
+            message = f"each call changes {entity.name}.{names}, and moves the index entry in {places}"
             hint = "keep the counter in a separate item, and update the key field at a limited rate"
             arithmetic = tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak))
             yield Remark(written.pattern.place, message, hint, arithmetic)
@@ -41,7 +41,7 @@ def _lines(subject: Subject, entity: str, keys: list[CompiledKey], peak: float |
         size = 0 if sizes is None else sizes.entries.get(key.place, 0)
         units = 2 * entry_units(size)
         total += units
-        moved = f"2 (old entry removed, new one written) × {number(units / 2)}"
+        moved = f"2 (old entry removed, new entry written) × {number(units / 2)}"
         yield f"{key.place}: {moved} = {number(units)} write units per call"
     if peak:
         yield f"{number(peak)} calls/s × {number(total)} = {number(peak * total)} write units/s in indexes"

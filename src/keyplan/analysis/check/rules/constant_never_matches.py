@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
         for name, values in key.when.items():
             wrong = [value for value in values if not _can_be(entity, name, value)]
             if wrong:
-                message = f"when= requires {name} to be {', '.join(map(repr, wrong))}, a value that it can't have"
+                message = f"when= requires {name} to be {', '.join(map(repr, wrong))}, which the field doesn't allow"
                 hint = _hint(entity, name)
                 yield Remark(f"{entity.name}.{key.name}", message, hint)
 
@@ -49,7 +49,7 @@ def _can_be(entity: CompiledEntity, name: str, value: Any) -> bool:
 
 def _hint(entity: CompiledEntity, name: str) -> str:
     choices = values_of(entity.fields[name].annotation) or ()
-    return f"its values are {', '.join(map(repr, choices))}"
+    return f"valid values of {name}: {', '.join(map(repr, choices))}"
 
 
 RULE = Rule("KP105", Severity.ERROR, _find, __name__, __doc__)

@@ -30,7 +30,7 @@ def _find(subject: Subject) -> Remarks:
             info = entity.cls.model_fields.get(name)
             if info is not None and _is_local(info.default_factory):
                 message = "it is part of a key, and its default is the local date of the computer"
-                hint = "compute it from a timestamp in UTC, or use now().date()"
+                hint = "compute the date from a timestamp in UTC, or use now().date()"
                 yield Remark(f"{entity.name}.{name}", message, hint)
     for written in subject.writes:
         code = unwrapped(written.pattern.function)

@@ -24,7 +24,7 @@ def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         readers = [pattern.name for pattern in subject.design.reads.values() if entity in entities_read(pattern.plan)]
         if readers and entity.name not in written:
-            message = f"{', '.join(readers)} read{'s' if len(readers) == 1 else ''} it, and no write creates it"
+            message = f"{', '.join(readers)} read{'s' if len(readers) == 1 else ''} the entity, and no write creates it"
             hint = f"yield Create({entity.name}(...)) in the related write"
             yield Remark(entity.name, message, hint)
 

@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
             written.pattern.place,
             f"each call costs {counted(units, 'write unit')} to change "
             f"{entity.name}.{' and '.join(sorted(names))}, because the item contains {' and '.join(documents)}",
-            "store the number in a separate item under the same partition key",
+            "store the changing field in a separate item under the same partition key",
             tuple(lines),
         )
 
