@@ -17,11 +17,11 @@ session = pytest.importorskip("botocore.session")
 Tree = dict[str, Any]
 HEAD = """# DynamoDB operations
 
-Each operation of DynamoDB and DynamoDB Streams, and each member of its request and response, with its state in the \
-embedded store and its server. `make docs` generates this page from botocore's service models and from a test that \
-calls every operation.
+This page lists every operation of DynamoDB and DynamoDB Streams with its request and response members, and shows \
+which of them the embedded store and its server support. `make docs` generates the page from botocore's service \
+models and from a test that calls every operation.
 
-- **Request**: the supported members. *Refused* members cause a `ValidationException` that names them.
+- **Request**: the supported members. *Refused* members cause a `ValidationException` that names the members.
 - **Response**: the members that the test received. *Not returned* members appear in other cases (a large batch, a \
 failure), or never, because they describe features that the store doesn't have (archived tables, encryption keys).
 """
