@@ -111,7 +111,7 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     result = [element for name in names for element in collector.step(partial(_found, name, others)) or ()]
     designs = [element for element in result if not isinstance(element, Report)]
     loads: dict[type[Design], Traffic | None] = dict.fromkeys(designs)
-    # One traffic file serves all designs. It isn't read if a design is invalid, because it may use that design's names
+    # All designs use one traffic file. It isn't read if a design is invalid: the file may use that design's names
     if traffic is not None and len(designs) == len(result):
         compiled = [design.compiled for design in designs]
         for design in designs:

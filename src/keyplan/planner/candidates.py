@@ -1,8 +1,8 @@
-"""The keys of one entity that could serve its needs: the fields of the partition, and the order of the sort key.
+"""The candidate keys of one entity: the fields of the partition key, and the order of the fields in the sort key.
 
-A key serves a need when its partition is known, the other known fields come first in its sort key, in any order, and
-the field of the range or of the order comes next. One key serves several needs if and only if the sets of fields that
-they need first form a chain. Each maximal set of such needs is one candidate. ``search.py`` chooses among them.
+A key supports a need if the parameters include all partition key fields, the sort key begins with the other parameters
+(in any order), and the field of the range condition or of the sort order follows. A key supports several needs if and
+only if their sets of leading fields form a chain. Each maximal set of such needs is a candidate for ``search.py``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PARTITION = "P"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A key of an entity, and the needs (by number) that it serves.
+    """A key of an entity, and the numbers of the needs that the key supports.
 
     ``needed``: how many fields of the sort key its needs require; the others only distinguish items. ``turned``:
     fields that are reversed in it. ``sorted_as``: the entity whose sort key it has. ``merged``: its order spans
@@ -57,7 +57,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class _Wish:
-    """What a need wants of the sort key of a certain partition: fields in front, and the one after them."""
+    """The sort key fields that a need requires, given a partition key: the leading fields, and the next field."""
 
     id: int
     number: int
@@ -93,7 +93,7 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
 
 
 def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
-    """Keys of an index, each for as many needs as one key can serve."""
+    """Candidate keys of an index. Each supports as many needs as one key can."""
     asked = [need for need in needs if not need.consistent]
     candidates: list[Candidate] = []
     for when in _sparse(needs):
@@ -163,15 +163,15 @@ def exclude(when: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _said(need: Need, when: Mapping[str, Any]) -> set[str]:
-    """The constants of a need that a sparse key's condition has already."""
+    """The names of a need's constants that the condition of a sparse key (``when``) already contains."""
     return {name for name, value in need.constants.items() if when.get(name) == value}
 
 
-# The needs that one key serves
+# The needs that one key supports
 
 
 def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool) -> list[_Wish]:
-    """The needs that this partition can serve, with what they want of the sort key."""
+    """The needs that this partition key can support, each with the sort key fields that it requires."""
     wishes: list[_Wish] = []
     every = frozenset(name for need in needs for name in (*need.known, *need.free, *([need.next] if need.next else [])))
 

@@ -2,7 +2,7 @@
 
 A layout sets the number of indexes, the form of each one's sort key, and where each item collection is: in the
 table, or in one of the indexes. Once it is fixed, entities don't depend on each other, and the best set of keys of each
-is the best for all. The search adds indexes to layouts until one serves every need.
+is the best for all. The search adds indexes until a layout supports every need.
 
 The number of indexes is therefore the minimum over all candidates, unless a limit below was reached: ``Found.limits``
 names it.

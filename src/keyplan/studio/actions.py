@@ -1,4 +1,4 @@
-"""The actions of the page: functions with the studio and the request's JSON data. ``application.py`` serves them."""
+"""The studio's actions: functions of the studio and a request's JSON data. ``application.py`` calls them."""
 
 from __future__ import annotations
 

@@ -152,8 +152,8 @@ def traffic_of(design: CompiledDesign) -> Traffic:
 def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesign) -> Traffic:
     """The load of a design from a TOML or JSON file, which overrides the decorators.
 
-    Patterns and entities of ``others`` are ignored: one file serves two versions of a design. Raises TrafficError
-    with every error and its place in the file: syntax, unknown names, invalid rates, an unknown region.
+    Patterns and entities of ``others`` are ignored, so that two versions of a design can use one file. Raises
+    TrafficError with every error and its place in the file: syntax, unknown names, invalid rates, an unknown region.
     """
     source = str(path)
     try:

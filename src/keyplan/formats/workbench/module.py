@@ -1,5 +1,5 @@
-"""Writes a Python module with the designs of a model: indexes, entities, a design per table, and the access patterns
-that each key serves, as a start.
+"""Writes a Python module with the designs of a model: indexes, entities, a design per table, and initial
+access patterns, which the keys support.
 """
 
 from __future__ import annotations

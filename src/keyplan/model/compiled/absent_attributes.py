@@ -1,8 +1,8 @@
 """Conditions on items with absent attributes: they evaluate the field's default, which a read returns.
 
 DynamoDB evaluates every comparison with an absent attribute as false, and ``<>`` as true. If the stored form of the
-default gives another result, the comparison gets ``OR attribute_not_exists(...)`` or ``AND attribute_exists(...)``. One
-rewrite of compiled conditions serves filters, ``only_if`` and the expectations of writes.
+default gives another result, ``OR attribute_not_exists(...)`` or ``AND attribute_exists(...)`` is added to the
+comparison. Filters, ``only_if`` and the conditions of writes are all rewritten here, after they are compiled.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ NAMED_ELSEWHERE = 100
 
 
 def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
-    """The compiled pattern. Raises Problem with the nearest key if no key serves it."""
+    """The compiled pattern. If no key supports the pattern, raises a Problem that names the nearest key."""
     return _ReadCompiler(signature, options, entities).compile()
 
 

@@ -1,6 +1,6 @@
 """Typical values of a type, generated from the type and the name of its field.
 
-The type decides the length of a value where it can (a timestamp, a UUID); otherwise a length is assumed by the name.
+Some types determine the length of a value (a timestamp, a UUID). For others, the field's name determines the length.
 Typical items are in ``analysis/traffic/typical_items.py``, colliding and unusual values in ``testing/samples.py``.
 """
 

@@ -55,7 +55,7 @@ _ulid_last = (0, 0)
 
 
 class _Slot:
-    """Chooses a slot: the default of a sharded counter's field."""
+    """The default factory of a sharded counter's field: it returns the number of a random shard."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -67,8 +67,8 @@ class _Slot:
 def CounterShards(count: int) -> int:  # noqa: N802 - used like a type, so it is named like one
     """A field of the partition key that makes a sharded counter of ``count`` items, for many concurrent updates.
 
-    ``slot: int = CounterShards(10)``: an ``Update(...).or_create()`` without a slot adds to a random one, and a read
-    without a slot reads all. Raises ArgumentError unless the count is 2 to 100.
+    ``slot: int = CounterShards(10)``: ``Update(...).or_create()`` without ``slot`` adds to a random shard, and a read
+    without ``slot`` reads all shards. Raises ArgumentError unless the count is 2 to 100.
     """
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
@@ -78,7 +78,7 @@ def CounterShards(count: int) -> int:  # noqa: N802 - used like a type, so it is
 
 
 def slots_of(info: FieldInfo) -> int | None:
-    """The number of slots of a sharded counter's field; None for another field."""
+    """The number of shards of a sharded counter's field; None for any other field."""
     made = info.default_factory
     return made.count if isinstance(made, _Slot) else None
 

@@ -66,8 +66,8 @@ class Unique:
     """A unique value among an entity's items: ``Unique("USER_EMAIL#{email}")``.
 
     Keyplan stores a claim item under this key, in the same transaction as the item; a second item with the value is
-    rejected with UniqueValueTaken. While a field of the template is None, nothing is claimed. A claim also serves ``->
-    Entity | None`` by the same fields, with strong consistency: two reads by key.
+    rejected with UniqueValueTaken. While a field of the template is None, nothing is claimed. A pattern by these
+    fields that returns ``Entity | None`` can use the claim: two strongly consistent reads by key.
     """
 
     partition: str

@@ -41,7 +41,7 @@ Each = Annotated[Sequence[T], EACH]
 """Several values of a field: keys are read in batches, partitions in parallel, merged in order."""
 
 
-# Without slots: otherwise ``Page[Article](...)`` is a TypeError in Python 3.11: typing sets the type on the instance.
+# No ``slots=True``: typing sets an attribute on the instance, so ``Page[Article](...)`` would fail in Python 3.11.
 @dataclass(frozen=True)
 class Page(Generic[T_co]):
     """One page of items in order. ``cursor`` is the start of the next page, or None at the end."""

@@ -278,7 +278,7 @@ class ReadDecorator:
     def __init__(self, options: Options) -> None:
         self._options = options
 
-    # The overloads overlap intentionally: the first match decides, and the last one matches every result.
+    # The overloads overlap intentionally: a type checker uses the first match, and the last matches every result.
     @overload
     def __call__(  # type: ignore[overload-overlap] # pyright: ignore[reportOverlappingOverload]
         self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
@@ -332,7 +332,7 @@ def read(
     ``per_second`` (average calls), ``items`` (matched by the key, before limit and filter) and ``item_bytes`` are the
     expected load, used only by ``keyplan check`` and ``keyplan cost``.
 
-    A pattern that no key serves is a DesignError when the design's class is defined. Example::
+    If no key supports the pattern, the definition of the design's class raises DesignError. Example::
 
         @read("AP5", newest_first=True)
         def articles_by_author(self, author_id: str, limit: int = 10) -> list[Article]: ...

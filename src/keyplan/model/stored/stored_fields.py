@@ -102,7 +102,7 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
 def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
     default = info.get_default(call_default_factory=True)
     if info.validate_default or (info.validate_default is None and cls.model_config.get("validate_default")):
-        with suppress(ValidationError):  # otherwise items without it are unreadable
+        with suppress(ValidationError):  # an invalid default must not make items unreadable
             return TypeAdapter[Any](annotated(info)).validate_python(default)
     return default
 

@@ -88,13 +88,13 @@ def _slots(entity: CompiledEntity, action: actions.Update[Any]) -> dict[str, int
 
 
 def certain_before(entity: CompiledEntity, action: actions.Update[Any], pins: Mapping[str, Any]) -> Entity | None:
-    """The instance before an update if its expectations determine it, or None. Raises ItemTooLarge."""
+    """The instance before an update, or None if the update's conditions don't determine it. Raises ItemTooLarge."""
     return _whole(entity, _expected(entity, action, pins))
 
 
 def certain_outcome(entity: CompiledEntity, action: actions.Update[Any], pins: Mapping[str, Any]) -> Entity | None:
-    """The instance after an update, if its expectations (its ``only_if``, a version, the ``pins`` of its keys) and
-    changes determine it completely; otherwise None. An update with a token may have been executed before, and the item
+    """The instance after an update, if the update's conditions (``only_if``, version, ``pins`` of its keys) and changes
+    determine it completely; otherwise None. An update with a token may have been executed before, and the item
     may have changed since.
 
     Raises ArgumentError, UpdateRejected, ItemTooLarge.

@@ -21,7 +21,7 @@ def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         alone = [action for action in written.actions if not action.batched]
         if any(action.conditional or action.once or action.must_exist for action in alone):
-            continue  # the transaction fails then
+            continue  # a false condition cancels the whole transaction, including the counter's update
         counting = [action for action in alone if action.kind == "Update" and "Add" in action.changes.values()]
         creating = any(action.kind in {"Create", "Check"} for action in alone)
         for action in alone if not creating else ():
