@@ -345,7 +345,7 @@ def test_the_chosen_theme_is_kept(visitor: Arrive) -> None:
     page = visitor(scheme="light")
     page.goto("/")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_role("button", name="Switch light or dark theme").click()
+    page.get_by_role("button", name="Switch between light and dark theme").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
     page.goto("/tags")
     assert page.locator("html").get_attribute("data-theme") == "dark"

@@ -81,7 +81,7 @@ def test_unknown_names_have_a_hint(name: str, told: str) -> None:
         ("import no_such_thing", "ModuleNotFoundError: No module named 'no_such_thing'"),
         ("1 / 0", "ZeroDivisionError"),
         ("raise SystemExit(0)", "SystemExit"),
-        ("x = 1", "the module contains no design"),
+        ("x = 1", "contains no design"),
         (DESIGN.replace("name: str) ->", "nam: str) ->"), "Note has no field 'nam'"),
         (DESIGN + "\nclass Other(MyNotes): ...", "MyNotes, Other"),
     ],

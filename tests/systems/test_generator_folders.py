@@ -104,7 +104,7 @@ REPORTED: dict[str, set[tuple[str, str]]] = {
         ("_posts/loop", "a symbolic link, not followed"),
         ("index.html", "files that aren't Markdown, skipped: 1"),
         ("README.md", "the file describes the folder and has no front matter, so it isn't imported"),
-        ("_drafts/later.md", "drafts, because they have no date: 2"),
+        ("_drafts/later.md", "posts without a date, imported as drafts: 2"),
         ("_posts/2024-02-29-soup.md", "attributes, not rendered: 2"),
         ("_posts/2024-02-29-soup.md", "links to missing targets, unchanged: 1"),
         ("_posts/2024-02-29-soup.md", "tags without letters or digits, skipped: 1"),
@@ -112,9 +112,9 @@ REPORTED: dict[str, set[tuple[str, str]]] = {
         ("_recipes/bread.md", "HTML that isn't displayed: 1"),
     },
     "hugo": {
-        ("content/docs/_index.md", "drafts, because they have no date: 1"),
+        ("content/docs/_index.md", "posts without a date, imported as drafts: 1"),
         ("content/docs/bad.md", "the YAML is invalid: expected ',' or ']', but got '<stream end>'"),
-        ("content/docs/old.md", "drafts, because their site doesn't list them (expiryDate): 1"),
+        ("content/docs/old.md", "posts imported as drafts because of the field 'expiryDate': 1"),
         ("content/posts/trip/track.gpx", "files that aren't Markdown, skipped: 2"),
         ("content/posts/trip/index.md", "template tags, not rendered: 2"),
         ("content/posts/trip/index.md", "links to missing targets, unchanged: 1"),
@@ -122,8 +122,8 @@ REPORTED: dict[str, set[tuple[str, str]]] = {
     "notes": {
         ("Map.canvas", "files that aren't Markdown, skipped: 1"),
         ("Daily/2024-01-06 plan.md", "date is '06.01.2024', which isn't a date"),
-        ("Daily/empty.md", "drafts, because they have no date: 3"),
-        ("Daily/empty.md", "drafts, because they have no text: 1"),
+        ("Daily/empty.md", "posts without a date, imported as drafts: 3"),
+        ("Daily/empty.md", "posts without text, imported as drafts: 1"),
         ("Reading list.md", "wiki links, not rendered: 2"),
     },
     "zola": {
@@ -131,8 +131,8 @@ REPORTED: dict[str, set[tuple[str, str]]] = {
         ("content/blog/2022-03-04_first.md", "6 tags: the post has the first 5, without f"),
         ("content/blog/2022-03-04_first.md", "template tags, not rendered: 2"),
         ("content/blog/2022-03-04_first.md", "links to missing targets, unchanged: 2"),
-        ("content/blog/_index.md", "drafts, because they have no date: 3"),
-        ("content/blog/_index.md", "drafts, because they have no text: 1"),
+        ("content/blog/_index.md", "posts without a date, imported as drafts: 3"),
+        ("content/blog/_index.md", "posts without text, imported as drafts: 1"),
     },
 }
 """Everything that an import of each folder reports, without the files and names of a group."""

@@ -184,5 +184,7 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
     local = [value for value in own.values() if value.__module__ == module.__name__]
     if len(local) == 1:
         return local[0]
-    known = f"its designs: {', '.join(each.__name__ for each in local)}" if local else "the module contains no design"
-    raise UnknownDesign(f"{where} doesn't contain exactly one design", hint=f"write {where}:Class; {known}")
+    if not local:
+        raise UnknownDesign(f"{where} contains no design", hint="define a class that inherits from keyplan.Design")
+    names = ", ".join(each.__name__ for each in local)
+    raise UnknownDesign(f"{where} contains several designs: {names}", hint=f"choose one: {where}:{local[0].__name__}")

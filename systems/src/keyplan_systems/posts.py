@@ -156,11 +156,11 @@ def read_post(folder: Path, path: Path) -> Post:
     categories = fields.words("category", "categories")
     said: list[tuple[str, str]] = []
     if unlisted:
-        said.append((f"drafts, because their site doesn't list them ({unlisted})", "publish the drafts"))
+        said.append((f"posts imported as drafts because of the field {unlisted!r}", "publish the drafts"))
     if language:
         said.append((f"translations ({language}), each imported as a separate post", "import them into the CMS"))
     if is_empty:
-        said.append(("drafts, because they have no text", "add text, then publish them"))
+        said.append(("posts without text, imported as drafts", "add text, then publish them"))
     said += [
         (f"lists of {text} with empty or nested entries, skipped", "write each entry as a string")
         for text in fields.unusable

@@ -122,7 +122,7 @@ def odd_folder(folder: Path) -> dict[str, str]:
         "toml.md:3": "TOML",
         "README.md:1": "has no front matter",
         "date.md": "isn't a date",
-        "2020-02-31-name.md": "drafts, because they have no text: 2 in 2 files",
+        "2020-02-31-name.md": "posts without text, imported as drafts: 2 in 2 files",
         "big.md": f"{BODY_BYTES_MAX + 1:,} bytes",
         "tags.md": "41 tags",
         "tag.md": "tags: ",

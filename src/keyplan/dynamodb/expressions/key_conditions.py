@@ -62,7 +62,7 @@ def narrow(
 ) -> KeyCondition:
     """The key condition for a table or index with these key attributes.
 
-    ``types`` has the type tag of each key attribute. Raises ``ExpressionFault`` with the service's full message.
+    ``types`` has the data type of each key attribute. Raises ``ExpressionFault`` with the service's full message.
     """
     terms = read_terms(condition, given)
     check_key_names(terms, partition, sort)

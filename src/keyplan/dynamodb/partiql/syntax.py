@@ -17,7 +17,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Constant(Node):
-    """A string, ``true``, ``false``, ``null`` or ``missing``, as type tag and content."""
+    """A string, ``true``, ``false``, ``null`` or ``missing``, as data type and content."""
 
     tag: Literal["S", "BOOL", "NULL", "MISSING"]
     content: str | bool

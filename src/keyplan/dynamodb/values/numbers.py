@@ -12,7 +12,7 @@ from decimal import Context, Decimal
 from typing import Any, TypeAlias
 
 AttributeValue: TypeAlias = dict[str, Any]
-"""One value in DynamoDB JSON: a dict with the type tag as its only key (``{"S": "x"}``); B is base64 text, N decimal
+"""One value in DynamoDB JSON: a dict with the data type as its only key (``{"S": "x"}``); B is base64 text, N decimal
 text.
 """
 

@@ -197,7 +197,7 @@ class _Import:
         self.loaded.add(post_id)
         self.report.counts["drafts" if is_draft else "posts"] += 1
         if file.date is None:
-            self.groups.add("drafts, because they have no date", file.path, {file.slug: 1}, "add date: 2026-11-21")
+            self.groups.add("posts without a date, imported as drafts", file.path, {file.slug: 1}, "add a date")
         for message, hint in file.said:
             self.groups.add(message, file.path, {file.slug: 1}, hint)
         if not is_draft and made > now():

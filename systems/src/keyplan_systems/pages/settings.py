@@ -31,7 +31,7 @@ def money_in(currency: str) -> Callable[[int], str]:
 
 def _with_hundredths(currency: str) -> str:
     if currency in _OTHER_UNITS:
-        raise ValueError(f"prices have two decimals, and those of {currency} don't")
+        raise ValueError(f"{currency} isn't supported, because prices need exactly two decimal places")
     return currency
 
 

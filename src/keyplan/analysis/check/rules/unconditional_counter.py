@@ -5,8 +5,8 @@ like and adds 1 to a counter is repeated, the same like is counted twice. A repe
 then differs from the number of items, and no error is raised.
 
 Create the counted item with ``Create``, and delete it with ``.if_missing(...)``, so that a repeated transaction fails.
-The rule reports a Put without a generated key and a Delete, without a condition, next to an ``Add`` to another entity
-without a condition or a token.
+The rule reports an unconditional Delete, or an unconditional Put whose key isn't generated, if the write also contains
+an ``Add`` to another entity that has neither a condition nor a token.
 
 Source: PutItem and DeleteItem in the API Reference.
 """
