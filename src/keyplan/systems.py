@@ -7,7 +7,7 @@ through entry points in the group ``keyplan.systems``: the name is the system's,
     library = "my_package.system:SYSTEM"
 
 Then ``keyplan serve library`` and other commands accept the name. The package ``keyplan-systems``, in this repository's
-folder ``systems/``, provides five.
+folder ``systems/``, provides five systems.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def marking(path: Path) -> str:
 
 
 @pytest.mark.parametrize("view", ["change", "plan"])
-def test_link_runs_only_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
+def test_code_of_a_link_runs_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
     mark = tmp_path / "ran"
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view={view}#scratch={packed(marking(mark))}")

@@ -104,7 +104,7 @@ def test_a_numeric_key_parameter_divides_writes() -> None:
 
 
 def test_shards_do_not_divide_the_load_of_one_item() -> None:
-    """Half of the calls change one event, the other half all the others."""
+    """Half of the calls change one event; the other half is spread over the remaining events."""
     (demand,) = [
         each for each in demanded(rename={"per_second": 800, "hottest": 0.5}) if each.key.name == "all_of_them"
     ]

@@ -39,7 +39,7 @@ def test_neighbor_file_shadows_no_installed_module(tmp_path: Path, name: str) ->
     assert (made.returncode, made.stderr) == (0, ""), made.stderr
 
 
-def test_stored_controls_do_not_reach_the_terminal() -> None:
+def test_stored_control_characters_do_not_reach_the_terminal() -> None:
     with Cms.open("cms.db") as cms:
         article = cms.create_article(Article(title=CONTROLS, slug="s", author_id="a"))
     shown = run("call", "cms", "article", f"article_id={article.article_id}")

@@ -308,7 +308,7 @@ def test_an_invalid_share_is_an_error(filled: Any, place: str) -> None:
 
 
 @pytest.mark.parametrize("item_bytes", [None, 900, 5_000, 9_000])
-def test_given_sizes_apply_with_shares(item_bytes: int | None) -> None:
+def test_item_bytes_of_a_pattern_override_shares_of_filled_fields(item_bytes: int | None) -> None:
     """A pattern's ``item_bytes`` is the size of its items, whichever fields they have."""
     filled = estimated(
         patterns={"add": {} if item_bytes is None else {"item_bytes": item_bytes}},

@@ -1,1 +1,1 @@
-"""Random designs on stores with generated items, compared with brute force, including ``check`` and ``cost``."""
+"""Random designs: results of reads, ``check`` and ``cost`` are compared with brute force on generated items."""

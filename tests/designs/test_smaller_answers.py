@@ -53,7 +53,7 @@ def asked_for_less(spec: DesignSpec, chance: Random) -> str:
 
 
 def _is_whole(read: ReadSpec, index: str) -> bool:
-    """Whether a read of the index needs only keys before the table is read."""
+    """Whether the read returns the same result if the index projects only keys."""
     mine = read.key is not None and read.key.index is not None and read.key.index.name == index
     filtered = read.filter is not None or read.literal is not None or read.constants or read.members
     return not mine or not (filtered or read.shape == "one")

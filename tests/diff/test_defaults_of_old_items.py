@@ -35,7 +35,7 @@ def _design(**fields: Any) -> type[Design]:
     ],
     ids=str,
 )  # fmt: skip
-def test_changed_values_of_missing_attributes_are_reported(
+def test_changed_defaults_of_missing_attributes_are_reported(
     before: Any, after: Any, told: tuple[str, str] | None
 ) -> None:
     changes = difference(_design(**before).compiled, _design(**after).compiled).changes

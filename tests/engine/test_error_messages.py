@@ -55,8 +55,8 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 def requests(value: dict[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """A request for each place of a value. The first word of its key selects the expected message: with the prefix, in
-    current wording, in older wording, or in older wording with the placeholder's name.
+    """One request for each position of a value. The first word of the key selects the expected message: with the
+    prefix, in current wording, in older wording, or in older wording with the placeholder's name.
     """
     condition = {"ConditionExpression": "x = :v", "ExpressionAttributeValues": {":v": value}}
     update = {"UpdateExpression": "SET x = :v", "ExpressionAttributeValues": {":v": value}}
@@ -502,7 +502,7 @@ OF_AN_UPDATE = "The update expression attempted to update a secondary index key 
     ("kind", "expected"),
     [("Put", f"{OF_AN_INDEX} {OF_A_KEY} IndexName: First, IndexKey: g"), ("Update", f"{OF_AN_UPDATE} {OF_A_KEY}")],
 )
-def test_empty_index_key_in_a_transaction_is_an_error_of_the_request(engine: Engine, kind: str, expected: str) -> None:
+def test_empty_index_key_in_a_transaction_is_a_validation_error(engine: Engine, kind: str, expected: str) -> None:
     two = [{**each, "Projection": {"ProjectionType": "ALL"}} for each in BOTH]
     create(engine, "two", GlobalSecondaryIndexes=two, AttributeDefinitions=attributes(pk="S", sk="S", g="S"))
 

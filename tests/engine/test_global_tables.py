@@ -1,4 +1,4 @@
-"""Global tables: version 2017.11.29 is rejected as DynamoDB does, and auto scaling settings of replicas."""
+"""Global tables: rejection of version 2017.11.29, with DynamoDB's errors, and auto scaling settings of replicas."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_a_different_order_is_a_reason() -> None:
     assert result["PostTag.by_name"] == "its order is tag, and the pattern needs rating_sk"
 
 
-def test_consistency_and_other_supporting_keys_are_reasons() -> None:
+def test_unused_keys_are_explained_by_consistency_or_another_key() -> None:
     everything = design("Everything")
     reasons = {alternative.reason for explained in explain_all(everything) for alternative in explained.others}
     assert "global indexes don't support strongly consistent reads" in reasons

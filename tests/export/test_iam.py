@@ -69,7 +69,7 @@ class Listening:
 
 
 def test_all_requests_of_a_design_are_allowed() -> None:
-    """Each pattern on a filled store, so that junctions and claims are followed."""
+    """Each pattern runs on a filled store, so that junctions and claims are followed."""
     given: list[tuple[str, dict[str, Any]]] = [
         ("add_book", {"book": {"isbn": "1", "title": "T"}}),
         ("register", {"reader": {"reader_id": "r", "email": "e"}}),

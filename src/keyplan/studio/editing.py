@@ -95,7 +95,7 @@ def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -
 
 
 def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | None = None) -> dict[str, Any]:
-    """Preview or save edits. Raises RequestError with all errors, WriteFailed, Refused if the store is read-only."""
+    """Preview or save edits. Raises RequestError for invalid edits, WriteFailed, and Refused for a read-only store."""
     require_writable(subject)
     if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
         raise RequestError(f"a transaction must have 1 to {EDITS_MAX} edits", hint="save some of the edits first")

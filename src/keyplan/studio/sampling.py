@@ -59,7 +59,7 @@ class Sample:
 
 
 def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sample:
-    """``each`` collections of each kind, with up to ``rows`` items. Raises DynamoDBError, StoreError."""
+    """Read ``each`` item collections of each kind, up to ``rows`` items of each. Raises DynamoDBError, StoreError."""
     result = Sample()
     _look(subject, result, LOCAL_ITEMS * (each or 1))
     partition = subject.table.partition.name

@@ -212,7 +212,7 @@ def test_expensive_requests_use_more_of_the_rate_limit() -> None:
     assert limiter.wait_seconds("b", cost=1000) == 0  # all available tokens
 
 
-def test_the_memory_of_a_rate_limit_is_limited() -> None:
+def test_the_rate_limiter_keeps_a_bounded_number_of_keys() -> None:
     limiter = RateLimiter(Limit(attempts=1, seconds=60), lambda: 0.0, keys_max=10)
     for number in range(100):
         limiter.wait_seconds(str(number))

@@ -194,7 +194,7 @@ class Difference:
 
 
 def difference(old: Payer, new: Payer) -> list[Difference]:
-    """The differences under the same traffic and prices, without patterns that can't be estimated in one design."""
+    """The cost differences with the same traffic and prices, of the patterns that both designs can estimate."""
     before, after = map(_figures, _comparable(old, new))
     names = sorted({**before, **after}, key=lambda figure: list(_UNITS).index(figure[0]))
     return [Difference(*figure, before.get(figure), after.get(figure)) for figure in names]

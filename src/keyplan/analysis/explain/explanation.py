@@ -214,8 +214,8 @@ def _write_proof(analysis: WriteAnalysis) -> str:
 class Explanation:
     """The requests of a pattern, its key, and why it needs no scan.
 
-    ``requests``: exact for the arguments; with ``symbolic``, names in braces replace them. ``note``: the parts that
-    depend on data. ``limit``: in items. ``others``: the keys that aren't used, with the reasons.
+    ``requests``: exact for the arguments; with ``symbolic``, names in braces replace them. ``note``: on requests
+    that depend on data. ``limit``: in items. ``others``: the keys that aren't used, with the reasons.
     """
 
     id: str

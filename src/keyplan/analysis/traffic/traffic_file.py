@@ -81,8 +81,8 @@ def _step(at: int, position: int) -> float:
 class StoredItems:
     """The stored items of one entity.
 
-    ``count``: the number of items. ``item_bytes``: of one item, with names. ``fields``: the bytes of fields whose
-    types don't determine them. ``per_partition``: the items in an average and in the largest item collection.
+    ``count``: the number of items. ``item_bytes``: of one item, with names. ``fields``: the bytes of fields
+    whose types determine no size. ``per_partition``: the items in an average and in the largest item collection.
     ``filled``: the share of items with an optional field, or with a value in ``when=``. ``kept_days``: how long
     items are stored; without ``count``, the number follows from it and from the rate at which patterns create them.
     """

@@ -29,7 +29,7 @@ _WHEN_MAX = 3
 
 @dataclass
 class Field:
-    """A field: its name, attribute and type. ``values``: per item, None if it lacks the attribute."""
+    """A field: its name, attribute and type. ``values``: one per item, None without the attribute."""
 
     name: str
     attribute: str

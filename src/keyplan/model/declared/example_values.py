@@ -1,7 +1,7 @@
 """Typical values of a type, generated from the type and the name of its field.
 
 Some types determine the length of a value (a timestamp, a UUID). For others, the field's name determines the length.
-Typical items are in ``analysis/traffic/typical_items.py``, colliding and unusual values in ``testing/samples.py``.
+Typical items are in ``analysis/traffic/typical_items.py``; unusual values are in ``testing/samples.py``.
 """
 
 from __future__ import annotations

@@ -226,7 +226,7 @@ def find_backup(reader: Reader, arn: str) -> Backup:
 
 
 def latest_backup(database: Database, arn: str) -> Backup:
-    """``find_backup`` on the current state. An abandoned backup is finished first. Raises like ``find_backup``."""
+    """``find_backup`` on the current state, with its errors. An abandoned backup is finished first."""
     backup = database.storage.read(lambda reader: find_backup(reader, arn))
     if backup["Details"]["BackupStatus"] == "CREATING" and database.goes_on_with_all():
         return database.storage.read(lambda reader: find_backup(reader, arn))
