@@ -303,7 +303,7 @@ class D(Design):
     def keep(self, article) -> Writes:
         yield article
 """,
-        [r"D\.nothing: a write yields its actions", r"D\.keep: the parameter article has no type"],
+        [r"D\.nothing: the write yields no action", r"D\.keep: the parameter article has no type"],
     ),
 }
 

@@ -79,7 +79,7 @@ def test_number_that_dynamodb_cannot_store_is_rejected(
 ) -> None:
     answer = reply(200, form(orjson.dumps({"Item": item(name, shape(text))})))
     store.respond = lambda operation, _: answer if operation == "GetItem" else None
-    with pytest.raises(StoreError, match="an N isn't a number"):
+    with pytest.raises(StoreError, match="a Number is invalid"):
         readings.reading("a")
 
 

@@ -145,7 +145,7 @@ def _check_size(request: Request, place: str) -> None:
     size_bytes = sum(map(item_size, puts))
     if size_bytes > TRANSACT_BYTES_MAX:
         raise RequestError(
-            f"{size_bytes:,} bytes in one transaction; DynamoDB allows {TRANSACT_BYTES_MAX:,}",
+            f"the transaction puts {size_bytes:,} bytes; DynamoDB allows at most {TRANSACT_BYTES_MAX:,}",
             place=place,
             hint="split the write, or move unconditional actions to a Batch",
         )

@@ -257,7 +257,7 @@ def by_name(conversation: Conversation[T], function: Callable[..., Any], place: 
         raise ArgumentError(
             f"the write failed with these arguments: {type(error).__name__}",
             place=place,
-            hint="raise Refused in the write to report a rule of the design",
+            hint="to reject arguments that violate a business rule, raise Refused in the write",
         ) from error
 
 

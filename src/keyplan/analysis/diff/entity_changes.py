@@ -187,12 +187,12 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
 def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
-        what = 'attributes that no field declares are no longer kept (extra="allow")'
+        what = 'undeclared attributes are no longer kept: extra="allow" was removed'
         effect = "a put of an item that was read removes these attributes"
         action = 'declare them as fields, or keep extra="allow"'
         yield breaking("undeclared-dropped", place, what, effect, action)
     elif kept[1] and not kept[0]:
-        what = 'attributes that no field declares are kept (extra="allow")'
+        what = 'undeclared attributes are now kept: extra="allow" was added'
         yield safe("undeclared-kept", place, what, "these attributes are read and written")
 
 

@@ -152,7 +152,7 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
         action = f"before the new code reads, {copied(after)}"
         yield breaking("nested-alias-changed", place, what, "existing items can't be read", action)
         return
-    effect = "existing items are read, but conditions, filters and updates of parts use the new name"
+    effect = "existing items are read, but conditions and filters on the nested field don't match the old name"
     action = f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`"
     yield migration("nested-alias-changed", place, what, effect, action)
 

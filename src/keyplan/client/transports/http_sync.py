@@ -228,7 +228,7 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
         seconds = location.settings.connect_seconds
         why, hint = f"no connection within {seconds:g} s", "check the network, or raise ?connect_seconds="
     elif isinstance(error, ConnectionRefusedError):
-        why, hint = "connection refused", "check that the store is running, and the port"
+        why, hint = "connection refused", "check that the store is running and that the port is correct"
     else:
         why, hint = f"no connection: {error}", "check the network"
     return Failure(StoreError(f"{where}: {why}", hint=hint), Kind.TRANSIENT)

@@ -123,7 +123,7 @@ def answer_of(reply: Reply) -> dict[str, Any]:
     try:
         answer = _parsed(body)
     except NumberError as error:
-        raise Failure(_garbled(f"an N isn't a number: {str(error)[:_TEXT_MAX]}"), Kind.TRANSIENT, lost=True) from None
+        raise Failure(_garbled(f"a Number is invalid: {str(error)[:_TEXT_MAX]}"), Kind.TRANSIENT, lost=True) from None
     except orjson.JSONDecodeError:
         raise Failure(_garbled(f"it isn't JSON: {_shown(body)}"), Kind.TRANSIENT, lost=True) from None
     except _MalformedError as error:

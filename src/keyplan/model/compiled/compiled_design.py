@@ -304,7 +304,7 @@ class _Compiler:
                 continue
             if isinstance(pattern, WriteMethod):
                 if not inspect.isgeneratorfunction(pattern.function):
-                    self.fault(signature.place, "a write yields its actions", "yield at least one: Put, Update, ...")
+                    self.fault(signature.place, "the write yields no action", "yield at least one: Put, Update, ...")
                 writes[name] = WritePattern(
                     pattern.options.id,
                     name,

@@ -71,7 +71,7 @@ class StoredAs:
         check_given(
             "StoredAs",
             form=(form, or_none(is_a(str)), 'the name of a form, such as "json"'),
-            layout=(layout, or_none(is_a(str)), "a strftime format, a string"),
+            layout=(layout, or_none(is_a(str)), "a strftime format string"),
             write=(write, or_none(callable), "a function"),
             read=(read, or_none(callable), "a function"),
         )

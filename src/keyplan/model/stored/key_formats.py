@@ -505,7 +505,7 @@ def _no_spec(spec: str) -> None:
     if spec:
         raise Problem(
             f"this type doesn't support the format {spec!r}",
-            "numbers take '08d', times take strftime fields, types with few values take 'rank'; all take ':desc'",
+            "use '08d' for int, strftime directives for dates and times, 'rank' for Enum and Literal",
         )
 
 

@@ -39,7 +39,7 @@ def _find(subject: Subject) -> Remarks:
         message = f"it has {len(indexes)} of {GLOBAL_INDEXES_MAX} possible global indexes, but needs only {total}"
         hint = "use one index for entities that have no index in common"
         arithmetic = (
-            f"most index keys of each form in one entity: {' + '.join(forms)} = {total}",
+            f"maximum number of index keys per entity, by types: {' + '.join(forms)} = {total}",
             f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",
         )
         yield Remark(subject.table_place, message, hint, arithmetic)
