@@ -169,7 +169,7 @@ def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:
 def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Otto Author")
-    page.get_by_text("Your posts are listed here").wait_for()
+    page.get_by_text("This page lists your posts").wait_for()
     page.get_by_role("link", name="New post").click()
     page.get_by_label("Title").fill("Bread & butter <notes>")
     page.get_by_label("Text").fill("Some **strong** words.\n\n| a | b |\n|---|---|\n| 1 | 2 |")

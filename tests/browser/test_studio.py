@@ -658,7 +658,7 @@ def test_stored_values_are_escaped_in_every_view(browser: Browser) -> None:
         page.on("dialog", lambda dialog: said.append(dialog.message))
         page.goto(f"{address}?token={token}&show=items")
         page.locator(".row").filter(has_text="matches no entity").first.press("Enter")
-        page.get_by_role("region", name="Item", exact=True).get_by_text("Its key matches no entity").wait_for()
+        page.get_by_role("region", name="Item", exact=True).get_by_text("The item's key matches no entity").wait_for()
         given = json.dumps({"course_id": EVIL})
         for query in (
             f"?question=courses_in_room&a.room={quote(json.dumps(EVIL))}",
