@@ -188,7 +188,7 @@ def hint_for(name: str) -> str:
     if near:
         return f"did you mean {near[0]}?"
     ours = any(_package(each) == _OURS for brought in installed.values() for each in brought)
-    names = f"installed are {', '.join(sorted(installed))}" if installed else "none is installed"
+    names = f"the installed systems are {', '.join(sorted(installed))}" if installed else "no system is installed"
     return names if ours else f"{names}; pip install {_OURS} provides {_OUR_SYSTEMS}"
 
 

@@ -42,7 +42,7 @@ class Telemetry:
             "db.client.operation.duration", "s", "Duration of one request, with its retries"
         )
         self._patterns = meter.create_histogram(
-            "keyplan.pattern.duration", "s", "Duration of a call of a pattern or a CRUD method"
+            "keyplan.pattern.duration", "s", "Duration of a call to an access pattern or a CRUD method"
         )
         self._requests = meter.create_counter("keyplan.requests", "{request}", "Requests, without retries")
         self._retries = meter.create_counter("keyplan.retries", "{request}", "Retried requests")

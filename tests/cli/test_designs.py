@@ -55,7 +55,7 @@ def test_the_database_file_is_named_for_the_class(notes: Path) -> None:
     ("name", "told"),
     [
         ("cmss", "did you mean cms?"),
-        ("zzz", "installed are blog, cms, papers, shop, social; NAME is an installed system, module:Class"),
+        ("zzz", "the installed systems are blog, cms, papers, shop, social; NAME is an installed system, module:Class"),
         ("nowhere.py:Class", "file not found: nowhere.py"),
         ("no_such_module:Class", "module not found: no_such_module"),
         ("tests.web.library:Libary", "did you mean Library?"),

@@ -77,4 +77,4 @@ def test_an_invalid_design_is_reported(folder: Path) -> None:
     (folder / "broken.py").write_text(text, encoding="utf-8")
     result = run("diff", "cms", "broken.py:Shop")
     assert result.exit_code == 2
-    assert "its key can be the same" in result.stderr
+    assert "the key can equal that of" in result.stderr

@@ -118,7 +118,7 @@ def test_explanation_shows_cost_and_alternatives() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert "1 request, 1.5 read units" in shown
     assert "not Article.primary" in shown
-    assert "its partition key needs article_id" in shown
+    assert "the partition key requires article_id" in shown
     result = json_of("explain", "cms", "articles_by_author")
     assert (result["takes"]["requests"], result["takes"]["read_units"]) == (1, 1.5)
     assert result["takes"]["arithmetic"]
@@ -136,7 +136,7 @@ def test_markdown_of_a_design_is_a_table() -> None:
 def test_markdown_of_a_pattern_is_a_section_with_its_requests() -> None:
     text = run("explain", "cms", "articles_by_author", "author_id=ada", "--markdown").output
     assert text.startswith("### AP5 `articles_by_author(")
-    assert "| `Article.primary` | the table | its partition key needs article\\_id |" in text
+    assert "| `Article.primary` | the table | the partition key requires article\\_id |" in text
     block = text.partition("```json\n")[2].partition("```")[0]
     assert json.loads(block)["ExpressionAttributeValues"][":p0"] == {"S": "AUTHOR#ada"}
 

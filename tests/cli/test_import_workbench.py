@@ -47,7 +47,7 @@ def test_guesses_are_reported(folder: Path) -> None:
     model = table({"Order": (("PK", "SK"), [])})
     result = run("import-workbench", written(folder, model))
     assert result.exit_code == 0
-    assert "Order: TODO: the model has no sample items for it" in result.stderr
+    assert "Order: TODO: the model has no sample items for this entity" in result.stderr
 
 
 def test_an_unsupported_access_pattern_is_omitted_and_reported(folder: Path) -> None:
@@ -57,7 +57,7 @@ def test_an_unsupported_access_pattern_is_omitted_and_reported(folder: Path) -> 
     model["DataModel"][0]["GlobalSecondaryIndexes"][0]["Projection"] = {"ProjectionType": "KEYS_ONLY"}
     result = run("import-workbench", written(folder, model), "-o", "made.py")
     assert result.exit_code == 0
-    assert "no access pattern Shop.order_by_gsi1: GSI1 doesn't project total" in result.stderr
+    assert "the access pattern Shop.order_by_gsi1 is omitted: GSI1 doesn't project total" in result.stderr
     assert [value["pattern"] for value in json_of("explain", "made.py")] == ["order"]
 
 
@@ -67,7 +67,7 @@ def test_entities_with_overlapping_keys_are_merged_and_reported(folder: Path) ->
     model = table({"One": (("PK", "SK"), mixed), "Two": (("PK", "SK"), items[0])})
     result = run("import-workbench", written(folder, model), "-o", "made.py")
     assert result.exit_code == 0
-    assert "One: TODO: Two has keys that overlap with those of One; merged into one entity" in result.stderr
+    assert "One: TODO: keys of Two overlap with keys of One; both become one entity" in result.stderr
     assert "class Two" not in (folder / "made.py").read_text(encoding="utf-8")
 
 
@@ -78,7 +78,7 @@ def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> No
         item |= {"GSI1PK": "Q#all", "GSI1SK": item["PK"]}
     result = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
     assert result.exit_code == 0
-    assert "# TODO: 2 items of the sample aren't in GSI1, without a visible condition: add when=" in result.stdout
+    assert "# TODO: 2 items of the sample aren't in GSI1, and no condition was found: add when=" in result.stdout
     assert result.stderr.count("put back, GSI1PK would be 'Q#all', but is missing") == 2
 
 

@@ -130,7 +130,7 @@ def test_a_missing_package_has_an_install_hint(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_unknown_system_lists_the_installed_ones(site: Path) -> None:
-    assert hint_for("zzz") == "installed are blog, cms, papers, shop, social"
+    assert hint_for("zzz") == "the installed systems are blog, cms, papers, shop, social"
     assert hint_for("cmss") == "did you mean cms?"
     bring(site, "any-library", "library")
     assert hint_for("librarie") == "did you mean library?"

@@ -126,17 +126,17 @@ UNFIT: tuple[tuple[Entity, str, str], ...] = (
     (
         Player(game_id="1", name="a", map="é" * 1024 + "x"),
         "Player.map",
-        "is 2049 bytes long, and the key attribute map of BY_MAP allows 2048",
+        "is 2049 bytes long, and the key attribute map of BY_MAP allows at most 2048",
     ),
     (
         Player(game_id="1", name="a", picture=b"x" * 2049),
         "Player.picture",
-        "is 2049 bytes long, and the key attribute picture of BY_PICTURE allows 2048",
+        "is 2049 bytes long, and the key attribute picture of BY_PICTURE allows at most 2048",
     ),
     (
         Player(game_id="1", name="a", day="x" * 1025),
         "Player.day",
-        "is 1025 bytes long, and the key attribute day of BY_PICTURE allows 1024",
+        "is 1025 bytes long, and the key attribute day of BY_PICTURE allows at most 1024",
     ),
     (
         Guest.model_validate({"name": "a", "map": ""}),

@@ -223,9 +223,9 @@ def test_incompatible_junctions_are_rejected() -> None:
             @read("R4", through=[])
             def by_nothing(self, reader: str) -> list[Note]: ...
 
-    told(error, r"D\.unordered: primary is ordered differently from primary.*\{number:06d\}#\{name\}")
-    told(error, r"D\.by_another_name: primary is ordered differently from primary")
-    told(error, r"D\.pointers_only: several junctions require one that points to partitions")
+    told(error, r"D\.unordered: primary isn't sorted like primary.*\{number:06d\}#\{name\}")
+    told(error, r"D\.by_another_name: primary isn't sorted like primary")
+    told(error, r"D\.pointers_only: one of several junctions must point to a partition")
     told(error, r"D\.two_keys: the junctions point to two keys, primary and by_name")
     told(error, r"D\.by_nothing: through= has no junction")
 

@@ -263,11 +263,11 @@ def test_a_transaction_returns_none_for_items_with_unknown_contents(counting: Co
     element, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
     assert counting.two(element, two) == (None, None)
     requests = record(counting)
-    with pytest.raises(RequestError, match="isn't available: it is sent in a transaction"):
+    with pytest.raises(RequestError, match="isn't available: the transaction"):
         counting.two_wanted(element, two)
-    with pytest.raises(RequestError, match="isn't available: it is sent in a transaction"):
+    with pytest.raises(RequestError, match="isn't available: the transaction"):
         counting.not_last(element, more=True)
-    with pytest.raises(RequestError, match="isn't available: it is sent in a transaction"):
+    with pytest.raises(RequestError, match="isn't available: the transaction"):
         counting.numbered("a")
     assert not requests.requests
     assert counting.not_last(element, more=False) == counting.get(Counter, name="a") == Counter(name="a", n=2)
@@ -325,7 +325,7 @@ def test_computed_fields_of_a_result_use_stored_values(counting: Counting) -> No
 def test_an_action_after_a_used_result_is_rejected(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4))
     counting.decides_by_it("a")
-    with pytest.raises(RequestError, match="follows one whose result was needed"):
+    with pytest.raises(RequestError, match="follows a request that was already sent"):
         counting.decides_by_it("a")
 
 

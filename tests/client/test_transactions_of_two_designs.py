@@ -54,7 +54,7 @@ def test_invalid_calls_send_no_request(both: tuple[Shop, Ledger], carry_out: Car
     shop, ledger = both
     recorder = record(shop)
     for writes, says in (
-        ([], "needs at least one write"),
+        ([], "requires at least one write"),
         ([shop.place.in_transaction("o", 1), shop.place], "not a write:"),
         (["x"], "not a write: 'x'"),
     ):

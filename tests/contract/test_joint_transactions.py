@@ -150,7 +150,7 @@ def test_invalid_transactions_are_rejected_before_they_are_sent(both: Both) -> N
     for writes, message in (
         (
             (shop.many.in_transaction(100), ledger.take.in_transaction("1", 1)),
-            "101 operations in one transaction; DynamoDB allows 100",
+            "one transaction has 101 operations; DynamoDB allows at most 100",
         ),
         (
             (shop.place.in_transaction("a", 1), shop.place.in_transaction("a", 2)),
@@ -158,7 +158,7 @@ def test_invalid_transactions_are_rejected_before_they_are_sent(both: Both) -> N
         ),
         (
             (shop.large.in_transaction(11, note), ledger.take.in_transaction("1", 1)),
-            "in one transaction; DynamoDB allows 4,194,304",
+            "bytes; DynamoDB allows at most 4,194,304",
         ),
     ):
         with pytest.raises(RequestError, match=re.escape(message)) as caught:

@@ -143,7 +143,7 @@ def test_transaction_returns_only_previous_items_that_are_certain(every: Caller)
     with pytest.raises(RequestError, match="the item before Put isn't available"):
         every.write("put_both", first=Account(account_id="1"), second=Account(account_id="2"))
     assert every.get(Account, account_id="1") is None
-    with pytest.raises(RequestError, match="needs yield from"):
+    with pytest.raises(RequestError, match="requires yield from"):
         every.write("wrong", account=Account(account_id="1"))
 
 
@@ -185,7 +185,7 @@ def test_update_of_a_unique_value_with_the_same_token_is_applied_once(every: Cal
 
 
 def test_invalid_idempotent_updates_are_rejected(every: Caller) -> None:
-    with pytest.raises(UpdateRejected, match="needs a field for the tokens"):
+    with pytest.raises(UpdateRejected, match="requires a field for the tokens"):
         every.update(Update(Payment, payment_id="p").set(amount=Add(1)).idempotent("t"))
     for token in ("", "\ud800"):
         with pytest.raises(RequestError, match="a token must be"):

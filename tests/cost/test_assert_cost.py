@@ -91,7 +91,7 @@ def test_incomparable_designs_are_rejected() -> None:
         assert_cost(Readings.note)
     with pytest.raises(RequestError, match="isn't an access pattern"):
         assert_cost("note", read_units=1)
-    with pytest.raises(RequestError, match="arguments need an open design"):
+    with pytest.raises(RequestError, match="arguments require an open design"):
         assert_cost(Readings.reading, "a", 1, read_units=1)
     with Readings.open(":memory:") as design:
         design.note(Reading(device="a", number=1))

@@ -67,11 +67,11 @@ def test_time_formats_that_truncate_to_whole_units_are_buckets(partition: str, k
 @pytest.mark.parametrize(
     ("partition", "kind", "said"),
     [
-        ("D#{device}#{at:%m}", datetime, "the months of at in its partition key repeat in each year"),
-        ("D#{device}#{at:%Y%d}", datetime, "the days of at in its partition key repeat in each month"),
-        ("D#{device}#{at:%H%M}", datetime, "the minutes of at in its partition key repeat in each year"),
-        ("D#{device}#{at:%m%d}", date, "the days of at in its partition key repeat in each year"),
-        ("D#{device}#{at}", datetime, "at is in its partition key as a whole"),
+        ("D#{device}#{at:%m}", datetime, "the months of at in the partition key repeat in each year"),
+        ("D#{device}#{at:%Y%d}", datetime, "the days of at in the partition key repeat in each month"),
+        ("D#{device}#{at:%H%M}", datetime, "the minutes of at in the partition key repeat in each year"),
+        ("D#{device}#{at:%m%d}", date, "the days of at in the partition key repeat in each year"),
+        ("D#{device}#{at}", datetime, "at is in the partition key as a whole"),
         ("D#{device}#{at:ms}", datetime, "a range requires whole time units"),
         ("D#{device}#{at}", str, "a range requires whole time units"),
         ("D#{device}#{at}", int, "a range requires whole time units"),
@@ -161,13 +161,13 @@ def test_unsupported_range_reads_are_rejected_with_the_reason() -> None:
 
     faults = {fault.place: str(fault) for fault in refusal.value.errors}
     for name, said in {
-        "whole": "it is read month by month of at, unlike a collection",
-        "tagged": "it is read year by year of at, unlike a junction",
+        "whole": "a collection can't read the key month by month of at",
+        "tagged": "a junction can't read the key year by year of at",
         "open_ended": "so its range is required",
-        "two_ranges": "at and until are in its partition key, and only one can be a range",
+        "two_ranges": "at and until are in the partition key, and only one can be a range",
         "narrow": "NARROW doesn't project until, fields of EventText",
         "completed": "NARROW doesn't project until, which a range uses",
-        "one": "so it matches many items",
+        "one": "so several items match",
     }.items():
         assert said in faults.pop(f"Wrong.{name}")
     assert faults == {}

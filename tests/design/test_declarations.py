@@ -54,7 +54,7 @@ def test_zero_is_a_valid_bound_and_a_range_without_a_bound_is_rejected() -> None
         zero = Range(**{name: 0})
         assert zero.holds(0) is (name in {"ge", "le"})
         assert (zero.lower, zero.upper) == ((0, None) if name in {"ge", "gt"} else (None, 0))
-    with pytest.raises(ArgumentError, match="needs a bound"):
+    with pytest.raises(ArgumentError, match="requires at least one bound"):
         Range()
     assert len({Range(ge=1), Range(ge=1), Range(gt=1)}) == 2
 

@@ -87,19 +87,19 @@ READS = [
     ("", "by_title(self, title: str) -> list[Article]",
      r"no key supports this access pattern \(title\)", "the closest is primary", "article_id"),
     ("", "of_both(self, author_id: str, title: str) -> list[Article]",
-     "the closest is by_author", "it doesn't contain title after", "primary: its partition key needs article_id"),
+     "the closest is by_author", "the key doesn't contain title after", "primary: the partition key requires article"),
     ("consistent=True", "by_author(self, author_id: str) -> list[Article]", "global indexes don't support"),
     ("", "posts(self, user_id: str) -> list[Post]", r"by_time \(ordered by at\), by_rating \(ordered by rating\)",
      'choose one with order_by="at" or order_by="rating"'),
-    ('order_by="title"', "wrong(self, user_id: str) -> list[Post]", "no matching key orders by title"),
+    ('order_by="title"', "wrong(self, user_id: str) -> list[Post]", "no matching key sorts by title"),
     ("newest_first=True", "latest(self, article_id: str) -> WithVersion | None",
      "one query can't reach the Article without reading every Version first", "reverse version"),
     ("", "drafts(self, status: Literal['draft', 'published']) -> list[Article]",
-     "it contains only items with status = 'published', which the pattern doesn't require"),
-    ('where={"status": "draft"}', "drafts(self) -> list[Article]", "it contains only items with status = 'published'"),
+     "the key contains only items with status = 'published', but the pattern also reads others"),
+    ('where={"status": "draft"}', "drafts(self) -> list[Article]", "the key contains only items with"),
     ("", "typed(self, article_id: int) -> Article | None",
      r"the parameter article_id is int, but the field Article\.article_id is str"),
-    ("", "unknown(self, articel_id: str) -> Article | None", "no field 'articel_id'", "name the parameter like the"),
+    ("", "unknown(self, articel_id: str) -> Article | None", "no field 'articel_id'", "name the parameter like"),
     ("", "ranged(self, article_id: Range[str]) -> list[Article]", "a range requires whole time units"),
     ("", "begun(self, author_id: str, at: Prefix) -> list[Article]",
      "the parameter at is str, but the field Article.at is datetime"),
@@ -112,7 +112,7 @@ READS = [
     ("", "other(self, article_id: 'Missing') -> Article | None", "'Missing' is not defined", "import the name"),
     ("", "page(self, author_id: str) -> Page[Article]", "a Page requires a limit"),
     ("", "listed(self, author_id: str, cursor: Cursor | None = None) -> list[Article]", "a cursor requires a Page"),
-    ("", "one(self, article_id: str, limit: int = 1) -> Article | None", "one item has no limit",
+    ("", "one(self, article_id: str, limit: int = 1) -> Article | None", "a limit has no effect on one item",
      "return a Page or a list, or remove the limit"),
     ("", "one(self, article_id: Each[str]) -> Article | None", "has many values, but the result is a single item"),
     ("", "whole(self, article_id: Each[str]) -> WithVersion | None", "article_id has many values"),
@@ -126,7 +126,7 @@ READS = [
     ('scan=True, where={"version": 1}', "scanned(self) -> list[Article | Version]", "'version'"),
     ("", "everything(self) -> list[Article]", r"no key supports .* \(no parameters\) without a scan"),
     ("scan=True", "keyed(self, article_id: str) -> list[Article]", "a scan doesn't support key conditions"),
-    ("scan=True", "one(self) -> Article | None", "a scan returns a Page"),
+    ("scan=True", "one(self) -> Article | None", "a scan must return a Page"),
     ('through=Through(Tagged, article_id="articel")', "mapped(self, tag: str) -> list[Article]",
      r"through= maps Article\.article_id to Tagged\.articel"),
     ("through=Tagged", "two(self, tag: str) -> list[Article | Version]", "through= requires a result of one entity"),
@@ -136,16 +136,16 @@ READS = [
     ("", "cards(self, group: str) -> list[Card]", "KEYS doesn't project text, fields of Card"),
     ("", "get(self, article_id: str) -> Article | None", "get is a method of every design"),
     ("", "stream(self, author_id: str) -> Iterator[Article]", "stream is a method of every design"),
-    ("", "one(self, author_id: str) -> Article | None", "at and article_id is open, so it matches many items",
+    ("", "one(self, author_id: str) -> Article | None", "no parameter fixes at and article_id, so several items match",
      "newest_first="),
     ("", "articles(self, author_id: str | None = None) -> list[Article]",
-     "author_id is in its partition key, and must not be None"),
-    ("", "both(self, article_id: str) -> Twice", "Twice names an entity twice", "each entity of a collection"),
+     "author_id is in the partition key, so it can't be None"),
+    ("", "both(self, article_id: str) -> Twice", "Twice names an entity twice", "declare one field for each entity"),
     ("", "parts(self, article_id: str) -> list[Article | Elsewhere]",
      "Elsewhere has no key on the table with the same partition"),
     ("", "parts(self, thread: str) -> list[Up | Down]",
      r"only some of the entities' keys are reversed \(:desc\)", "no common order"),
-    ("", "on(self, at: datetime) -> list[Post]", "no key supports", "it contains only a part of at: add a computed"),
+    ("", "on(self, at: datetime) -> list[Post]", "no key supports", "the key contains only part of at: add a computed"),
 ]  # fmt: skip
 
 
@@ -162,14 +162,14 @@ def test_an_invalid_read_is_rejected(options: str, signature: str, words: tuple[
 
 KEYS = [
     ('primary = Key("X#{one}", "CLAIM"); unique = Unique("X#{one}")',
-     r"One\.unique: its key can be the same as One\.primary's"),
+     r"One\.unique: the key can equal that of One\.primary"),
     ('primary = Key("X#{two}", "M")', r"primary: 'X#\{two\}': One has no field 'two'", "its fields are one"),
     ('primary = Key("X#{one}", "{}")', r"primary: '\{\}': \{\} doesn't name a field"),
     ('primary = Key("X#{one}", "{one")', "the braces of '{one' don't match"),
     ('primary = Key("X#{one}", "")', "the template is empty"),
-    ('primary = Key("X#{one}", "{one}{one}")', "put '#' after it"),
-    ('primary = Key("X#{one}", "{one}-x")', "put '#' after it"),
-    ('n: int; primary = Key("X#{one}", "N#{n}")', "10 comes before 2", r"pad it, as in \{version:08d\}"),
+    ('primary = Key("X#{one}", "{one}{one}")', "put '#' after {one}"),
+    ('primary = Key("X#{one}", "{one}-x")', "put '#' after {one}"),
+    ('n: int; primary = Key("X#{one}", "N#{n}")', "10 comes before 2", r"pad the number, as in \{version:08d\}"),
     *((f'field: {kind}; primary = Key("X#{{one}}", "{template}")', words) for kind, template, words in (
         ("Decimal", "{field}", "a fraction has no sortable string format"),
         ("float", "{field}", "a fraction has no sortable string format"),
@@ -187,17 +187,17 @@ KEYS = [
     ('primary = Key("X#{one}", "M"); a = Key("A", "{one}", index=GSI2)',
      "a Number key attribute supports an int, Decimal, float"),
     ('at: datetime; primary = Key("X#{one}", "M"); b = Key("B", "{at}", index=NUMBERED)',
-     r"needs its unit \(write '\{field:ms\}' or '\{field:s\}'\)"),
+     r"requires a unit \(write '\{field:ms\}' or '\{field:s\}'\)"),
     ('primary = Key("X#{one}", "M"); c = Key("C", "x{one}", index=BINARY)',
-     "bsk is of type B: it must be a single field without other text"),
-    ('at: datetime; primary = Key("X#{one}", "{at:%Y%m%d}")', "primary: it contains only a part of at"),
+     "must be one field without text"),
+    ('at: datetime; primary = Key("X#{one}", "{at:%Y%m%d}")', "primary: the key contains only part of at"),
     (('two: str; primary = Key("X#{one}", "M"); a = Key("A#{one}", "{two}", index=GSI1); '
      'b = Key("B#{one}", "{two}", index=SHARING)'),
-     r"One\.b: it shares the attribute gsi1pk with a, which stores A#{one} in it", "the same template"),
+     r"One\.b: b and a share the attribute gsi1pk, in which a stores A#{one}", "the same template"),
     ('two: str; primary = Key("X#{one}", "M"); c = Key("C#{one}", "{two}", index=LOCAL)',
-     r"One\.c: it shares the attribute pk with primary, which stores X#{one} in it"),
+     r"One\.c: c and primary share the attribute pk, in which primary stores X#{one}"),
     ('gsi1pk: str; primary = Key("X#{one}", "M"); a = Key("A#{one}", "{one}", index=GSI1)',
-     "the key attribute gsi1pk also stores the field gsi1pk, with another value"),
+     "the key attribute gsi1pk also stores the field gsi1pk, with a different value"),
     ('primary = Key("X#{one}", "M"); a = Key("A#{one}", "M", index=Index("ELSE", "a"))',
      r"One\.a: ELSE isn't an index of the table"),
     (('kind: str; name: str; on: bool; primary = Key("X#{one}", "M"); '
@@ -210,16 +210,16 @@ KEYS = [
      r"One\.c: when= names 'two', which isn't a field of One"),
     ('primary = Key("X#{one}", "HEAD"); first: IdempotencyTokens = set(); again: IdempotencyTokens = set()',
      r"^One\.again: first already stores the tokens"),
-    ('primary = Key("X#{one}", "HEAD"); first: IdempotencyTokens = {"a"}', "tokens must start as an empty set"),
+    ('primary = Key("X#{one}", "HEAD"); first: IdempotencyTokens = {"a"}', r"the default must be set\(\)"),
     ('two: str; primary = Key("X#{one}", "HEAD"); a = Unique("N#{one}"); b = Unique("N#{two}")',
-     r"One\.b: its key can be the same as One\.a's"),
+     r"One\.b: the key can equal that of One\.a"),
     ('primary = Key("X#{one}", "HEAD"); a = Key(["X", "{one}"], "{one}", index=GSI1)',
      "GSI1 has 1 partition and 1 sort key attributes", "has templates for 2 and 1"),
     (('kind: str; primary = Key("X#{one}", "M"); a = Key("A#{one}", "{kind}", index=GSI1); '
-     'b = Key("A#{one}", "{kind}", index=SHARING, when={"kind": "x"})'), "it shares the attribute gsi1pk with a"),
-    ('primary = Key("X#{one}", "HEAD", shards=4)', "shards= needs a field in the sort key", "add a field to the sort"),
+     'b = Key("A#{one}", "{kind}", index=SHARING, when={"kind": "x"})'), "b and a share the attribute gsi1pk"),
+    ('primary = Key("X#{one}", "HEAD", shards=4)', "shards= requires a field in the sort key", "add a field to the"),
     ('kind: str; primary = Key("X#{one}", "M"); a = Key(["{one}", "{kind}"], "X#{one}", index=SEVERAL, shards=4)',
-     "shards need one partition key attribute of type S"),
+     "shards= requires a single partition key attribute of type S"),
 ]  # fmt: skip
 
 
@@ -240,7 +240,7 @@ class Two(Entity):
 class D(Design):
     table = Table("ttt", entities=[One, Two])
 """,
-        [r"Two\.primary: its key can be the same as One\.primary's.*start one of the templates with another constant"],
+        [r"Two\.primary: the key can equal that of One\.primary.*start one of the templates with a different constant"],
     ),
     "the number of a shard is part of a key": (
         """
@@ -251,7 +251,7 @@ class One(Entity):
 class D(Design):
     table = Table("ttt", entities=[Spread, One])
 """,
-        [r"One\.primary.* can be the same as Spread\.primary's"],
+        [r"One\.primary.* can equal that of Spread\.primary"],
     ),
     "two TTL attributes": (
         """
@@ -262,7 +262,7 @@ class Two(Entity):
 class D(Design):
     table = Table("ttt", entities=[One, Two])
 """,
-        ["^Two: its TTL attribute is ends, that of One is expires"],
+        ["^Two: the TTL attribute is ends, but expires in One"],
     ),
     "names and limits of the table": (
         """
@@ -276,13 +276,13 @@ class D(Design):
     def two(self, article_id: str) -> Article | None: ...
 """,
         [
-            r"D\.two: R1 is already the id of one",
+            r"D\.two: the id R1 is already used by one",
             r"D\.table: two indexes are named GSI1",
-            r"D\.table: 24 global indexes; DynamoDB allows 20",
-            r"D\.table: the key attribute pk is S in one place and N in GSI1",
+            r"D\.table: 24 global indexes; DynamoDB allows at most 20",
+            r"D\.table: the key attribute pk has type S in one key, but type N in GSI1",
             r"D\.table: the local index L must have the table's partition key",
             r"D\.table: 'a b' isn't a valid table or index name",
-            r"D\.table: WIDE has more than 4 attributes in a key",
+            r"D\.table: a key of WIDE has more than 4 attributes",
         ],
     ),
     "too many local indexes": (
@@ -290,7 +290,7 @@ class D(Design):
 class D(Design):
     table = Table("ttt", indexes=[Index(f"L{n}", "pk", f"s{n}", local=True) for n in range(6)])
 """,
-        [r"D\.table: 6 local indexes; DynamoDB allows 5"],
+        [r"D\.table: 6 local indexes; DynamoDB allows at most 5"],
     ),
     "writes": (
         """
@@ -303,7 +303,7 @@ class D(Design):
     def keep(self, article) -> Writes:
         yield article
 """,
-        [r"D\.nothing: the write yields no action", r"D\.keep: the parameter article has no type"],
+        [r"D\.nothing: a write must yield actions", r"D\.keep: the parameter article has no type"],
     ),
 }
 

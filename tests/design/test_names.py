@@ -316,13 +316,13 @@ def test_duplicate_names_and_conflicting_key_types_are_rejected() -> None:
         class D(Design):
             table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Crossed, Typed, Nested])
 
-    told(error, "Same: two entities have this name: .*Same and elsewhere.Same", "rename")
-    told(error, r"Twice.x_: it is stored as x, like first", "aliases")
-    told(error, r"Crossed.other: its alias id is another field's name: Crossed\(id=...\) would be ambiguous", "rename")
-    told(error, r"Crossed.third: its alias other is another field's name", "rename")
-    told(error, r"Typed.year: .*key attribute of the table of type N, and str is stored as S", "alias")
-    told(error, r"Typed.ends: .*key attribute of the table of type S", "stored as N")
-    told(error, r"Nested.year: .*key attribute of the table of type N, and Part is stored as M", "alias")
+    told(error, "Same: two entities have the same name: .*Same and elsewhere.Same", "rename")
+    told(error, r"Twice.x_: first is also stored in x", "aliases")
+    told(error, r"Crossed.other: the alias id is also a field name: Crossed\(id=...\) would be ambiguous", "rename")
+    told(error, r"Crossed.third: the alias other is also a field name", "rename")
+    told(error, r"Typed.year: .*key attribute of type N, but str is stored as S", "alias")
+    told(error, r"Typed.ends: .*key attribute of type S", "stored as N")
+    told(error, r"Nested.year: .*key attribute of type N, but Part is stored as M", "alias")
 
 
 def test_fields_may_have_names_of_method_parameters() -> None:

@@ -163,8 +163,8 @@ def test_order_by_is_required_if_two_orders_are_possible() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"scan": True, "newest_first": True}, "newest_first= requires an order, and a scan returns items in no order"),
-        ({"scan": True, "order_by": "score"}, "order_by= requires an order, and a scan returns items in no order"),
+        ({"scan": True, "newest_first": True}, "newest_first= requires an order, but a scan returns items in no"),
+        ({"scan": True, "order_by": "score"}, "order_by= requires an order, but a scan returns items in no"),
         ({"scan": True, "through": Link}, "a scan doesn't support junctions"),
     ],
 )
@@ -188,8 +188,8 @@ def test_an_unavailable_order_is_rejected() -> None:
             @read("R2", order_by="-score")
             def alone(self, game: str, name: str) -> list[Player]: ...
 
-    told(error, "D.several: newest_first= requires an order, and BatchGetItem returns items in the order of")
-    told(error, "D.alone: no matching key orders by score")
+    told(error, "D.several: newest_first= requires an order, but BatchGetItem returns items in the order of")
+    told(error, "D.alone: no matching key sorts by score")
 
 
 LOCAL = Index("LOCAL", "pk", "localsk", local=True)

@@ -176,7 +176,7 @@ def test_conditions_on_nondeterministic_custom_formats_are_rejected() -> None:
     with Seals.open(":memory:") as seals:
         given = seals.put(Sealed(name="a", word="x"))
         assert seals.get(Sealed, name="a") == given
-        with pytest.raises(ArgumentError, match="a different form each time"):
+        with pytest.raises(ArgumentError, match="different results each time"):
             seals.update(Update(given, word="y").only_if(word="x"))
         assert seals.update(given, word="y").word == "y"
 
@@ -238,7 +238,7 @@ def test_a_range_on_a_key_that_stores_only_part_of_the_value_is_rejected() -> No
         primary = Key("HOLD#{hold_id}", "HEAD")
         by_end = Key("TENANT#{tenant}", "{until:s}", index=HELD)
 
-    with pytest.raises(DesignError, match="it contains until only in part or unsorted, so it doesn't support ranges"):
+    with pytest.raises(DesignError, match="the key contains until only in part or unsorted, so it doesn't support"):
 
         class Holds(Design):
             table = Table("holds", indexes=[HELD])

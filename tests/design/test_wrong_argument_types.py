@@ -159,7 +159,7 @@ def test_all_errors_of_a_pattern_are_reported_together() -> None:
 
     told = [str(fault).removeprefix("Shop.thing: ") for fault in error.value.errors]
     assert [text.partition(" ")[0] for text in told[:5]] == [
-        "it",
+        "the",
         "newest_first=",
         "consistent=",
         "order_by=",
@@ -170,7 +170,7 @@ def test_all_errors_of_a_pattern_are_reported_together() -> None:
 
 @pytest.mark.parametrize("attempts", [0, -1, 2.5, "3", None])
 def test_invalid_attempts_of_a_write_are_rejected(attempts: Any) -> None:
-    with pytest.raises(DesignError, match=r"Shop.add: attempts= takes a number of at least 1, not"):
+    with pytest.raises(DesignError, match=r"Shop.add: attempts= must be an integer of at least 1, not"):
 
         class Shop(Design):
             table = Table("things", entities=[Thing])
@@ -180,7 +180,7 @@ def test_invalid_attempts_of_a_write_are_rejected(attempts: Any) -> None:
                 yield Create(thing)
 
 
-@pytest.mark.parametrize(("given", "words"), [("", "it has no id"), (3, "the id is 3"), (["R1"], "the id is ['R1']")])
+@pytest.mark.parametrize(("given", "words"), [("", "has no id"), (3, "the id is 3"), (["R1"], "the id is ['R1']")])
 def test_invalid_pattern_ids_are_rejected(given: Any, words: str) -> None:
     assert words in _fault({}, given)
 
@@ -201,7 +201,7 @@ def test_decorators_without_parentheses_are_rejected() -> None:
             def add(self, thing: Thing) -> Writes:
                 yield Create(thing)
 
-    told = 'it has no id (pass its id in the list of access patterns: @read("R1"), @write("W1"))'
+    told = 'the access pattern has no id (pass the id from the list of access patterns: @read("R1"), @write("W1"))'
     assert [str(fault) for fault in error.value.errors] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
 
 
@@ -240,9 +240,9 @@ def test_an_access_pattern_without_a_decorator_is_rejected() -> None:
             def another(self) -> Thing: ...
 
     assert [(fault.place, fault.message[:15]) for fault in error.value.errors] == [
-        (f"Shop.{name}", "it has no body ") for name in ("thing", "things", "awaited", "awaited_things")
+        (f"Shop.{name}", "the method has ") for name in ("thing", "things", "awaited", "awaited_things")
     ]
-    assert error.value.errors[0].hint == 'put @read("R1") before it, or give it a body'
+    assert error.value.errors[0].hint == 'decorate the method with @read("R1"), or add a body'
 
 
 def test_an_overriding_method_replaces_the_inherited_pattern() -> None:
@@ -260,7 +260,7 @@ def test_an_overriding_method_replaces_the_inherited_pattern() -> None:
 
 
 def test_a_list_parameter_for_several_values_must_be_declared_with_each() -> None:
-    with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to read many"):
+    with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to pass several"):
 
         class Wrong(Design):
             table = Table("things")
@@ -279,7 +279,7 @@ def test_a_list_parameter_for_several_values_must_be_declared_with_each() -> Non
 
 def test_a_wrong_stored_format_is_reported_with_its_place() -> None:
     anything: Any = ["ms"]
-    with pytest.raises(DesignError, match=r"StoredAs\(form=\): takes the name of a form, such as .json., not \['ms'\]"):
+    with pytest.raises(DesignError, match=r"StoredAs\(form=\): takes the name of a stored form, .*, not \['ms'\]"):
 
         class Late(Entity):
             late_id: Annotated[str, StoredAs(anything)]

@@ -42,8 +42,8 @@ def test_every_key_is_used_or_explained(name: str) -> None:
 
 def test_missing_parameters_are_a_reason() -> None:
     assert others("book") == {
-        "Book.by_shelf": "its partition key needs shelf",
-        "Book.by_price": "its partition key needs kind",
+        "Book.by_shelf": "the partition key requires shelf",
+        "Book.by_price": "the partition key requires kind",
     }
 
 
@@ -137,7 +137,7 @@ class Jobs(Design):
 @pytest.mark.parametrize(
     ("pattern", "taken", "key", "reason"),
     [
-        ("job", "Job.primary", "Job.by_rank", "its partition key needs team"),
+        ("job", "Job.primary", "Job.by_rank", "the partition key requires team"),
         ("job", "Job.primary", "Job.of_job", "the parameters leave rank open, so the key matches many items"),
         ("job", "Job.primary", "Job.claim", "it also supports the pattern, with two reads: the claim, then the item"),
         ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and the pattern needs rank"),

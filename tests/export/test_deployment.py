@@ -22,9 +22,9 @@ def test_all_errors_are_reported() -> None:
         "read units: required for provisioned billing",
         "write units: 0 is less than 1",
         "tag 'aws:x': names that begin with aws: are reserved",
-        "tag '': a name has 1 to 128 characters, a value at most 256",
-        "tag 'a': a name has 1 to 128 characters, a value at most 256",
-        "tag 'semi;colon': allowed are letters, digits, spaces and _ . : / = + - @",
+        "tag '': a name must have 1 to 128 characters, a value at most 256",
+        "tag 'a': a name must have 1 to 128 characters, a value at most 256",
+        "tag 'semi;colon': only letters, digits, spaces and _ . : / = + - @ are allowed",
     ]
 
 

@@ -46,7 +46,7 @@ def test_a_misspelled_region_has_a_hint() -> None:
     assert error.value.errors[0].hint == "did you mean eu-west-1?"
     with pytest.raises(RequestError) as error:
         Place(region="x")
-    assert error.value.errors[0].hint == "give one such as eu-west-1"
+    assert error.value.errors[0].hint == "pass a region such as eu-west-1"
 
 
 def test_trees_become_plain_data_and_json() -> None:

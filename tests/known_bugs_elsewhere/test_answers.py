@@ -97,7 +97,7 @@ def test_missing_key_never_causes_a_scan() -> None:
             @read("P1")
             def photos_of(self, place: str) -> list[Photo]: ...
 
-    with pytest.raises(DesignError, match="its partition key needs photo_id"):
+    with pytest.raises(DesignError, match="the partition key requires photo_id"):
 
         class Other(Design):
             table = Table("album")

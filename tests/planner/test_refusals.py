@@ -119,7 +119,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "maybe_none": (read("Q")(maybe_none), "shipped_at can be None, and no key contains items without a value"),
     "bad_return": (read("Q")(bad_return), "the return type dict isn't supported"),
     "order_of_another": (read("Q", order_by="name")(lines), "(copy name of Product into Line"),
-    "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan returns items in no order"),
+    "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan returns items in no particular order"),
 }
 
 

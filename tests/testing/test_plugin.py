@@ -79,7 +79,7 @@ def test_the_fixture_opens_a_design_on_each_store(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", encoding="utf-8")
     text = run(tmp_path, "-m", "pytest", "-p", "keyplan.testing.plugin", "-p", "no:cacheprovider", "-q")
     assert "7 passed, 3 errors" in text, text
-    assert text.count("annotate its parameter, design: YourDesign") >= 3, text
+    assert text.count("annotate the parameter (design: YourDesign)") >= 3, text
 
 
 def test_the_plugin_imports_no_expensive_module(tmp_path: Path) -> None:

@@ -373,21 +373,21 @@ def keys_that_are_refused(patch: Patch) -> None:
 
 
 FAULTS = [
-    (unpadded_keys, r"returned other items, or another order"),
-    (unescaped_values, r"overwritten by another|is there: |is stale|returned \d+ items|or another order"),
-    (stale_index_keys, r"is stale: its attribute gsi1\w\w holds|has no claim of its own|no item matches a claim"),
-    (a_key_written_behind_its_back, r"is stale: its attribute gsi1pk holds 'CITY#elsewhere', but its fields require"),
+    (unpadded_keys, r"returned the wrong items, or in the wrong order"),
+    (unescaped_values, r"overwritten by another|is there: |is stale|returned \d+ items|or in the wrong order"),
+    (stale_index_keys, r"is stale: its attribute gsi1\w\w contains|has no claim at|no item owns the claim"),
+    (a_key_written_behind_its_back, r"is stale: its attribute gsi1pk contains 'CITY#elsewhere', but its fields"),
     (a_dropped_page_boundary, r"returned \d+ items, expected \d+"),
-    (a_page_that_begins_where_the_last_ended, r"returned \d+ items, expected \d+|pages, and the last one has a cursor"),
-    (a_cursor_that_leads_nowhere, r"an empty page: the previous page had a cursor, but no items followed"),
-    (the_wrong_direction, r"or another order"),
+    (a_page_that_begins_where_the_last_ended, r"returned \d+ items, expected \d+|the last page still has a cursor"),
+    (a_cursor_that_leads_nowhere, r"returned an empty page, although the previous page had a cursor"),
+    (the_wrong_direction, r"or in the wrong order"),
     (
         claims_that_are_never_released,
-        r"no item matches a claim|accepted twice|has no claim of its own|returned nothing",
+        r"no item owns the claim|accepted twice|has no claim at|returned nothing",
     ),
     (a_lock_that_is_not_looked_at, r"update succeeded with an outdated version"),
     (other_entities_items, r"returned \d+ items, expected \d+|failed: "),
-    (an_error_that_is_none_of_ours, r"IndexError\('list index out of range'\), not an error of Keyplan"),
+    (an_error_that_is_none_of_ours, r"IndexError\('list index out of range'\), not a KeyplanError"),
     (keys_that_are_refused, r"rejected the arguments: no"),
 ]
 
@@ -411,7 +411,7 @@ def test_each_deliberate_bug_is_found(monkeypatch: Patch, break_it: Any, told: s
     message = str(caught.value)
     assert re.search(told, message), message
     assert "the store was filled by:" in message
-    assert message.endswith("repeat it with seed=3")
+    assert message.endswith("reproduce it with seed=3")
     steps = re.findall(r"^  \d+\. ", message, re.MULTILINE)
     assert len(steps) <= 8, message
 

@@ -97,7 +97,7 @@ def test_missing_credentials_or_region_raises_an_error() -> None:
     assert raised.value.hint
     with pytest.raises(StoreError, match=r"no credentials: .*prod"):
         find_credentials(parse_url("dynamodb://eu-west-1/cms?profile=prod", "cms", {}), {})
-    with pytest.raises(StoreError, match="no region is known"):
+    with pytest.raises(StoreError, match="no region is configured"):
         find_region(parse_url("dynamodb:///cms", "cms", {}))
 
 

@@ -146,7 +146,7 @@ def test_deleted_table_is_reported_with_a_hint(store: FaultyStore) -> None:
     [
         (
             b"HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n",
-            r"status 302 without a DynamoDB error: nothing\n.*check that the URL is that of DynamoDB or of",
+            r"status 302 without a DynamoDB error: nothing\n.*check that the URL is an endpoint of DynamoDB or",
         ),
         (
             b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nnot found",

@@ -79,11 +79,11 @@ def test_query_parameters_of_a_url_become_settings() -> None:
         ("dynamodb://localhost:8000/cms", "a port isn't allowed after a region"),
         ("dynamodb://eu-west-1/c", "invalid table name"),
         ("dynamodb://eu-west-1/cms/other", "invalid table name"),
-        ("dynamodb+http:///cms", "it has no host"),
-        ("dynamodb+htp://localhost:8000/cms", "isn't a store's scheme"),
-        ("http://localhost:8000/cms", "isn't a store's scheme"),
+        ("dynamodb+http:///cms", "the URL has no host"),
+        ("dynamodb+htp://localhost:8000/cms", "isn't a supported URL scheme"),
+        ("http://localhost:8000/cms", "isn't a supported URL scheme"),
         ("dynamodb+http://localhost:port/cms", "Port could not be cast"),
-        ("dynamodb+http://key:secret@localhost/cms", "it contains a user"),
+        ("dynamodb+http://key:secret@localhost/cms", "the URL can't contain a user"),
     ],
 )
 def test_invalid_urls_are_rejected_with_a_hint(url: str, message: str) -> None:

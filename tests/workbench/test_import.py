@@ -99,8 +99,8 @@ def test_declared_attributes_are_kept() -> None:
     fields = compiled_of(module).by_name["Order"].fields
     assert fields.keys() >= {"total", "note", "paid"}
     assert fields["paid"].annotation == bool | None
-    assert "Order.note: TODO: not in the sample; set its type" in module.notes
-    assert "# TODO: not in the sample; the type is from the model" in module.text
+    assert "Order.note: TODO: the sample has no such attribute; set the type" in module.notes
+    assert "# TODO: the sample has no such attribute; the type is from the model" in module.text
     empty = made(table({}, NonKeyAttributes=[{"AttributeName": "size", "AttributeType": "N"}]))
     assert [entity.fields.keys() for entity in compiled_of(empty).entities.values()] == [{"id", "size"}]
 
@@ -127,11 +127,11 @@ def test_sparse_index_keys_are_inferred() -> None:
     module = made(table({"Job": (("PK", "SK"), rows)}))
     key = compiled_of(module).by_name["Job"].index_keys[0]
     assert dict(key.when) == {"state": ("q",)}
-    assert any("state decides which items are in GSI1" in note for note in module.notes)
+    assert any("state determines which items are in GSI1" in note for note in module.notes)
     for row in rows:
         row["state"] = "q"
     module = made(table({"Job": (("PK", "SK"), rows)}))
-    assert any("2 items of the sample aren't in GSI1, without a visible condition" in note for note in module.notes)
+    assert any("2 items of the sample aren't in GSI1, and no condition was found" in note for note in module.notes)
 
 
 def test_types_are_inferred_from_the_sample() -> None:
@@ -155,7 +155,7 @@ def test_entities_with_overlapping_keys_are_merged() -> None:
     }
     module = made(table(facets))
     assert list(compiled_of(module).by_name) == ["One"]
-    assert any("Two has keys that overlap with those of One" in note for note in module.notes)
+    assert any("keys of Two overlap with keys of One" in note for note in module.notes)
 
 
 def test_unsupported_access_patterns_are_omitted_with_the_reason() -> None:

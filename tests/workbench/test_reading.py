@@ -30,7 +30,7 @@ def test_invalid_json_is_reported_with_its_line() -> None:
     assert error.place == "model.json:3:3"
     assert "invalid JSON" in error.message
     assert refused("[" * 100_000).place == "model.json"
-    assert refused("[]").message == "a model is a JSON object"
+    assert refused("[]").message == "a model must be a JSON object"
 
 
 def notes(model: Any) -> list[str]:
@@ -67,8 +67,8 @@ def test_irregular_values_are_omitted_and_noted() -> None:
             "DataModel[0].TableName: 'My Shop' isn't a valid name: changed to 'My_Shop'",
             "DataModel[0].GlobalSecondaryIndexes[1]: the index has an incomplete key, and is omitted",
             f"{place}[0]: the item has no SK, and is omitted",
-            f"{place}[1].GSI1PK: isn't valid in a key of type S, and is omitted",
-            f"{place}[1].plain, {place}[1].n: isn't DynamoDB JSON, and is omitted",
+            f"{place}[1].GSI1PK: the value isn't valid in a key of type S, and is omitted",
+            f"{place}[1].plain, {place}[1].n: the value isn't DynamoDB JSON, and is omitted",
             f"{place}[2]: duplicate key; the item is omitted",
             f"{place}[3]: the item has no PK and no SK, and is omitted",
         ]
@@ -278,4 +278,4 @@ def test_a_lone_surrogate_is_rejected(place: str) -> None:
         "note" if place == "value" else "no\ud800te": "\udfff" if place == "value" else "",
     }
     error = refused(table({"Order": (("PK", "SK"), [order])}))
-    assert "lone surrogate" in error.message
+    assert "unpaired surrogate" in error.message

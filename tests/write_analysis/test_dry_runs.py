@@ -372,8 +372,8 @@ def test_an_example_has_a_readable_repr() -> None:
 @pytest.mark.parametrize(
     ("example", "message"),
     [
-        (Example(weight=1), "no parameter 'weight'"),
-        (Example().missing("nothing"), "a read 'nothing'"),
+        (Example(weight=1), "unknown parameter 'weight'"),
+        (Example().missing("nothing"), "the read 'nothing'"),
         (Example().found(Order, weight=1), "Order has no field 'weight'"),
         (Example().found(User, name="x"), "isn't an entity of this design"),
         ("x", "example= takes an Example"),

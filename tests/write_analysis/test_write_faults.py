@@ -222,7 +222,7 @@ class Joiner(Design):
 
 def test_joined_writes_are_checked_as_one_transaction() -> None:
     faults = {f.place: f.message for f in check(Joiner).findings if f.code == "KP108"}
-    beside = "the item after Update isn't available: it is sent in a transaction, which returns no items"
+    beside = "the item after Update isn't available: the transaction of the write returns no items"
     assert faults == {
         "Joiner.asking_part": beside,
         "Joiner.twice": "two actions of one write use the same item: Update Thing",

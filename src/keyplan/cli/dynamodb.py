@@ -178,7 +178,7 @@ def command(
 
     def ready(bound: int) -> None:
         address = replace(settings, port=bound).address
-        click.echo(f"Serving {settings.db} over the DynamoDB protocol at http://{address}. Press Ctrl-C to stop.")
+        click.echo(f"Serving {settings.db} over the DynamoDB protocol at http://{address} (press Ctrl-C to stop)")
 
     serve(settings, ready)
 

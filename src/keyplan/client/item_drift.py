@@ -67,7 +67,7 @@ def _wrong_entries(entity: CompiledEntity, item: Item, values: Mapping[str, Any]
         elif wanted and held != wanted:
             yield f"{entity.name}.{key.name}", f"are in {key.place} with another key"
         elif not wanted and is_entry and not own.issuperset(held) and key not in entity.siblings:
-            yield f"{entity.name}.{key.name}", f"are in {key.place}and shouldn't be"
+            yield f"{entity.name}.{key.name}", f"are in {key.place} and shouldn't be"
 
 
 def _claims(entity: CompiledEntity, values: Mapping[str, Any]) -> list[tuple[str, Item, Item]]:

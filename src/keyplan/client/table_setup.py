@@ -172,9 +172,9 @@ def _of_expiry(text: str | None, attribute: str | None) -> Iterator[Difference]:
         return
     design = "no expiry" if attribute is None else f"expiry by {attribute}"
     table = "none" if text is None else f"expiry by {text}"
-    hint = "keyplan create enables it"
+    hint = "keyplan create enables TTL"
     if text is not None:
-        hint = "disable it with UpdateTimeToLive" + ("" if attribute is None else f"; then {hint}")
+        hint = "disable this TTL with UpdateTimeToLive" + ("" if attribute is None else f"; then {hint}")
     yield Difference("expiry", design, table, hint, serious=text is not None)
 
 
@@ -184,7 +184,7 @@ def _of_index(
     place = f"index {name}"
     own_text, other_text = _index_text(own_index), _index_text(other_index)
     if own_index is None:
-        hint = "no access pattern reads it, and writes cost more: remove it unless another program reads it"
+        hint = "no access pattern reads this index, which adds write costs: remove it unless other programs read it"
         yield Difference(place, own_text, other_text, hint, serious=False)
         return
     if other_index is None:
@@ -199,7 +199,7 @@ def _of_index(
         yield Difference(place, own_text, other_text, hint)
         return
     ours, theirs = own_index[1], other_index[1]
-    recreate = "delete the index, then run keyplan create; its reads fail in between"
+    recreate = "delete the index, then run keyplan create; until the index is ACTIVE, reads of it fail"
     if ours["KeySchema"] != theirs["KeySchema"]:
         yield Difference(place, _schema_text(ours["KeySchema"]), _schema_text(theirs["KeySchema"]), recreate)
     own, other = ours.get("Projection", {}), theirs.get("Projection", {})
@@ -208,7 +208,7 @@ def _of_index(
         wider = projected is None or (needed is not None and needed < projected)
         yield Difference(place, _projection_text(own), _projection_text(other), recreate, serious=not wider)
     if theirs.get("IndexStatus", "ACTIVE") != "ACTIVE":
-        hint = "wait until it is ACTIVE; until then its reads fail"
+        hint = "wait until the index is ACTIVE; until then, reads of it fail"
         yield Difference(place, "an ACTIVE index", f"an index in state {theirs['IndexStatus']}", hint, serious=False)
 
 

@@ -70,9 +70,9 @@ def send(
         return (yield from _send_one(operations[0], place, refusals, returned=returned))
     if len(operations) > TRANSACT_ACTIONS_MAX:
         raise RequestError(
-            f"{len(operations)} operations in one transaction; DynamoDB allows {TRANSACT_ACTIONS_MAX}",
+            f"one transaction has {len(operations)} operations; DynamoDB allows at most {TRANSACT_ACTIONS_MAX}",
             place=place,
-            hint="claims count too; split the write, or move unconditional actions to a Batch",
+            hint="claims also count; split the write, or move unconditional actions to a Batch",
         )
     no_repeats(operations, "transaction", place)
     return (yield from _send_transaction(operations, place, refusals))
@@ -145,7 +145,7 @@ def _check_size(request: Request, place: str) -> None:
     size_bytes = sum(map(item_size, puts))
     if size_bytes > TRANSACT_BYTES_MAX:
         raise RequestError(
-            f"the transaction puts {size_bytes:,} bytes; DynamoDB allows at most {TRANSACT_BYTES_MAX:,}",
+            f"one transaction has {size_bytes:,} bytes; DynamoDB allows at most {TRANSACT_BYTES_MAX:,}",
             place=place,
             hint="split the write, or move unconditional actions to a Batch",
         )

@@ -88,7 +88,7 @@ def compile_update(entity: CompiledEntity, action: actions.Update) -> CompiledUp
             _index_keys_from_nothing(entity, update, known, changes)
     elif action.creates:
         raise UpdateRejected(
-            "or_create() needs a class and key fields: an instance's item exists",
+            "or_create() requires a class and key fields: the item of an instance already exists",
             place=entity.name,
             hint="write Update(Counter, name=...).set(...).or_create()",
         )
@@ -116,7 +116,7 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
         if name in entity.key_fields:
             raise _names_its_item(entity, name)
         if entity.fields[name].computed:
-            raise UpdateRejected("a computed field can't be updated", place=place, hint="change its inputs")
+            raise UpdateRejected("a computed field can't be updated", place=place, hint="update its input fields")
         if entity.version is not None and name == entity.version.name:
             raise UpdateRejected("the version field is updated automatically", place=place)
 
@@ -145,7 +145,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
     if entity.claims or entity.version is not None:
         what = "claims" if entity.claims else "a version"
         raise UpdateRejected(
-            f"it has {what}, which an update can't create",
+            f"the entity has {what}, which an update can't create",
             place=entity.name,
             hint="read the item, then use Create or Update",
         )
@@ -161,7 +161,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
             )
         if isinstance(change, actions.Change) and not isinstance(change, actions.IfNotExists) and stored.made_anew:
             raise UpdateRejected(
-                f"the item may not exist, and {shown(change)} needs a fixed default",
+                f"the item may not exist, so {shown(change)} requires a field with a fixed default",
                 place=f"{entity.name}.{name}",
                 hint="give the field a fixed default",
             )
@@ -173,7 +173,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
             raise UpdateRejected(
                 "a new item would lack this required field",
                 place=f"{entity.name}.{name}",
-                hint="set it, or give the field a default",
+                hint="set the field, or give it a default",
             )
     keyed = {attribute.name for attribute, _ in entity.primary.attributes}
     fields = entity.encode_fields(key)
@@ -199,9 +199,9 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
             continue  # neither a created nor an updated item has an entry in this index
         if lacking:
             raise UpdateRejected(
-                f"an item created by an update would lack the key {key.name}, which needs {', '.join(lacking)}",
+                f"an item created by an update would lack the key {key.name}, which requires {', '.join(lacking)}",
                 place=entity.name,
-                hint="set it to a value too; or read the item, then use Create or Update",
+                hint="set all fields of the key; or read the item, then use Create or Update",
             )
         if key.member(values):
             wanted |= entity.written_key(key, values)
@@ -377,7 +377,7 @@ def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
     paths = [steps for steps, _ in change.changes]
     for number, steps in enumerate(paths):
         if any(other[: len(steps)] == steps or steps[: len(other)] == other for other in paths[:number]):
-            raise UpdateRejected("two changes overlap", place=f"{entity.name}.{stored.name}")
+            raise UpdateRejected("two changes of the update overlap", place=f"{entity.name}.{stored.name}")
     for steps, inner in change.changes:
         _part(entity, update, stored, root, steps, inner)
 
@@ -417,13 +417,13 @@ def _part(
             update.sets.append(f"{path} = list_append({start}, {items})")
         case actions.Remove():
             if needs_value(around, steps[-1]):
-                raise UpdateRejected("a required part can't be removed", place=place, hint="set it to a value")
+                raise UpdateRejected("a required part can't be removed", place=place, hint="set the part to a value")
             update.removes.append(path)
         case actions.IfNotExists():
             value = update.value(_checked_part(annotation, change.value, place, entity))
             update.sets.append(f"{path} = if_not_exists({path}, {value})")
         case actions.Change():
-            raise UpdateRejected(f"{shown(change)} works only on whole fields", place=place, hint="set a value")
+            raise UpdateRejected(f"{shown(change)} supports only whole fields", place=place, hint="set the part")
         case _:
             update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
 
@@ -432,7 +432,7 @@ def _check_step(step: int | str, place: str) -> None:
     """Validate a path step: map keys in stored data can be invalid in expressions. Raises ArgumentError."""
     if isinstance(step, int):
         if step > LIST_INDEX_MAX:
-            raise ArgumentError(f"a list index is at most {LIST_INDEX_MAX:,}, not {step}", place=place)
+            raise ArgumentError(f"a list index must be at most {LIST_INDEX_MAX:,}, not {step}", place=place)
         return
     try:
         size = len(step.encode())
@@ -440,7 +440,7 @@ def _check_step(step: int | str, place: str) -> None:
         raise ArgumentError("a map key isn't valid Unicode", place=place) from None
     if not 0 < size <= NAME_BYTES_MAX:
         raise ArgumentError(
-            "a map key in an update has 1 to 65,535 bytes",
+            "a map key in an update must have 1 to 65,535 bytes",
             place=place,
             hint="set the whole field",
         )

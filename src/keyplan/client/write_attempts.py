@@ -66,10 +66,10 @@ def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | No
 class _Way(enum.Enum):
     """How to get a value that only the store knows."""
 
-    PENDING = "it may not be needed"
-    LIKELY = "it is needed: a likely value is used to find out whether other actions follow"
+    PENDING = "the value may not be needed"
+    LIKELY = "the value is needed: a likely one is used to find out whether other actions follow"
     SENT = "no other action follows: the request is sent at its yield"
-    UNKNOWN = "other actions follow: it stays unknown"
+    UNKNOWN = "other actions follow: the value stays unknown"
 
 
 class _Rerun(BaseException):
@@ -191,7 +191,7 @@ class Attempt:
         """Another action follows: the result of the first one can't be known, if it is needed."""
         if self._way is _Way.SENT:
             raise RequestError(
-                "an action follows one whose result was needed, and which was already sent",
+                "an action follows a request that was already sent because its result was needed",
                 place=self.place,
                 hint="read before you decide (yield from self.pattern.read(...)), or split the write",
             )
@@ -231,7 +231,7 @@ def unknown_outcome(action: Any, place: str) -> RequestError:
     """The error of a write that uses the result of one of several actions, which a transaction doesn't return."""
     what = "deleted by" if isinstance(action, Delete) else "before" if action.gives_previous else "after"
     return RequestError(
-        f"the item {what} {type(action).__name__} isn't available: it is sent in a transaction, which returns no items",
+        f"the item {what} {type(action).__name__} isn't available: the transaction of the write returns no items",
         place=place,
         hint="read the item first, with only_if or a Version, or make the action a separate write",
     )

@@ -226,7 +226,7 @@ class WriteCompiler:
             known = ", ".join(entity.name for entity in self.entities.values())
             raise RequestError(
                 f"{cls.__name__ if isinstance(cls, type) else shown(cls)} isn't an entity of this design",
-                hint=f"its entities are {known}; add others to Table(..., entities=[...])",
+                hint=f"the entities are {known}; add others to Table(..., entities=[...])",
             )
         return compiled_entity
 
@@ -247,7 +247,7 @@ class WriteCompiler:
                 anything: Any = action  # an action that type checkers may accept
                 if isinstance(anything, actions.Previous):
                     hint = f"write before = yield from {anything!r}"
-                    raise RequestError("previous() needs yield from", hint=hint)
+                    raise RequestError("previous() requires yield from", hint=hint)
                 raise RequestError(
                     f"a write yields actions, not {type(action).__name__}",
                     hint="yield Put, Create, Update, Delete, Check or Batch",
@@ -269,14 +269,14 @@ class WriteCompiler:
     def _batched(self, action: Any) -> tuple[Operation, dict[str, Any]]:
         if not isinstance(action, actions.Put | actions.Delete) or action.conditions or action.equals:
             raise RequestError(
-                "a batch supports only Put and Delete without conditions", hint="yield other actions directly"
+                "a batch supports only Put and Delete without conditions", hint="yield the action without Batch"
             )
         compiled = self.compile(action)
         if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
             raise RequestError(
                 f"a {compiled.operations[0].entity.name} has claims, a version, or an ambiguous key, "
                 "which a batch can't check",
-                hint="yield the action directly",
+                hint="yield the action without Batch",
             )
         operation = compiled.operations[0]
         if isinstance(action, actions.Delete):
@@ -377,7 +377,7 @@ class WriteCompiler:
         conditions = self._conditions(entity, action)
         if by_class and entity.claims:
             raise RequestError(
-                f"deleting {entity.name} items, which have unique values, needs the instance",
+                f"{entity.name} has unique values, so Delete requires the instance",
                 place=entity.name,
                 hint="read the item, then Delete(instance)",
             )
@@ -520,7 +520,7 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
         raise ArgumentError(
             f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
             place=entity.name,
-            hint="write with Update(...).or_create(), which picks a shard; read a list, or an int with total=" * slots,
+            hint="write with Update(...).or_create(), which picks a shard; return a list or an int with total=" * slots,
         )
     entity.check_fields(given)
     return entity.item_key(entity.primary, given)
@@ -536,7 +536,7 @@ def no_repeats(operations: Sequence[Operation], request: str, place: str | None 
         identity = (operation.parameters["TableName"], *[(name, *operation.key[name].values()) for name in names])
         if identity in seen:
             raise RequestError(
-                f"two actions of one {request} on the same item: {seen[identity].description}, {operation.description}",
+                f"a {request} has two actions on the same item: {seen[identity].description}, {operation.description}",
                 place=place,
                 hint="merge them into one action, or split the write",
             )

@@ -58,7 +58,7 @@ class Deployment:
             if self.billing == "on-demand" and units is not None:
                 yield ErrorDetail(name, "not allowed with on-demand billing", "omit them, or use provisioned billing")
             if units is not None and units < 1:
-                yield ErrorDetail(name, f"{units} is less than 1", "pass the units per second")
+                yield ErrorDetail(name, f"{units} is less than 1", "pass at least 1 unit per second")
         yield from _tag_faults(self.tags)
 
     def members(self, design: CompiledDesign) -> dict[str, Any]:
@@ -104,8 +104,8 @@ def _tag_faults(tags: Mapping[str, str]) -> Iterable[ErrorDetail]:
     for name, value in tags.items():
         place = f"tag {name!r}"
         if not 1 <= len(name) <= TAG_KEY_MAX or len(value) > TAG_VALUE_MAX:
-            yield ErrorDetail(place, f"a name has 1 to {TAG_KEY_MAX} characters, a value at most {TAG_VALUE_MAX}")
+            yield ErrorDetail(place, f"a name must have 1 to {TAG_KEY_MAX} characters, a value at most {TAG_VALUE_MAX}")
         elif name.lower().startswith("aws:"):
             yield ErrorDetail(place, "names that begin with aws: are reserved")
         elif not _TAG_TEXT.fullmatch(name) or not _TAG_TEXT.fullmatch(value):
-            yield ErrorDetail(place, "allowed are letters, digits, spaces and _ . : / = + - @")
+            yield ErrorDetail(place, "only letters, digits, spaces and _ . : / = + - @ are allowed")

@@ -28,10 +28,10 @@ class Place:
         faults: list[ErrorDetail] = []
         if self.region != "*" and self.region not in REGIONS:
             near = difflib.get_close_matches(self.region, REGIONS, n=1)
-            hint = f"did you mean {near[0]}?" if near else "give one such as eu-west-1"
+            hint = f"did you mean {near[0]}?" if near else "pass a region such as eu-west-1"
             faults.append(ErrorDetail("region", f"unknown AWS region {self.region!r}", hint))
         if self.account != "*" and not re.fullmatch("[0-9]{12}", self.account):
-            faults.append(ErrorDetail("account", f"invalid account {self.account!r}", "pass its 12 digits"))
+            faults.append(ErrorDetail("account", f"invalid account {self.account!r}", "pass the 12-digit account ID"))
         if faults:
             raise RequestError("invalid region or account", errors=faults)
 

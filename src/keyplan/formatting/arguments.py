@@ -42,7 +42,7 @@ def arguments_of(
         elif takes_many(parameter) and isinstance(value, str):
             result.setdefault(base, []).append(value)
         elif base in result:
-            faults.append(ErrorDetail(base, "duplicate", "pass it once"))
+            faults.append(ErrorDetail(base, "duplicate", "pass the argument once"))
         else:
             result[base] = value
     check_arguments(signature, result, faults)
@@ -69,6 +69,6 @@ def _add_bound(result: dict[str, Any], name: str, value: str, faults: list[Error
     if bound not in BOUNDS:
         faults.append(ErrorDetail(name, "is a range", f"give {', '.join(f'{base}.{text}=…' for text in BOUNDS)}"))
     elif bound in result.setdefault(base, {}):
-        faults.append(ErrorDetail(name, "duplicate", "pass it once"))
+        faults.append(ErrorDetail(name, "duplicate", "pass the argument once"))
     else:
         result[base][bound] = value

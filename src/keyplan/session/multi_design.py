@@ -73,7 +73,7 @@ transact = _Transact()
 def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...]]]:
     if not writes:
         raise RequestError(
-            "transact needs at least one write", place=_PLACE, hint="transact(shop.place.in_transaction(order), ...)"
+            "transact requires at least one write", place=_PLACE, hint="transact(shop.place.in_transaction(order), ...)"
         )
     for value in writes:
         if not isinstance(value, Joined):

@@ -292,7 +292,7 @@ def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> Conversat
         raise StoreError(
             f"{store.url} has no table {store.table_name}",
             place=place,
-            hint="create it with keyplan create or open(..., create=True), or check the region and account",
+            hint="create the table with keyplan create or open(..., create=True), or check the region and account",
         )
     wrong = [difference for difference in differences(wanted, result) if difference.serious]
     if wrong:

@@ -101,10 +101,10 @@ def assert_cost(
         writes = sum(sum(element.units.values()) for element in result if not element.reads)
     elif isinstance(pattern, Pattern) and pattern.owner is not None:
         if arguments or named:
-            raise RequestError("arguments need an open design", hint="open it: design = Cms.open(':memory:')")
+            raise RequestError("arguments require an open design", hint="open one: design = Cms.open(':memory:')")
         predicted = estimate_pattern(pattern.owner, pattern.name)
         if predicted.failure is not None:
-            raise RequestError(f"the cost model has no typical call: {predicted.failure}", place=pattern.name)
+            raise RequestError(f"the typical cost can't be estimated: {predicted.failure}", place=pattern.name)
         title = f"{pattern.owner.__name__}.{pattern.name}, typically"
         lines = [
             f"{request.operation} on {line.target or 'the table'}: {line.units:g} {line.direction} units: {line.why}"

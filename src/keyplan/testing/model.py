@@ -107,7 +107,7 @@ class Model:
                 raise AssertionError(f"create overwrote an existing item: {there!r}")
             self._check_taken(entity, identity, instance)
             if _plain(entity, instance) != _plain(entity, written):
-                raise AssertionError(f"{instance!r} was written, and {written!r} returned")
+                raise AssertionError(f"{instance!r} was written, but {written!r} was returned")
             self._keep(identity, written)
             return
         if isinstance(error, errors.ItemExists) and create and there is not None:
@@ -207,7 +207,7 @@ class Model:
         world = scan(self.design)
         now = {identity_of(row.entity, row.values): row.instance for row in world.rows}
         if error is not None and now != self.items:
-            raise AssertionError(f"{step.pattern.place} failed ({error}), but wrote something") from error
+            raise AssertionError(f"{step.pattern.place} failed ({error}), but changed the stored items") from error
         self.before.extend(entity for identity, entity in self.items.items() if now.get(identity) != entity)
         self.items = now
         return [] if error is None else missed
@@ -239,7 +239,7 @@ class Model:
             return error, None
         except Exception as error:
             self.log.append(f"{text}\n    → {error!r}")
-            raise AssertionError(f"{text} failed with {error!r}, not an error of Keyplan") from error
+            raise AssertionError(f"{text} failed with {error!r}, not a KeyplanError") from error
         self.log.append(text)
         return None, result
 

@@ -72,7 +72,7 @@ class Checker:
         except _WrongError as wrong:
             raise self._failure(arguments, groups, got, str(wrong)) from None
         except Exception as error:
-            raise self._failure(arguments, groups, error, f"failed with {error!r}, not an error of Keyplan") from error
+            raise self._failure(arguments, groups, error, f"failed with {error!r}, not a KeyplanError") from error
         items = _count(got) if self.pattern.options.total is None else int(bool(got))
         self.tally.count(self.pattern.name, answered=bool(items), items=items, pages=len(calls) - 1)
         return calls
@@ -104,7 +104,7 @@ class Checker:
             got = read_result(self.design, self.pattern, asked)
         except ItemNotFound:
             if self.pattern.shape.optional:
-                raise _WrongError("raised ItemNotFound, though None is one of its results") from None
+                raise _WrongError("raised ItemNotFound, although the return type allows None") from None
             got = None
         return [(asked, got)], got
 
@@ -122,14 +122,14 @@ class Checker:
             page: Page[Any] = self.design.run_read(self.pattern.name, (), asked)
             calls.append((asked, page))
             if len(page.items) > limit:
-                raise _WrongError(f"a page of {len(page.items)} items, with limit={limit}")
+                raise _WrongError(f"returned a page of {len(page.items)} items with limit={limit}")
             if not page.items and (page.cursor is not None or cursor is not None):
-                raise _WrongError("an empty page: the previous page had a cursor, but no items followed")
+                raise _WrongError("returned an empty page, although the previous page had a cursor")
             entities.extend(page.items)
             cursor = page.cursor
             if cursor is None or not self.cursor:
                 return calls, entities
-        raise _WrongError(f"{PAGES_MAX} pages, and the last one has a cursor")
+        raise _WrongError(f"returned {PAGES_MAX} pages, and the last page still has a cursor")
 
     # Comparing
 
@@ -160,7 +160,7 @@ class Checker:
         if got is None and first and None not in first:
             raise _WrongError("returned nothing")
         if got is not None and got not in first:
-            raise _WrongError("returned another item")
+            raise _WrongError("returned the wrong item")
 
     def _judge_collection(self, groups: Groups, got: Any) -> None:
         shape = self.pattern.shape
@@ -212,7 +212,7 @@ def _check_run(groups: Groups, got: list[Entity], limit: int | None) -> None:
         open_ = list(group)
         for entity in rest[: len(group)]:
             if entity not in open_:
-                raise _WrongError("returned other items, or another order")
+                raise _WrongError("returned the wrong items, or in the wrong order")
             open_.remove(entity)
         rest = rest[len(group) :]
 

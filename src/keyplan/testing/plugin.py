@@ -49,7 +49,7 @@ def design_class(request: pytest.FixtureRequest) -> type[Design]:
     if isinstance(result, type) and issubclass(result, Design) and result is not Design:
         return result
     raise pytest.UsageError(
-        f"{request.node.nodeid}: annotate its parameter, design: YourDesign, or define a fixture design_class that "
+        f"{request.node.nodeid}: annotate the parameter (design: YourDesign), or define a fixture design_class that "
         "returns the class"
     )
 

@@ -44,7 +44,7 @@ class Report:
         return tuple(pattern.name for pattern in self.patterns if not pattern.answered)
 
     def __str__(self) -> str:
-        items = f"{self.items} items (at most {self.items_max} in one)"
+        items = f"{self.items} items (at most {self.items_max} in one store)"
         head = f"{self.design}: {self.stores} stores, {items}, seed {self.seed}"
         width = max((len(pattern.name) for pattern in self.patterns), default=0)
         lines = [

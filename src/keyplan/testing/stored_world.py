@@ -155,7 +155,7 @@ def _check_keys(row: Row) -> None:
                 continue
             if not _same(held, expected):
                 raise AssertionError(
-                    f"the key {key.name} of {row.instance!r} is stale: its attribute {attribute.name} holds "
+                    f"the key {key.name} of {row.instance!r} is stale: its attribute {attribute.name} contains "
                     f"{_shown(held)}, but its fields require {_shown(expected)}"
                 )
 
@@ -183,11 +183,11 @@ def _check_claims(world: World) -> None:
             key = row.entity.item_key(claim, row.values)
             item = held.pop(_key_text(key), None)
             if item is None:
-                raise AssertionError(f"{row.instance!r} has no claim of its own at {key}")
+                raise AssertionError(f"{row.instance!r} has no claim at {key}")
             if item["claim_of"] != {"M": primary}:
                 raise AssertionError(f"the claim of {row.instance!r} at {key} belongs to {item['claim_of']}")
     for item in held.values():
-        raise AssertionError(f"no item matches a claim: {item}")
+        raise AssertionError(f"no item owns the claim: {item}")
 
 
 def _key_text(item: Mapping[str, Mapping[str, Any]]) -> str:

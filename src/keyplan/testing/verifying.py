@@ -230,8 +230,8 @@ class _Verifier:
         except _FoundError as found:
             smaller = smallest(found.steps, found.number, lambda steps, number: self._failure(steps, number, runner))
             failure = smaller or found.failure
-            again = "" if smaller else "\n\nthe failure can't be repeated: it depends on time or chance"
-            raise AssertionError(f"{failure}{again}\n\nrepeat it with seed={seed}") from failure.__cause__
+            again = "" if smaller else "\n\nthe failure can't be reproduced: it depends on time or chance"
+            raise AssertionError(f"{failure}{again}\n\nreproduce it with seed={seed}") from failure.__cause__
 
     def _spare_instances(self, seed: int) -> dict[type[Entity], list[Entity]]:
         return {
@@ -368,7 +368,7 @@ def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress 
             "every plan returns a wrong result for generated items",
             place=plans[0].design.__name__,
             errors=[ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(refused, 1)],
-            hint="check the computed fields and serializers of these values",
+            hint="check the computed fields and serializers of the generated items",
         )
     return Outcome(compared(passed), refused)
 

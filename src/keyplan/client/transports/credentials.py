@@ -172,8 +172,8 @@ def find_region(location: Location) -> str:
     region = _session(location).get_config_variable("region")
     if not region:
         raise StoreError(
-            f"{location.url}: no region is known",
-            hint="set it in the URL (dynamodb://eu-west-1/TABLE) or in AWS_REGION",
+            f"{location.url}: no region is configured",
+            hint="set the region in the URL (dynamodb://eu-west-1/TABLE) or in AWS_REGION",
         )
     return str(region)
 

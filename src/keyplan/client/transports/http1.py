@@ -66,7 +66,7 @@ class ReplyReader:
         if not self._bytes:
             self._bytes += data
         if len(self._bytes) > BODY_BYTES_MAX + HEAD_BYTES_MAX:
-            raise ProtocolViolation(f"the response is over {BODY_BYTES_MAX:,} bytes")
+            raise ProtocolViolation(f"the response exceeds {BODY_BYTES_MAX:,} bytes")
         return None
 
     def _part(self, data: bytes) -> Reply | None:
@@ -120,10 +120,10 @@ class ReplyReader:
         length = headers.get(b"content-length")
         if b"transfer-encoding" in headers:
             if headers[b"transfer-encoding"].lower() != b"chunked" or length is not None:
-                raise ProtocolViolation("the response has an unsupported transfer-encoding, or two lengths")
+                raise ProtocolViolation("the Transfer-Encoding isn't chunked, or there is also a Content-Length")
         elif length is None or not length.isdigit() or len(length) > LENGTH_DIGITS_MAX or int(length) > BODY_BYTES_MAX:
             raise ProtocolViolation(
-                f"the response's length is {'missing' if length is None else length.decode('latin-1')[:30]}"
+                f"the response's Content-Length is {'missing' if length is None else length.decode('latin-1')[:30]}"
             )
         else:
             self._length = int(length)
@@ -138,10 +138,10 @@ class ReplyReader:
                 return None
             size_text = bytes(held[self._start : end]).partition(b";")[0].strip()
             if not size_text.isalnum() or size_text.strip(_HEX):
-                raise ProtocolViolation(f"a chunk of the response has the length {size_text[:30]!r}")
+                raise ProtocolViolation(f"a chunk of the response has the invalid length {size_text[:30]!r}")
             size = int(size_text, 16)
             if size > BODY_BYTES_MAX:
-                raise ProtocolViolation(f"a chunk of the response has the length {size_text[:30]!r}")
+                raise ProtocolViolation(f"a chunk of the response has the invalid length {size_text[:30]!r}")
             start = end + 2
             if size == 0:
                 return self._trailers(held, start)

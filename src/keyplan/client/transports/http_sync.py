@@ -216,7 +216,7 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
             )
         )
     if isinstance(error, ssl.SSLError):
-        why, hint = f"no TLS: {error}", "an endpoint without TLS is dynamodb+http://HOST:PORT/TABLE"
+        why, hint = f"no TLS: {error}", "for an endpoint without TLS, write dynamodb+http://HOST:PORT/TABLE"
     elif isinstance(error, ProxyRefusedError):
         why, hint = str(error), "set user and password in HTTPS_PROXY, or add the host to NO_PROXY"
     elif isinstance(error, socket.gaierror):
@@ -228,7 +228,7 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
         seconds = location.settings.connect_seconds
         why, hint = f"no connection within {seconds:g} s", "check the network, or raise ?connect_seconds="
     elif isinstance(error, ConnectionRefusedError):
-        why, hint = "connection refused", "check that the store is running and that the port is correct"
+        why, hint = "connection refused", "check that the store is running, and check the port"
     else:
         why, hint = f"no connection: {error}", "check the network"
     return Failure(StoreError(f"{where}: {why}", hint=hint), Kind.TRANSIENT)
@@ -240,7 +240,7 @@ def exchange_failed(location: Location, error: OSError | ssl.SSLError | Protocol
         return too_slow(location)
     if isinstance(error, ProtocolViolation):
         text = f"{location.endpoint}: {error}"
-        hint = "check that the URL is that of DynamoDB; an endpoint with TLS is dynamodb+https://HOST:PORT/TABLE"
+        hint = "check that the URL is a DynamoDB endpoint; for TLS, write dynamodb+https://HOST:PORT/TABLE"
         return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
     text = f"{location.endpoint}: the connection failed: {error}"
     return Failure(StoreError(text, hint="check the network, and retry"), Kind.TRANSIENT, lost=True)

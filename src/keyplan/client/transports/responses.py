@@ -115,7 +115,7 @@ def answer_of(reply: Reply) -> dict[str, Any]:
     headers = reply.headers
     sum_told = headers.get(b"x-amz-crc32")
     if sum_told is not None and sum_told != b"%d" % zlib.crc32(body):
-        raise Failure(_garbled("its checksum is wrong"), Kind.TRANSIENT, lost=True)
+        raise Failure(_garbled("the checksum doesn't match"), Kind.TRANSIENT, lost=True)
     if headers.get(b"content-encoding", b"identity") != b"identity":
         body = _unzip(headers[b"content-encoding"], body)
     if reply.status != 200:
@@ -135,14 +135,14 @@ def check_answer(operation: str, parameters: Mapping[str, Any], answer: Mapping[
     """Check that a response belongs to its request: a proxy may mix up connections. Raises Failure."""
     fault = _foreign_part(operation, parameters, answer)
     if fault is not None:
-        raise Failure(_garbled(f"it isn't the response to this {operation}: {fault}"), Kind.TRANSIENT, lost=True)
+        raise Failure(_garbled(f"the body isn't the response to this {operation}: {fault}"), Kind.TRANSIENT, lost=True)
 
 
 def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> str | None:
     """The part of a response that belongs to another request."""
     for name, operations in _OPERATIONS.items():
         if name in answer and operation not in operations:
-            return f"it has {name}"
+            return f"the response has {name}"
     required = _REQUIRED.get(operation)
     if required is not None and required not in answer and "Select" not in parameters:
         return f"{required} is missing"
@@ -150,7 +150,7 @@ def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping
         return "the item has another key"
     if operation in {"Query", "Scan"}:
         if answer.get("LastEvaluatedKey", ()) == parameters.get("ExclusiveStartKey"):
-            return "LastEvaluatedKey is the key that the request started after"
+            return "LastEvaluatedKey equals the ExclusiveStartKey of the request"
         equal = equal_attributes(parameters)
         if not all(_agrees(item, equal) for item in answer.get("Items", ())):
             return "an item is in another partition"
@@ -161,16 +161,16 @@ def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping
 
 def _foreign_in_batch(requested: Mapping[str, Any], answer: Mapping[str, Any]) -> str | None:
     if answer["Responses"].__class__ is not dict:
-        return "Responses is a list"
+        return "Responses isn't a map"
     unprocessed = {table: rest.get("Keys", ()) for table, rest in answer.get("UnprocessedKeys", {}).items()}
     for found in (answer["Responses"], unprocessed):
         for table, items in found.items():
             keys = requested.get(table, {}).get("Keys", ())
             known = {_identity(key, key) for key in keys}
             if any(_identity(item, keys[0]) not in known for item in items) if keys else items:
-                return "an item wasn't requested"
+                return "the response has an item that wasn't requested"
             if len(items) > len(keys):
-                return "it has more items than requested"
+                return "the response has more items than requested"
     return None
 
 
@@ -264,14 +264,14 @@ def _check_items(pending: list[Any]) -> None:
 
 def _unzip(encoding: bytes, body: bytes) -> bytes:
     if encoding != b"gzip":
-        raise Failure(_garbled(f"its encoding is {_shown(encoding)}"))
+        raise Failure(_garbled(f"the unsupported Content-Encoding {_shown(encoding)}"))
     unzip = zlib.decompressobj(wbits=31)
     try:
         plain = unzip.decompress(body, BODY_BYTES_MAX)
     except zlib.error:
-        raise Failure(_garbled("its compression is broken"), Kind.TRANSIENT, lost=True) from None
+        raise Failure(_garbled("the gzip data is corrupt"), Kind.TRANSIENT, lost=True) from None
     if not unzip.eof:
-        raise Failure(_garbled("its compressed data is truncated, or too large"), Kind.TRANSIENT, lost=True)
+        raise Failure(_garbled("the gzip data is truncated or too large"), Kind.TRANSIENT, lost=True)
     return plain
 
 
@@ -314,12 +314,12 @@ def _foreign(reply: Reply, body: bytes) -> Failure:
     if reply.status >= 500 or reply.status in {408, 429}:
         kind = Kind.THROTTLED if reply.status in {429, 503} else Kind.TRANSIENT
         return Failure(StoreError(text, hint="a proxy or the store is down; retry later"), kind, lost=True)
-    return Failure(StoreError(text, hint="check that the URL is that of DynamoDB or of a compatible store"))
+    return Failure(StoreError(text, hint="check that the URL is an endpoint of DynamoDB or a compatible store"))
 
 
 def _garbled(why: str) -> StoreError:
     return StoreError(
-        f"invalid response: {why}", hint="check that the URL is that of DynamoDB, and any proxy in between"
+        f"invalid response: {why}", hint="check that the URL is a DynamoDB endpoint, and check any proxy in between"
     )
 
 

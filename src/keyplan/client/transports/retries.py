@@ -127,7 +127,7 @@ class Attempts:
     def _unknown(self, error: KeyplanError) -> StoreError:
         return StoreError(
             f"the outcome of {self._operation} is unknown: {error.message}",
-            hint="call it again with the same token"
+            hint="repeat the call with the same token"
             if isinstance(self._operation, ByToken)
             else "read the item before you retry",
         )

@@ -88,9 +88,9 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
     except ValueError as error:
         raise _wrong(text, str(error)) from None
     if parts.scheme not in _SCHEMES:
-        raise _wrong(text, f"{parts.scheme}:// isn't a store's scheme")
+        raise _wrong(text, f"{parts.scheme}:// isn't a supported URL scheme")
     if parts.username or parts.password or parts.fragment:
-        raise _wrong(text, "it contains a user or a fragment")
+        raise _wrong(text, "the URL can't contain a user or a fragment")
     options = _options(text, parts.query)
     table = unquote(parts.path.removeprefix("/")) or default_table
     if not _TABLE.fullmatch(table):
@@ -108,7 +108,7 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
         named = Location(text, "", 443, tls=True, region="", table=table, profile=profile, settings=settings)
         return _redirected(named, region, environment)
     if not host:
-        raise _wrong(text, "it has no host")
+        raise _wrong(text, "the URL has no host")
     tls = parts.scheme.endswith("https")
     on_aws = host.endswith(tuple(f".{partition.domain}" for partition in PARTITIONS))
     match = re.search(r"(?:^|\.)dynamodb(?:-fips)?\.([a-z0-9-]+)\.|\.([a-z0-9-]+)\.vpce\.", host)

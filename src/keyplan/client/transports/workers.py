@@ -45,4 +45,4 @@ class Workers(Executor):
 
 
 def _closed() -> StoreError:
-    return StoreError("the design was closed", hint="open it again")
+    return StoreError("the design was closed", hint="open the design again")

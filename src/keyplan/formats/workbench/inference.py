@@ -100,7 +100,7 @@ class _Drafting:
         for own in out.fields:
             own.optional = own.name not in primary and (not self.items or None in own.values)
         if not self.items:
-            out.todo.append("the model has no sample items for it; its key and fields are guesses")
+            out.todo.append("the model has no sample items for this entity; its key and fields are guesses")
         return out
 
     # Fields
@@ -130,9 +130,9 @@ class _Drafting:
         elif tags:
             kind, todo = "Any", f"TODO: the sample has values of types {', '.join(sorted(tags))}"
         elif declared:
-            todo = "TODO: not in the sample; the type is from the model"
+            todo = "TODO: the sample has no such attribute; the type is from the model"
         else:
-            todo = "TODO: not in the sample; set its type"
+            todo = "TODO: the sample has no such attribute; set the type"
         values = [None if value is None or "NULL" in value else next(iter(value.values())) for value in raw]
         made = Field(self._free(snake(attribute)), attribute, kind, values, todo=todo)
         self.out.fields.append(made)
@@ -188,10 +188,10 @@ class _Drafting:
             few = len(inside) == 1 or len(inside) <= min(_WHEN_MAX, len(members) - 1)
             if few and not inside & outside and each.type in {"str", "bool"} and None not in each.values:
                 made.when = {each.name: tuple(dict.fromkeys(each.values[place] for place in members))}
-                made.todo.append(f"TODO: in the sample, {each.name} decides which items are in {made.index}")
+                made.todo.append(f"TODO: in the sample, {each.name} determines which items are in {made.index}")
                 return
         what = f"{len(others)} items of the sample aren't in {made.index}"
-        made.todo.append(f"TODO: {what}, without a visible condition: add when=")
+        made.todo.append(f"TODO: {what}, and no condition was found: add when=")
 
     def _add_missing(self, made: KeyDraft, types: Sequence[str]) -> None:
         """The fields of a declared key that no attribute holds, and the types of its formats."""
@@ -199,7 +199,7 @@ class _Drafting:
         for kind, name, spec in ((kind, *pair) for kind, text in pairs for pair in variables_in(text)):
             each = self.out.field(name)
             if each is None:
-                todo = "TODO: part of a key, but not an attribute in the sample"
+                todo = "TODO: this field is in a key, but isn't an attribute in the sample"
                 each = Field(name, name, "str", [None] * len(self.items), todo=todo)
                 self.out.fields.append(each)
             if re.match(r"0?\d*d", spec) and "desc" not in spec[:4]:
@@ -214,7 +214,7 @@ class _Drafting:
                 each.type = "Decimal"
         if any(":rank" in text for text in made.templates):
             made.templates = [text.replace(":rank", "") for text in made.templates]
-            made.todo.append("TODO: the model lacks the values of a rank: type the field as a Literal, and add :rank")
+            made.todo.append("TODO: the model doesn't list the ranked values: use a Literal, and add :rank")
 
     def _by_attribute(self, attribute: str) -> Field | None:
         return next((each for each in self.out.fields if each.attribute == attribute), None)
@@ -234,7 +234,7 @@ class _Drafting:
             return snake(self.group.name).upper()
         parts = [text.split(self.delimiter) for text in texts]
         if len({len(each) for each in parts}) > 1:
-            made.todo.append(f"TODO: the values of {attribute} have different numbers of parts: it is one field")
+            made.todo.append(f"TODO: the values of {attribute} have different numbers of parts, so it is one field")
             return f"{{{self._added(attribute, texts, members).name}}}"
         columns = list(zip(*parts, strict=True))
         alone = sum(len(set(column)) > 1 or not is_word(column[0]) for column in columns) == 1
@@ -294,7 +294,7 @@ class _Drafting:
         name = self._free(f"{snake(wanted)}_part" if snake(wanted) in self.keyed else snake(wanted))
         result = Field(name, name, "str", held)
         if doubtful:
-            result.todo = "TODO: only in a key; its name is a guess"
+            result.todo = "TODO: this field is only in a key; its name is a guess"
         self.out.fields.append(result)
         return result
 

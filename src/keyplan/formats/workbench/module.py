@@ -178,7 +178,7 @@ class _Writer:
             first.items = [*first.items, *group.items]
             first.attributes = [*first.attributes, *group.attributes]
             first.kind, first.aliases = None, ("", "")
-            first.todo.append(f"{group.name} has keys that overlap with those of {first.name}; merged into one entity")
+            first.todo.append(f"keys of {group.name} overlap with keys of {first.name}; both become one entity")
         return list(result.values())
 
     def _entity(self, cls: _Class, indexes: Mapping[str, str]) -> Iterator[str]:
@@ -389,7 +389,7 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
     merged: set[frozenset[str]] = set()
     while True:
         made = made_module(model, without=omitted, merged=merged)
-        reasons = [f"no access pattern {place}: {omitted[place]}" for place in made.left_out]
+        reasons = [f"the access pattern {place} is omitted: {omitted[place]}" for place in made.left_out]
         try:
             module = _run(made)
         except DesignError as error:
@@ -398,7 +398,7 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
             same = {
                 frozenset({place.partition(".")[0], match[1]})
                 for place, text in places.items()
-                if (match := re.match(r"its key can be the same as (\w+)\.", text)) is not None
+                if (match := re.match(r"the key can equal that of (\w+)\.", text)) is not None
             }
             if not (same - merged or reads.keys() - omitted.keys()):
                 return made, reasons, error

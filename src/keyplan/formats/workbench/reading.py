@@ -102,13 +102,13 @@ def read_model(text: str, where: str) -> Model:
         place = f"{where}:{error.lineno}:{error.colno}"
         raise RequestError(f"invalid JSON: {error.msg}", place=place, hint="export the model again") from None
     except UnicodeEncodeError:
-        raise RequestError("a string has a lone surrogate", place=where, hint="correct its escapes") from None
+        raise RequestError("a string has an unpaired surrogate", place=where, hint="fix its escapes") from None
     except (RecursionError, ValueError, ArithmeticError):
-        raise RequestError("it is nested too deeply, or has a number out of range", place=where) from None
+        raise RequestError("the JSON is nested too deeply, or has a number out of range", place=where) from None
     if isinstance(data, list) and data and isinstance(data[0], dict):
         data = data[0]
     if not isinstance(data, dict):
-        raise RequestError("a model is a JSON object", place=where, hint="export it from NoSQL Workbench")
+        raise RequestError("a model must be a JSON object", place=where, hint="export it from NoSQL Workbench")
     if "KeyAttributes" in data:  # a single table without a model
         data = {"ModelName": data.get("TableName"), "DataModel": [data]}
     reader = _Reader()
@@ -209,7 +209,7 @@ class _Reader:
         kind = _text(data.get("AttributeType")).upper()
         kind = _TYPES.get(kind, kind)
         if kind not in {"S", "N", "B"}:
-            self._note(f"{name} has no valid key type; read as a string", place)
+            self._note(f"{name} has no valid key type, and is read as a string", place)
             kind = "S"
         return KeyAttribute(name, cast("Kind", kind))
 
@@ -254,7 +254,7 @@ class _Reader:
         """The attribute with the type that it has in earlier keys."""
         kind = types.setdefault(attribute.name, attribute.type)
         if kind != attribute.type:
-            self._note(f"{attribute.name} is of type {attribute.type} here and {kind} before; read as {kind}", place)
+            self._note(f"{attribute.name} is of type {attribute.type}, but {kind} before; {kind} is used", place)
         return KeyAttribute(attribute.name, kind)
 
     @staticmethod
@@ -330,7 +330,7 @@ class _Reader:
     def _item(self, data: Json, place: str, types: Mapping[str, Kind]) -> Item:
         item: Item = {}
         if len(data) > ATTRIBUTES_MAX:
-            self._note(f"has more than {ATTRIBUTES_MAX:,} attributes", place)
+            self._note(f"the item has more than {ATTRIBUTES_MAX:,} attributes", place)
             return item
         for name, given in data.items():
             path = f"{place}.{name}"
@@ -338,10 +338,10 @@ class _Reader:
             try:
                 value = values.check_value(given)
             except (values.ValueFault, values.NumberError, TypeError, ValueError, AttributeError, RecursionError):
-                self._note("isn't DynamoDB JSON, and is omitted", path)
+                self._note("the value isn't DynamoDB JSON, and is omitted", path)
                 continue
             if kind is not None and (not value.get(kind) or len(str(value)) > KEY_CHARACTERS_MAX):
-                self._note(f"isn't valid in a key of type {kind}, and is omitted", path)
+                self._note(f"the value isn't valid in a key of type {kind}, and is omitted", path)
             elif name:
                 item[name] = value
         return item
@@ -367,7 +367,7 @@ def _bounded(value: Any, place: str, most: int) -> list[Any]:
     """A list of the model. Raises RequestError if it is too long: the work grows with its square."""
     values = _list(value)
     if len(values) > most:
-        message = f"{len(values):,} entries; at most {most} are read"
+        message = f"the list has {len(values):,} entries; at most {most} are supported"
         raise RequestError("the model is too large", place=place, errors=[ErrorDetail(place, message, "split it")])
     return values
 

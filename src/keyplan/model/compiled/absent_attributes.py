@@ -79,7 +79,7 @@ def check_limits(text: str) -> None:
     check_size(text)
     count = count_operators(expressions.parse_condition(text))
     if count > OPERATORS_MAX:
-        raise expressions.ExpressionFault(f"it has {count} operators, and DynamoDB allows {OPERATORS_MAX}")
+        raise expressions.ExpressionFault(f"{count} operators, but DynamoDB allows at most {OPERATORS_MAX}")
 
 
 class Rewriting:
@@ -260,7 +260,7 @@ class Rewriting:
             raise Problem(
                 f"{parts[0]} has different defaults in {' and '.join(entity.name for entity in self.entities)}, so the "
                 "value of an item without it is ambiguous",
-                "give the fields one default, or read each entity with its own access pattern",
+                "give the fields the same default, or read each entity with its own access pattern",
             )
         return found[0] if found else []
 

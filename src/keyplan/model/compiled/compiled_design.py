@@ -72,7 +72,7 @@ class CompiledDesign:
             import difflib  # noqa: PLC0415 - needed only for wrong names
 
             near = difflib.get_close_matches(name, self.patterns)
-            hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
+            hint = f"did you mean {near[0]}?" if near else f"the access patterns are {', '.join(self.patterns)}"
             raise UnknownPattern(f"{self.name} has no access pattern {name!r}", place=self.name, hint=hint)
         return result
 
@@ -110,7 +110,7 @@ class _Compiler:
         table = getattr(self.cls, "table", None)
         if not isinstance(table, Table):
             raise DesignError(
-                f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='give it one: table = Table("name")'
+                f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='declare one: table = Table("name")'
             )
         self._check_table(table)
         patterns = self._patterns()
@@ -161,29 +161,29 @@ class _Compiler:
         names = [index.name for index in table.indexes]
         for name in (table.name, *names):
             if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
-                self.fault(place, f"{name!r} isn't a valid table or index name", "3 to 255 of A-Z a-z 0-9 _ . -")
+                self.fault(place, f"{name!r} isn't a valid table or index name", "use 3 to 255 of A-Z a-z 0-9 _ . -")
         for name in {name for name in names if names.count(name) > 1}:
             self.fault(place, f"two indexes are named {name}")
         local = sum(index.local for index in table.indexes)
         if len(names) - local > GLOBAL_INDEXES_MAX:
-            self.fault(place, f"{len(names) - local} global indexes; DynamoDB allows {GLOBAL_INDEXES_MAX}")
+            self.fault(place, f"{len(names) - local} global indexes; DynamoDB allows at most {GLOBAL_INDEXES_MAX}")
         if local > LOCAL_INDEXES_MAX:
-            self.fault(place, f"{local} local indexes; DynamoDB allows {LOCAL_INDEXES_MAX}")
+            self.fault(place, f"{local} local indexes; DynamoDB allows at most {LOCAL_INDEXES_MAX}")
         types: dict[str, str] = {}
         for owner, attributes in _key_attributes(table):
             for attribute in attributes:
                 if types.setdefault(attribute.name, attribute.type) != attribute.type:
                     self.fault(
                         place,
-                        f"the key attribute {attribute.name} is {types[attribute.name]} in one place "
-                        f"and {attribute.type} in {owner}",
+                        f"the key attribute {attribute.name} has type {types[attribute.name]} in one key, but type "
+                        f"{attribute.type} in {owner}",
                     )
         for index in table.indexes:
             self._check_index(place, table, index)
 
     def _check_index(self, place: str, table: Table, index: Index) -> None:
         if len(index.partition) > INDEX_KEY_ATTRIBUTES_MAX or len(index.sort) > INDEX_KEY_ATTRIBUTES_MAX:
-            self.fault(place, f"{index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes in a key")
+            self.fault(place, f"a key of {index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes")
         if index.local and (index.partition != (table.partition,) or len(index.sort) != 1):
             self.fault(place, f"the local index {index.name} must have the table's partition key and one sort key")
 
@@ -201,7 +201,7 @@ class _Compiler:
             if other != name:
                 self.fault(
                     f"{self.cls.__name__}.{name}",
-                    f"{pattern.options.id} is already the id of {other}",
+                    f"the id {pattern.options.id} is already used by {other}",
                     "give each access pattern its own id",
                 )
         return result
@@ -238,7 +238,7 @@ class _Compiler:
             other = names.setdefault(cls.__name__, cls)
             if other is not cls:
                 where = f"{other.__module__}.{other.__qualname__} and {cls.__module__}.{cls.__qualname__}"
-                self.fault(cls.__name__, f"two entities have this name: {where}", "rename one of them")
+                self.fault(cls.__name__, f"two entities have the same name: {where}", "rename one of them")
             problems = list(entity_problems(cls))
             for name, problem in problems:
                 self.report(f"{cls.__name__}.{name}", problem)
@@ -254,8 +254,8 @@ class _Compiler:
             entity = result[attribute]
             self.fault(
                 entity.name,
-                f"its TTL attribute is {attribute}, that of {result[first].name} is {first}; a table has only one",
-                "give the Ttl fields the same name, or alias",
+                f"the TTL attribute is {attribute}, but {first} in {result[first].name}; a table has only one",
+                "give the Ttl fields the same name or alias",
             )
 
     def _check_views(
@@ -278,9 +278,9 @@ class _Compiler:
             else:
                 self.fault(
                     f"{right.name}.{other.name}",
-                    f"its key can be the same as {left.name}.{compiled_key.name}'s: {other} against "
-                    f"{compiled_key}; one item would overwrite the other",
-                    "start one of the templates with another constant, such as the entity's name; if other "
+                    f"the key can equal that of {left.name}.{compiled_key.name}: {other} and "
+                    f"{compiled_key}; one item could overwrite the other",
+                    "start one of the templates with a different constant, such as the entity's name; if other "
                     'programs create the keys, give both entities a Discriminator("type", "...")',
                 )
 
@@ -304,7 +304,7 @@ class _Compiler:
                 continue
             if isinstance(pattern, WriteMethod):
                 if not inspect.isgeneratorfunction(pattern.function):
-                    self.fault(signature.place, "the write yields no action", "yield at least one: Put, Update, ...")
+                    self.fault(signature.place, "a write must yield actions", "yield at least one: Put, Update, ...")
                 writes[name] = WritePattern(
                     pattern.options.id,
                     name,
@@ -363,21 +363,21 @@ def entities_in(annotation: Any) -> list[type[Entity]]:
 def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
     written = types_in(view)
     if not written:
-        yield "", Problem("it has no fields", f"declare the fields of {entity.name} that you need")
+        yield "", Problem("the view has no fields", f"declare the fields of {entity.name} that you need")
     for name, annotation in written.items():
         field = entity.fields.get(name)
         if field is None or field.computed:
-            why = "a computed field, which isn't stored" if name in entity.cls.model_computed_fields else "not a field"
+            why = "a computed field, which isn't stored" if name in entity.cls.model_computed_fields else "no field"
             stored = ", ".join(
                 stored_field.name for stored_field in entity.fields.values() if not stored_field.computed
             )
-            yield name, Problem(f"in {entity.name}, it is {why}", f"use one of {stored}")
+            yield name, Problem(f"{name} is {why} of {entity.name}", f"use one of {stored}")
         elif kind_of(annotation) is not kind_of(field.annotation) or is_optional(annotation) != field.optional:
             yield (
                 name,
                 Problem(
-                    f"it is {type_name(annotation)}, but in {entity.name} it is {type_name(field.annotation)}",
-                    "give both the same type",
+                    f"the type is {type_name(annotation)}, but {type_name(field.annotation)} in {entity.name}",
+                    "give both fields the same type",
                 ),
             )
 

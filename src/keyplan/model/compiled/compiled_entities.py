@@ -53,7 +53,7 @@ class _EntityCompiler:
             self.fault(
                 "",
                 what,
-                "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
+                "declare one Key without index=; other keys need index=, or are Unique claims; `keyplan plan` "
                 "derives keys from access patterns",
             )
             faults.extend(self.faults)
@@ -119,10 +119,10 @@ class _EntityCompiler:
         """An entity has at most one token field, which is empty by default and stored as a set."""
         fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
         for field in fields[1:]:
-            self.fault(field.name, f"{fields[0].name} already stores the tokens of its updates", "remove one of them")
+            self.fault(field.name, f"{fields[0].name} already stores the tokens of updates", "remove one of the fields")
         for field in fields:
             if field.default or field.form is not Form.OURS or field.codec is not None:
-                self.fault(field.name, "tokens must start as an empty set", f"write {field.name}: Tokens = set()")
+                self.fault(field.name, "the default must be set()", f"write {field.name}: IdempotencyTokens = set()")
 
     def _check_slots(self, primary: CompiledKey) -> None:
         partition = {name for _, template in primary.partition for name in template.fields}
@@ -130,8 +130,8 @@ class _EntityCompiler:
             if slots_of(info) is not None and name not in partition:
                 self.fault(
                     name,
-                    "it has no effect: it isn't in the partition key of the primary key",
-                    f'add it: Key("...#{{{name}:d}}", ...), or write {name}: int',
+                    "CounterShards has no effect: the field isn't in the partition key of the primary key",
+                    f'add the field: Key("...#{{{name}:d}}", ...), or write {name}: int',
                 )
 
     def _check_labels(self, labels: tuple[Discriminator, ...], keys: Iterable[CompiledKey]) -> None:
@@ -141,10 +141,10 @@ class _EntityCompiler:
             if label.attribute in taken:
                 self.fault(
                     "",
-                    f"the label {label.attribute} is also the attribute of {taken[label.attribute]}",
-                    "remove the field, or store it under another alias",
+                    f"the attribute {label.attribute} of a Discriminator is also that of {taken[label.attribute]}",
+                    "use a different attribute for one of them",
                 )
-            taken[label.attribute] = "another label"
+            taken[label.attribute] = "another Discriminator"
 
     def _check_whole(self, key: CompiledKey) -> None:
         """A primary key identifies an item only if the values of all its fields can be distinguished in it."""
@@ -155,7 +155,7 @@ class _EntityCompiler:
             if name not in whole:
                 self.fault(
                     key.name,
-                    f"it contains only a part of {name}, so two items with different {name} would have one key",
+                    f"the key contains only part of {name}, so two items with different {name} could have the same key",
                     f"use the whole {{{name}}} in the key, or declare a field with only that part",
                 )
 
@@ -171,7 +171,7 @@ class _EntityCompiler:
             )
             return None
         if key.shards > 1 and [attribute.type for attribute in partition] != ["S"]:
-            self.fault(name, "shards need one partition key attribute of type S")
+            self.fault(name, "shards= requires a single partition key attribute of type S")
             return None
         style = key.style or self.table.key_style
         compiled_partition = self._templates(name, partition, key.partition, style, sorts=False)
@@ -184,11 +184,11 @@ class _EntityCompiler:
             self.fault(
                 name,
                 "when= has no effect: all attributes of the key are fields, which are always stored",
-                "rename one of the key attributes",
+                "name one of the key attributes differently from its field",
             )
         sort_templates = tuple(template for _, template in compiled_sort)
         if key.shards > 1 and not primary and not any(template.variables for template in sort_templates):
-            self.fault(name, "shards= needs a field in the sort key", "add a field to the sort key")
+            self.fault(name, "shards= requires a field in the sort key", "add a field to the sort key")
         hashed = primary or sort_templates
         return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, hashed, declared=key)
 
@@ -222,7 +222,7 @@ class _EntityCompiler:
         pieces = split_template(source, raw=style.raw)
         bare = len(pieces) == 1
         if attribute.type != "S" and not (bare and isinstance(pieces[0], tuple)):
-            raise Problem(f"{attribute.name} is of type {attribute.type}: it must be a single field without other text")
+            raise Problem(f"the template of {attribute.name} (type {attribute.type}) must be one field without text")
         parts: list[Literal_ | Variable] = []
         for position, piece in enumerate(pieces):
             if isinstance(piece, str):
@@ -257,7 +257,7 @@ class _EntityCompiler:
         if form is None:
             raise Problem(
                 f"{stored.codec.mark} can't be stored in a key attribute of type {attribute.type}",
-                f"give it a format in the key, {{{stored.name}:...}}, or use another field",
+                f"add a format in the template, {{{stored.name}:...}}, or use another field",
             )
         return form
 
@@ -277,21 +277,21 @@ class _EntityCompiler:
             variable = None
         if variable is None or not (variable.format.whole and variable.format.exact):
             raise Problem(
-                f"the key attribute {attribute.name} also stores the field {owner.name}, with another value",
-                "store the whole field and nothing else in it, rename one of them, or give the field an alias",
+                f"the key attribute {attribute.name} also stores the field {owner.name}, with a different value",
+                "use a template of only the whole field, rename the attribute or the field, or give the field an alias",
             )
         if owner.keeps_null and owner.optional:
             raise Problem(
                 f"{owner.name} is stored as NULL if it is None, because its default is another value, and DynamoDB "
                 f"rejects NULL in the key attribute {attribute.name}",
-                "set its default to None, or give the field an alias",
+                "set the default of the field to None, or give the field an alias",
             )
         self.stored[owner.name] = held_in_key(owner, variable, attribute.type)
 
     def _when(self, name: str, key: Key) -> dict[str, tuple[Any, ...]]:
         result: dict[str, tuple[Any, ...]] = {}
         if key.when and key.index is None:
-            self.fault(name, "a primary key can't be sparse", "when= belongs to a key with an index")
+            self.fault(name, "a primary key can't be sparse", "use when= only with index=")
         for field_name, value in (key.when or {}).items():
             stored = self.stored.get(field_name)
             if stored is None:
@@ -320,8 +320,8 @@ class _EntityCompiler:
                 if can_collide(key, other):
                     self.fault(
                         other.name,
-                        f"its keys in {other.place} can equal those of {key.name}: {other} against {key}",
-                        "start one of the templates with another constant",
+                        f"keys in {other.place} can equal those of {key.name}: {other} and {key}",
+                        "start one of the templates with a different constant",
                     )
                 continue
             shared = next((pair for pair in _shared(key, other) if not _agree(key, other, *pair)), None)
@@ -334,9 +334,9 @@ class _EntityCompiler:
         way = ", or when= conditions that exclude each other" if both else ""
         self.fault(
             other.name,
-            f"it shares the attribute {attribute.name} with {key.name}, which stores {held} in it "
+            f"{other.name} and {key.name} share the attribute {attribute.name}, in which {key.name} stores {held} "
             f"(when={dict(key.when)}, shards={key.shards})",
-            f"give both keys the same template, when= and shards=, or give one of them another attribute{way}",
+            f"give both keys the same template, when= and shards=, or give one key a different attribute{way}",
         )
 
 

@@ -91,7 +91,7 @@ def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
     try:
         text = rewriting.text(condition.text)
     except ExpressionFault as fault:
-        raise Problem(f"where= is too long with the conditions for missing attributes: {fault}") from None
+        raise Problem(f"where= is too long after conditions for missing attributes are added: {fault}") from None
     whole = replace(condition, text=text, names=names, constants=constants, declared=condition)
     if rewriting.is_undecided:
         return replace(condition, defaulted=tuple(entities), declared=condition, shown=whole)
@@ -102,7 +102,7 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
     lacking = [entity.name for entity in entities if field not in entity.fields]
     if lacking:
         raise Problem(
-            f"a filter on {field} would remove every {' and '.join(lacking)}, which doesn't have the field",
+            f"a filter on {field} would exclude all items of {' and '.join(lacking)}, which lack the field",
             "read each entity with its own access pattern, or use a key",
         )
     first, *others = entities
@@ -130,7 +130,7 @@ def _constant(
         stored.append(f":w{len(values)}")
         values[stored[-1]] = encoded
     if len(stored) > IN_OPTIONS_MAX:
-        raise Problem(f"where= gives {field} {len(stored)} values; DynamoDB allows {IN_OPTIONS_MAX} in a filter")
+        raise Problem(f"where= compares {field} with {len(stored)} values; DynamoDB allows at most {IN_OPTIONS_MAX}")
     if stored:
         clauses.append(f"{name} = {stored[0]}" if len(stored) == 1 else f"{name} IN ({', '.join(stored)})")
     return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
@@ -150,17 +150,17 @@ def _check_parameters(text: str, operands: Iterable[Operand], signature: Signatu
 def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
     match parameter.kind:
         case ParameterKind.RANGE:
-            return "a Range has two bounds", "give a parameter for each bound"
+            return "a Range isn't a single value", "declare one parameter for each bound"
         case ParameterKind.CURSOR | ParameterKind.LIMIT | ParameterKind.DIRECTION:
-            return f"{parameter.name} limits the read", "give the value another name"
+            return f"{parameter.name} sets the limit, cursor or order of the read", "compare with another parameter"
         case ParameterKind.EACH if not operand.alone:
-            return "Each has many values", f"write: field IN (:{parameter.name})"
+            return "Each contains several values", f"write: field IN (:{parameter.name})"
         case _:
             pass
     if is_optional(parameter.annotation) and not all(target.keeps_null for target in operand.targets):
-        return "it can be None, which no stored value equals", "use another access pattern without it"
+        return "the parameter can be None, which equals no stored value", "declare an access pattern without it"
     why = operand.why_not(parameter.value_type)
-    return None if why is None else (why, "give the parameter the field's own type")
+    return None if why is None else (why, "give the parameter the type of the field")
 
 
 def _filter_value(operand: Operand, parameter: Parameter) -> FilterValue:

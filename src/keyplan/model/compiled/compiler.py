@@ -105,7 +105,7 @@ class _ReadCompiler:
         self.constants = self._checked_constants()
         plan = self._plan()
         if self.direction is not None and not turns(plan):
-            raise Problem("newest_first needs a result with an order", "omit the parameter")
+            raise Problem("newest_first requires a result with an order", "remove the parameter")
         name = self.signature.place.rpartition(".")[2]
         return ReadPattern(
             id=self.options.id,
@@ -216,7 +216,7 @@ class _ReadCompiler:
 
     def _scan(self) -> ScanPlan:
         word = check_read_whole(self.options, self.shape, self._conditions())
-        self._refuse_order(f"{word} returns items in no order")
+        self._refuse_order(f"{word} returns items in no particular order")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
                 raise Problem(f"where= names {name!r}, which isn't a field of every entity that {word} returns")
@@ -227,13 +227,13 @@ class _ReadCompiler:
                 matches, self.targets, self.options, self._filter((), plan_checks.attributes_held(matches))
             )
         if self.options.complete:
-            raise Problem("the table already contains all attributes", "omit complete=True")
+            raise Problem("complete= has no effect: the table contains all attributes", "omit complete=True")
         return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
 
     def _refuse_order(self, why: str) -> None:
         for option in ("order_by", "newest_first"):
             if getattr(self.options, option):
-                raise Problem(f"{option}= requires an order, and {why}", f"remove {option}=")
+                raise Problem(f"{option}= requires an order, but {why}", f"remove {option}=")
 
     def _one(
         self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]
@@ -261,7 +261,7 @@ class _ReadCompiler:
                 misses.append(
                     Miss(
                         key,
-                        f"{names} is open, so it matches many items: set newest_first=, or return a list",
+                        f"no parameter fixes {names}, so several items match: set newest_first=, or return a list",
                         1,
                     )
                 )
@@ -285,7 +285,7 @@ class _ReadCompiler:
         taken = {attribute.name for attribute, _ in key.attributes} & set(condition.names.values())
         if not taken:
             return None
-        return f"{', '.join(sorted(taken))} needs a filter, and a Query can't filter by its key attributes"
+        return f"the filter contains {', '.join(sorted(taken))}, but a Query can't filter by key attributes"
 
     def _told(self) -> GetPlan | ClaimPlan | QueryPlan | BatchGetPlan:
         """A count or an existence check, by the cheapest key in any order."""
@@ -347,7 +347,7 @@ class _ReadCompiler:
         for entity, facts in zip(self.targets, knowns, strict=True):
             own = key if entity is self.targets[0] else same_place(entity, key)
             if own is None:
-                misses.append(Miss(key, f"{entity.name} has no key on {key.place} with the same partition", 2))
+                misses.append(Miss(key, f"{entity.name} has no key on {key.place} with the same partition key", 2))
                 return None
             match = self._match(entity, own, facts, must)
             if isinstance(match, Miss):
@@ -355,7 +355,7 @@ class _ReadCompiler:
                 return None
             matches.append(match)
         if len({match.buckets for match in matches}) > 1:
-            misses.append(Miss(key, "its time buckets differ between the entities", 2))
+            misses.append(Miss(key, "the time buckets of the key differ between the entities", 2))
             return None
         return tuple(matches)
 
@@ -375,7 +375,7 @@ class _ReadCompiler:
         if entity.primary not in self._usable(entity.keys, []):
             return None
         if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
-            self._refuse_order("BatchGetItem returns items in the order of the values")
+            self._refuse_order("BatchGetItem returns items in the order of the parameter's values")
             return BatchGetPlan(entity, tuple(each), self.options.consistent)
         return None
 
@@ -404,7 +404,7 @@ class _ReadCompiler:
     def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
         """The query of a key; ``ordered`` if the result's order matters."""
         if ordered and not any(match.order for match in matches) and not matches[0].each:
-            self._refuse_order(f"{key.name} fixes all sort key fields")
+            self._refuse_order(f"the parameters fix all sort key fields of {key.name}")
         plan = QueryPlan(
             index=key.index,
             matches=matches,
@@ -431,8 +431,8 @@ class _ReadCompiler:
         open_field = unsorted(matches) if self.options.newest_first or self.direction is not None else None
         if open_field is not None:
             raise Problem(
-                f"newest_first= sorts by {open_field}, whose strings in the key don't sort like its values",
-                "omit it, or pad numbers and use one case in the key",
+                f"newest_first= sorts by {open_field}, whose strings in the key don't sort like the values",
+                "omit newest_first=, or pad numbers and use one case in the key",
             )
         turned = {match.order[0][1] for match in matches if match.order}
         if len(turned) > 1:
@@ -467,7 +467,7 @@ class _ReadCompiler:
                 raise Problem(f"{through.entity.__name__} isn't an entity of the table")
             junctions.append((self.entities[through.entity], dict(through.fields)))
         if not junctions:
-            raise Problem("through= has no junction", "add one, or omit it")
+            raise Problem("through= has no junction", "add a junction, or omit through=")
         return junctions
 
     def _through(self) -> ThroughPlan:
@@ -510,7 +510,7 @@ class _ReadCompiler:
         if isinstance(second, GetPlan) and any(name not in end.key_fields for name in unmet):
             raise Problem(
                 f"where= filters by {', '.join(unmet)}, but each {end.name} is read by key, without a filter",
-                f"keep a copy of it in {junction.name}, or filter the result in your code",
+                f"store a copy of the value in {junction.name}, or filter the result in your code",
             )
         fields = {name: mapping.get(name, name) for name in fields_of(second) if end_knowns[name].source == "junction"}
         fixed = sorted(name for name in fields_of(second) if end_knowns[name].source == "constant")

@@ -120,7 +120,7 @@ class _Translation:
         for side in (first, second):
             why = side.why_unordered() if side is not None and operator in {*_ORDERING, "BETWEEN"} else None
             if side is not None and why is not None:
-                raise Problem(f"{side.name} can't be compared with {operator}: {why}", "compare it with = or IN")
+                raise Problem(f"{side.name} can't be compared with {operator}: {why}", "compare the field with = or IN")
         if first is not None and second is not None and not first.comparable(second):
             raise Problem(
                 f"{first.name} and {second.name} are stored in different formats", "compare fields of one type"
@@ -202,7 +202,7 @@ class _Translation:
         owners = self._owners(name)
         attributes = {entity.fields[name].attribute for entity in owners}
         if len(attributes) > 1:
-            raise Problem(f"{name} is stored as {' and '.join(sorted(attributes))}", "give the fields one alias")
+            raise Problem(f"{name} is stored in several attributes: {', '.join(sorted(attributes))}", "use one alias")
         return attributes.pop()
 
     def _stored(self, node: tree.Operand) -> StoredOperand | None:

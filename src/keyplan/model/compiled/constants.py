@@ -36,7 +36,7 @@ def constant_of(owner: str, field: StoredField, given: Any) -> Any:
     if not isinstance(given, _MANY) or _validated(field.annotation, given) is not _INVALID:
         return _constant(owner, field, given)
     if not given:
-        raise Problem(f"{owner}.{field.name} has no values", "list its values")
+        raise Problem(f"the list of values for {owner}.{field.name} is empty", "list at least one value")
     ordered: Iterable[Any] = sorted(given, key=str) if isinstance(given, set | frozenset) else given
     result = list({repr(value): value for value in (_constant(owner, field, each) for each in ordered)}.values())
     return result[0] if len(result) == 1 else AnyOf(result)
@@ -95,12 +95,12 @@ def _validated(annotation: Any, value: Any) -> Any:
 
 def _constant(owner: str, field: StoredField, value: Any) -> Any:
     if value is None and not field.optional:
-        raise Problem(f"{owner}.{field.name} is never None", "omit it, or make the field optional")
+        raise Problem(f"{owner}.{field.name} can't be None", "omit the condition, or make the field optional")
     result = value if value is None else _validated(field.annotation, value)
     if result is _INVALID:
         domain = domain_of(field.annotation)
         if domain is None or type(value) not in {type(element) for element in domain}:
-            raise Problem(f"{owner}.{field.name} is {type_name(field.annotation)}, and never {value!r}")
+            raise Problem(f"{owner}.{field.name} is {type_name(field.annotation)}, so it can't be {value!r}")
         result = value  # a typo, which ``keyplan check`` reports
     try:
         if result is not None:

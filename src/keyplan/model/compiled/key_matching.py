@@ -60,17 +60,17 @@ def match_key(
     in_part = (_in_part(key, sort) & used) - bucketed
     if in_part:
         name = min(in_part)
-        return Miss(key, f"it contains only a part of {name}: add a computed field of that part, and read by it", 1)
+        return Miss(key, f"the key contains only part of {name}: add a computed field of that part as the parameter", 1)
     decided, admitted = implied
     used |= decided
     narrowed = (admitted & needed) - used
     unused = sorted(needed - used - narrowed)
     unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
     if unsorted:
-        why = f"it contains {', '.join(unsorted)} only in part or unsorted, so it doesn't support ranges"
+        why = f"the key contains {', '.join(unsorted)} only in part or unsorted, so it doesn't support ranges"
         return Miss(key, why, len(unused) + 1)
     if unused:
-        return Miss(key, f"it doesn't contain {', '.join(unused)} after the known fields", len(unused) + 1)
+        return Miss(key, f"the key doesn't contain {', '.join(unused)} after the other parameters", len(unused) + 1)
     leads = buckets is not None and [name for name, _ in order[:1]] != [buckets.field]
     if buckets is not None and leads:
         order.insert(0, (buckets.field, bool(order and order[0][1])))
@@ -128,19 +128,19 @@ def _partition(
                 return ranged
             buckets = ranged
         elif known.kind is not ParameterKind.VALUE:
-            return Miss(key, f"{name} is in its partition key, which doesn't support {known.kind.value}", 2)
+            return Miss(key, f"{name} is in the partition key, where {known.kind.value} isn't supported", 2)
         elif known.optional:
-            return Miss(key, f"{name} is in its partition key, and must not be None", 1)
+            return Miss(key, f"{name} is in the partition key, so it can't be None", 1)
     if missing:
-        return Miss(key, f"its partition key needs {', '.join(missing)}", len(missing))
+        return Miss(key, f"the partition key requires {', '.join(missing)}", len(missing))
     return set(names), tuple(each), buckets
 
 
 def _ranged(key: CompiledKey, known: Known, other: Buckets | None) -> Buckets | Miss:
     if other is not None:
-        return Miss(key, f"{other.field} and {known.field} are in its partition key, and only one can be a range", 2)
+        return Miss(key, f"{other.field} and {known.field} are in the partition key, and only one can be a range", 2)
     if known.optional and not isinstance(known.default, Range):
-        return Miss(key, f"{known.field} is in its partition key, so its range is required", 1)
+        return Miss(key, f"{known.field} is in the partition key, so its range is required", 1)
     result = buckets_of(key, known.field, known.default if isinstance(known.default, Range) else None)
     return Miss(key, result, 2) if isinstance(result, str) else result
 
@@ -192,7 +192,7 @@ def _implied(
         asked = known.values if known is not None else fixed.get(name)
         if asked is None or not all_in(asked, allowed):
             shown = " or ".join(map(repr, allowed))
-            return Miss(key, f"it contains only items with {name} = {shown}, which the pattern doesn't require", 1)
+            return Miss(key, f"the key contains only items with {name} = {shown}, but the pattern also reads others", 1)
         # A call can have fewer values than its type, and an Each can be empty
         always = known is not None and (
             known.source == "constant"
@@ -207,7 +207,7 @@ def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool)
     if isinstance(match, Miss) or match.buckets is None or not (by_junction or collection):
         return match
     buckets, what = match.buckets, "a collection" if collection else "a junction"
-    return Miss(match.key, f"it is read {buckets.unit} by {buckets.unit} of {buckets.field}, unlike {what}", 2)
+    return Miss(match.key, f"{what} can't read the key {buckets.unit} by {buckets.unit} of {buckets.field}", 2)
 
 
 def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
@@ -216,7 +216,7 @@ def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
 
 def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
     if not misses:
-        return Problem("no key serves", "declare a Key whose partition key consists of the parameters")
+        return Problem("no key matches the parameters", "declare a Key whose partition key consists of the parameters")
     nearest = min(misses, key=lambda miss: miss.distance)
     others = [miss for miss in misses if miss is not nearest]
     more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
@@ -254,8 +254,8 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
     if wanted is not None:
         fitting = [element for element in candidates if ordered_by(element[1], wanted)]
         if not fitting:
-            orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in candidates)
-            raise Problem(f"no matching key orders by {wanted}: {orders}")
+            orders = ", ".join(f"{key.name} sorts by {_order(matches)}" for key, matches in candidates)
+            raise Problem(f"no matching key sorts by {wanted}: {orders}")
         candidates = fitting
     # Prefer one partition to several
     candidates = [element for element in candidates if element[1][0].buckets is None] or candidates

@@ -48,7 +48,7 @@ _TAGS: Mapping[Any, str] = {
 }
 _ORDERED = frozenset({"S", "N", "B"})
 _SIZED = frozenset({"S", "B", "L", "M", "a set"})
-_UNORDERED_TEXT = "its stored form doesn't sort like its values"
+_UNORDERED_TEXT = "the stored form doesn't sort like the values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ class StoredOperand:
             return None
         if self.tag is None:
             return _UNORDERED_TEXT
-        return None if self.tag in _ORDERED else f"{type_name(self.annotation)} has no order in DynamoDB"
+        return None if self.tag in _ORDERED else f"DynamoDB doesn't order values of type {type_name(self.annotation)}"
 
     def why_unsized(self) -> str | None:
         if self.tag is None or self.tag in _SIZED:
             return None
-        return f"{type_name(self.annotation)} has no size in DynamoDB"
+        return f"DynamoDB has no size for values of type {type_name(self.annotation)}"
 
     def element(self) -> StoredOperand | None:
         """The operand of ``contains()``: an element, or a part of a string. None if unknown."""
@@ -107,7 +107,7 @@ class StoredOperand:
             return None
         raise Problem(
             f"contains() supports strings, lists and sets, and {self.name} is {type_name(self.annotation)}",
-            "compare it with =",
+            "compare the field with =",
         )
 
     def beginning(self) -> StoredOperand:
@@ -115,7 +115,7 @@ class StoredOperand:
             raise Problem(
                 f"begins_with() supports strings, and {self.name} is {type_name(self.annotation)}"
                 f"{', stored as a number of seconds' if self.epoch else ''}",
-                "compare it with < and >=, or BETWEEN",
+                "compare the field with < and >=, or BETWEEN",
             )
         return TEXT if self.tag == "S" else self
 
@@ -126,8 +126,8 @@ class StoredOperand:
             return None
         if self.tag == "N" and not self.epoch and given in _NUMBERS and self.codec is None:
             return None
-        how = ", stored as its seconds since 1970" if self.epoch else ""
-        return f"{self.name} is {type_name(self.annotation)}{how}, so it can't be {type_name(annotation)}"
+        how = ", stored as seconds since 1970" if self.epoch else ""
+        return f"{self.name} is {type_name(self.annotation)}{how}, but the value is {type_name(annotation)}"
 
     def encoder(self, annotation: Any) -> Encoder:
         if self.codec is not None:
@@ -210,7 +210,7 @@ def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
     name = f"{whole.name}[{step}]" if isinstance(step, int) else f"{whole.name}.{step}"
     form = None if whole.codec is None else whole.codec.mark.form
     if form is not None and form != "list":
-        raise Problem(f"{whole.name} is stored as {form}: it has no nested fields", "compare the whole field")
+        raise Problem(f"{whole.name} is stored as {form}, without nested fields", "compare the whole field")
     inner = _inner(whole.annotation)
     kind = kind_of(inner)
     if isinstance(kind, type) and issubclass(kind, RootModel):
@@ -224,7 +224,7 @@ def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
         return _nested(name, _element(arguments, step))
     if whole.tag is None:
         return _nested(name, object)
-    what = "has no elements to count" if isinstance(step, int) else "has no parts with names"
+    what = "doesn't support an index" if isinstance(step, int) else "has no nested fields"
     raise Problem(f"{whole.name} is {type_name(whole.annotation)}, which {what}")
 
 
@@ -242,7 +242,7 @@ def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -
             f"{owner.name}.{named[0]} isn't stored as {step!r}", f"use the field name {named[0]}, not its alias"
         )
     if step in model.model_computed_fields:
-        raise Problem(f"{owner.name}.{step} is computed, and not stored", "compare the fields that it depends on")
+        raise Problem(f"{owner.name}.{step} is computed, and isn't stored", "compare the fields that it depends on")
     raise Problem(f"{owner.name} has no field {step!r}", f"its fields are {', '.join(model.model_fields)}")
 
 

@@ -33,8 +33,8 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 def kind_problems(options: Options) -> Iterator[Problem]:
     own_id: Any = options.id
     if not isinstance(own_id, str) or not own_id:
-        message = f"the id is {shown(own_id)}" if own_id else "it has no id"
-        yield Problem(message, 'pass its id in the list of access patterns: @read("R1"), @write("W1")')
+        message = f"the id is {shown(own_id)}, not a string" if own_id else "the access pattern has no id"
+        yield Problem(message, 'pass the id from the list of access patterns: @read("R1"), @write("W1")')
     for name, (kind, words) in _KINDS.items():
         given = getattr(options, name)
         if given is not None and not isinstance(given, kind):
@@ -43,12 +43,12 @@ def kind_problems(options: Options) -> Iterator[Problem]:
         several = given if isinstance(given, Sequence) else (given,)
         wrong = [each for each in several if not is_entity(each.entity if isinstance(each, Through) else each)]
         if wrong:
-            yield Problem(f"{name}= takes an entity's class, or several of them, not {shown(wrong[0])}")
+            yield Problem(f"{name}= takes an entity class, or a list of them, not {shown(wrong[0])}")
 
 
 def attempts_problems(attempts: Any) -> Iterator[Problem]:
     if not isinstance(attempts, int) or attempts < 1:
-        yield Problem(f"attempts= takes a number of at least 1, not {shown(attempts)}")
+        yield Problem(f"attempts= must be an integer of at least 1, not {shown(attempts)}")
 
 
 def example_problems(
@@ -56,21 +56,21 @@ def example_problems(
 ) -> Iterator[Problem]:
     for example in examples:
         if not isinstance(example, Example):
-            yield Problem(f"example= takes an Example, or several of them, not {shown(example)}")
+            yield Problem(f"example= takes an Example, or a list of them, not {shown(example)}")
             continue
         for name in example.arguments.keys() - signature.by_name.keys():
-            yield Problem(f"its example has no parameter {name!r}", f"it takes {', '.join(signature.by_name)}")
+            yield Problem(f"example= has an unknown parameter {name!r}", f"use one of {', '.join(signature.by_name)}")
         for name in example.reads_missing:
             if name not in reads:
-                yield Problem(f"its example names a read {name!r}, which the design doesn't have")
+                yield Problem(f"example= names the read {name!r}, which the design doesn't have")
         for cls, fields in example.fields.items():
             entity = entities.get(cls)
             if entity is None:
-                yield Problem(f"its example names {shown(cls)}, which isn't an entity of this design")
+                yield Problem(f"example= names {shown(cls)}, which isn't an entity of this design")
             else:
                 for name in fields.keys() - cls.model_fields.keys():
                     yield Problem(
-                        f"its example: {entity.name} has no field {name!r}", f"it has {', '.join(cls.model_fields)}"
+                        f"example=: {entity.name} has no field {name!r}", f"use one of {', '.join(cls.model_fields)}"
                     )
 
 
@@ -93,13 +93,13 @@ def check_options(
 
 def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
     """A read of a whole table or index can't use keys or junctions. Returns the option's name. Raises Problem."""
-    word = "a scan" if options.scan else "all of an index"
+    word = "a scan" if options.scan else "a read of a whole index"
     if options.scan and options.scan_index is not None:
-        raise Problem("scan= reads the whole table, and scan_index= an index", "omit one of them")
+        raise Problem("scan= and scan_index= are mutually exclusive", "omit one of them")
     if not shape.many and not shape.told:
-        raise Problem(f"{word} returns a Page, a list, an Iterator, an int or a bool")
+        raise Problem(f"{word} must return a Page, a list, an Iterator, an int or a bool")
     if options.through is not None:
-        raise Problem(f"{word} doesn't support junctions", "omit one of them")
+        raise Problem(f"{word} doesn't support junctions", "omit through=")
     if conditions:
         raise Problem(f"{word} doesn't support key conditions", "use where= with :parameters to filter")
     return word
@@ -113,10 +113,10 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
         raise Problem("a Page requires a limit", "add limit: int = 10, and cursor: Cursor | None = None")
     if shape.lenient and options.through is not None:
         raise Problem(
-            "an invalid junction item doesn't point to an item", "remove InvalidItem, or read the items by their keys"
+            "InvalidItem isn't supported with through=", "remove InvalidItem, or read the items by their keys"
         )
     if ParameterKind.LIMIT in kinds and not shape.many:
-        raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or remove the limit")
+        raise Problem(f"a limit has no effect on {WORDS[shape.kind]}", "return a Page or a list, or remove the limit")
     each = [parameter.name for parameter in signature.parameters if parameter.kind is ParameterKind.EACH]
     if each and not (shape.many or shape.told):
         raise Problem(
@@ -131,16 +131,16 @@ def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
             f"{entity.name} has no field {parameter.name!r}",
             "newest_first sets the sort direction: newest_first: bool = True"
             if parameter.name == "newest_first"
-            else f"name the parameter like the field; {entity.name} has {', '.join(entity.fields)}",
+            else f"name the parameter like one of the fields {', '.join(entity.fields)}",
         )
     given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
     if object not in {given, wanted} and given is not wanted:
         raise Problem(
             f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
             f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
-            f"write Each[{type_name(field.annotation)}] to read many values"
+            f"write Each[{type_name(field.annotation)}] to pass several values"
             if wanted in {kind_of(inner) for inner in get_args(parameter.value_type)}
-            else "give both the same type",
+            else "give the parameter and the field the same type",
         )
 
 
@@ -152,18 +152,18 @@ def _check_segments(signature: Signature, options: Options, shape: Shape) -> Non
     """A parallel scan reads everything, in no order."""
     given: Any = options.segments
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
-        raise Problem(f"segments={given!r} isn't a number from 1 to {SEGMENTS_MAX}", "8 suffice for most jobs")
+        raise Problem(f"segments={given!r} isn't a number from 1 to {SEGMENTS_MAX}", "8 are enough for most jobs")
     if given == 1:
         return
     if not options.scan and options.scan_index is None:
-        raise Problem("segments= requires scan=True or scan_index=", "omit it, or set scan=True or scan_index=")
+        raise Problem("segments= requires scan=True or scan_index=", "omit segments=, or set scan=True or scan_index=")
     if options.complete:
         raise Problem("segments= doesn't support complete=", "omit one of them")
     if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.PAGE, ShapeKind.COUNT}:
         raise Problem("segments= doesn't support this return type", "return an Iterator, a list, a Page or an int")
     limited = any(parameter.kind is ParameterKind.LIMIT for parameter in signature.parameters)
     if limited and shape.kind is not ShapeKind.PAGE:
-        raise Problem("segments= doesn't support limit", "omit one of them")
+        raise Problem("segments= supports a limit only with a Page", "return a Page, or omit one of them")
 
 
 def _check_direction(signature: Signature, options: Options) -> None:
@@ -218,5 +218,5 @@ def _check_where(signature: Signature, options: Options, owners: Sequence[Compil
     if twice:
         raise Problem(
             f"{', '.join(twice)} is set by both where= and a parameter",
-            "use one of them; a Literal as the parameter's type lists its values",
+            "use one of them; to limit the values of a parameter, give it a Literal type",
         )

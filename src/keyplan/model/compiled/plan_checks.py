@@ -26,8 +26,8 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
     ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
     if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
         raise Problem(
-            "several junctions require one that points to partitions, with one sort key",
-            "use an access pattern per junction",
+            "one of several junctions must point to a partition with a single sort key attribute",
+            "use one access pattern for each junction",
         )
     template = ordering.key.sort[0][1]
     wanted = str(template)
@@ -41,9 +41,9 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
             same = all(way.fields.get(name, name) == name for name in template.fields)
             if own != wanted or not same:
                 raise Problem(
-                    f"{junction.key.name} is ordered differently from {ordering.key.name}, to which the other junction "
-                    f"points: its sort key in the table must be {wanted}",
-                    "give it that sort key, with the same fields",
+                    f"{junction.key.name} isn't sorted like {ordering.key.name}, which the other junction uses: the "
+                    f"sort key of {junction.key.name} in the table must be {wanted}",
+                    "declare this sort key, with the same fields",
                 )
 
 
@@ -57,7 +57,7 @@ def check_reach(shape: Shape, plan: QueryPlan) -> None:
             names = " and ".join(name for name, _ in match.order)
             raise Problem(
                 f"one query can't reach the {following.entity.name} without reading every {match.entity.name} first",
-                f"reverse {names} in its key (:desc), and read in the other direction",
+                f"reverse {names} in the key (:desc), and read in the opposite direction",
             )
 
 
@@ -104,7 +104,7 @@ def check_sifted(matches: Sequence[KeyMatch]) -> None:
         if match.sifts and lacking_in_index(match):
             raise Problem(
                 f"{match.key.place} doesn't project {', '.join(lacking_in_index(match))}, which a range uses",
-                "add it to projection=, or start the sort key with it",
+                "add the field to projection=, or start the sort key with the field",
             )
 
 
@@ -143,7 +143,7 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
     for entity in entities:
         keys = [key for key in entity.index_keys if key.index is not None and key.index.same_keys(wanted)]
         if not keys:
-            raise Problem(f"{entity.name} has no key on {wanted.name}", "use an index that contains it")
+            raise Problem(f"{entity.name} has no key on {wanted.name}", "use an index that contains the entity")
         matches.extend(KeyMatch(entity, key, (), (), frozenset(), (), full=False) for key in keys)
     if consistent and not wanted.local:
         raise Problem("global indexes don't support strongly consistent reads", "omit consistent=True")
@@ -188,5 +188,5 @@ def asking_for_time(match: KeyMatch) -> KeyMatch:
 
 def _check_lacking(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
     if not any(lacking_in_index(match) for match in matches):
-        raise Problem(f"{matches[0].key.place} already contains all attributes", "omit complete=True")
+        raise Problem(f"complete= has no effect: {matches[0].key.place} contains all attributes", "omit complete=True")
     check_filtered(matches, condition)

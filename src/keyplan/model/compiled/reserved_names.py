@@ -43,8 +43,8 @@ def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
             yield (
                 name,
                 Problem(
-                    "it has no body and isn't declared as an access pattern, so it would return None",
-                    'put @read("R1") before it, or give it a body',
+                    "the method has no body and isn't declared as an access pattern, so it would return None",
+                    'decorate the method with @read("R1"), or add a body',
                 ),
             )
 
@@ -91,8 +91,8 @@ def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
                 yield (
                     name,
                     Problem(
-                        f"its alias {alias} is another field's name: {cls.__name__}({alias}=...) would be ambiguous",
-                        f"rename the field {alias}; its alias can keep its stored name",
+                        f"the alias {alias} is also a field name: {cls.__name__}({alias}=...) would be ambiguous",
+                        f"rename the field {alias}; to keep the stored name, give the field an alias",
                     ),
                 )
 
@@ -108,8 +108,8 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
             yield (
                 field.name,
                 Problem(
-                    f"it is stored as {field.attribute}, like {other}: one would overwrite the other",
-                    "give them different aliases",
+                    f"{other} is also stored in {field.attribute}: one field would overwrite the other",
+                    "give the fields different aliases",
                 ),
             )
         wanted = types.get(field.attribute)
@@ -120,7 +120,7 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
             yield (
                 field.name,
                 Problem(
-                    f"it is stored as {field.attribute}, which is a key attribute of the table of type {wanted}, and "
+                    f"the field is stored in {field.attribute}, which is a key attribute of type {wanted}, but "
                     f"{getattr(kind_of(field.annotation), '__name__', 'its type')} is stored as {tag}: DynamoDB would "
                     "reject each item",
                     "give the field an alias",

@@ -128,10 +128,10 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
 
 def _counted(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
     if not of:
-        what = "it counts" if kind is ShapeKind.COUNT else "there is any"
-        raise Problem(f"it doesn't name the entity to {what}", 'name it: @read("...", entity=Order)')
+        what = "count" if kind is ShapeKind.COUNT else "find"
+        raise Problem(f"the decorator doesn't name the entity to {what}", 'pass it: @read("...", entity=Order)')
     if not all(_is_entity(entity_class) for entity_class in of):
-        raise Problem("entity= isn't an entity", "pass an entity, or several")
+        raise Problem("entity= isn't an entity class", "pass an entity class, or a list of them")
     return Shape(kind, tuple(of))
 
 
@@ -151,7 +151,7 @@ def entities_of(annotation: Any) -> tuple[Entities, Views]:
     twice = [entity.__name__ for entity in dict.fromkeys(entities) if entities.count(entity) > 1]
     if twice:
         raise Problem(
-            f"{_name(annotation)} names {', '.join(twice)} twice", "use each entity once, whole or as one view"
+            f"{_name(annotation)} names {', '.join(twice)} twice", "use each entity only once, itself or as one view"
         )
     return entities, views
 
@@ -193,7 +193,7 @@ def _collection(factory: Any, *, optional: bool) -> Shape:
         members.append(Member(name, inner.entities[0], inner.given[0], many=False, optional=inner.optional))
     entity_classes = tuple(dict.fromkeys(member.entity for member in members))
     if len(entity_classes) != len(members):
-        raise Problem(f"{factory.__name__} names an entity twice", "each entity of a collection has one field")
+        raise Problem(f"{factory.__name__} names an entity twice", "declare one field for each entity")
     own = {member.entity: member.gives for member in members if member.gives is not member.entity}
     return Shape(
         ShapeKind.COLLECTION, entity_classes, views=own, optional=optional, factory=factory, members=tuple(members)

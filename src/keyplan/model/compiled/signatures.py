@@ -198,10 +198,10 @@ def _range_validator(parameter: Parameter) -> Callable[..., Any]:
         elif isinstance(value, Mapping) and not strict:
             given = dict(value)
         else:
-            raise ArgumentError(f"takes a Range, not {shown(value)}", hint="pass Range(ge=..., lt=...)")
+            raise ArgumentError(f"must be a Range, not {shown(value)}", hint="pass Range(ge=..., lt=...)")
         unknown = [name for name in given if name not in _BOUNDS]
         if unknown:
-            raise ArgumentError(f"a range has no bound {unknown[0]!r}", hint=f"its bounds are {', '.join(_BOUNDS)}")
+            raise ArgumentError(f"a range has no bound {unknown[0]!r}", hint=f"the bounds are {', '.join(_BOUNDS)}")
         bounds = {name: bound for name, bound in given.items() if bound is not None}
         return Range(**{name: validate_bound(bound, strict=strict) for name, bound in bounds.items()})
 
@@ -265,7 +265,7 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
             raise Problem(f"the parameter {name} has no type", "annotate it")
         parameters.append(_parameter(name, hints[name], parameter.default))
     if "return" not in hints:
-        raise Problem("missing return type", "annotate it, e.g. -> Page[Article]")
+        raise Problem("missing return type", "add one, such as -> Page[Article]")
     doc = inspect.getdoc(function) or ""
     return Signature(place, tuple(parameters), hints["return"], inspect.iscoroutinefunction(function), doc)
 

@@ -102,7 +102,7 @@ class Buckets:
         begin, end = self._number(first), self._number(last)
         if end - begin + 1 > BUCKETS_MAX:
             raise ArgumentError(
-                f"{self.field} covers {end - begin + 1:,} {self.unit}s; a call supports {BUCKETS_MAX:,}",
+                f"{self.field} covers {end - begin + 1:,} {self.unit}s; a call supports at most {BUCKETS_MAX:,}",
                 place=self.field,
                 hint="read a shorter range per call",
             )
@@ -166,14 +166,14 @@ def buckets_of(key: CompiledKey, name: str, default: Range[Any] | None) -> Bucke
     forms = [variable.format for variable in variables]
     letters = {letter for form in forms if isinstance(form, TimeFormat | DateFormat) for letter in form.letters}
     if not all(isinstance(form, TimeFormat | DateFormat) for form in forms):
-        return f"{name} is in its partition key; a range requires whole time units, as in {{at:%Y%m}}"
+        return f"{name} is in the partition key; a range requires whole time units, as in {{at:%Y%m}}"
     if "f" in letters:
-        return f"{name} is in its partition key as a whole, and a range requires time units, as in {{{name}:%Y%m}}"
+        return f"{name} is in the partition key as a whole, but a range requires time units, as in {{{name}:%Y%m}}"
     days = all(isinstance(form, DateFormat) for form in forms)
     if "j" in letters:
         letters = (letters - {"j"}) | {"m", "d"}
     units = [_LETTERS[letter] for letter in _LETTERS if letter in letters]
     if units != list(_UNITS[: len(units)]):
         above = next(unit for unit in _UNITS if unit not in units)
-        return f"the {units[-1]}s of {name} in its partition key repeat in each {above}, which the key omits"
+        return f"the {units[-1]}s of {name} in the partition key repeat in each {above}, which the key omits"
     return Buckets(name, units[-1], days, default)

@@ -72,7 +72,7 @@ def CounterShards(count: int) -> int:  # noqa: N802 - used like a type, so it is
     """
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
-        raise ArgumentError(f"CounterShards takes 2 to {SLOTS_MAX}, not {shown(count)}", place="CounterShards")
+        raise ArgumentError(f"CounterShards takes 2 to {SLOTS_MAX} shards, not {shown(count)}", place="CounterShards")
     field: Any = Field(default_factory=_Slot(count), ge=0, lt=count)
     return field  # type: ignore[no-any-return] # pydantic receives a FieldInfo
 

@@ -78,7 +78,7 @@ class Range(Generic[T]):
         if self.le is not None and self.lt is not None:
             raise ArgumentError("a range doesn't support both le and lt", place="Range")
         if self.lower is None and self.upper is None:
-            raise ArgumentError("a range needs a bound", place="Range", hint="pass ge, gt, le or lt")
+            raise ArgumentError("a range requires at least one bound", place="Range", hint="pass ge, gt, le or lt")
 
     @property
     def lower(self) -> T | None:

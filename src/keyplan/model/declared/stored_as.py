@@ -70,7 +70,7 @@ class StoredAs:
     ) -> None:
         check_given(
             "StoredAs",
-            form=(form, or_none(is_a(str)), 'the name of a form, such as "json"'),
+            form=(form, or_none(is_a(str)), 'the name of a stored form, such as "json"'),
             layout=(layout, or_none(is_a(str)), "a strftime format string"),
             write=(write, or_none(callable), "a function"),
             read=(read, or_none(callable), "a function"),

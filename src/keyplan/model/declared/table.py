@@ -46,7 +46,7 @@ class Table:
             "Table",
             name=(name, is_text, "the name of a table"),
             indexes=(indexes, several(is_a(Index), in_order=False), "a list of indexes"),
-            entities=(entities, several(is_entity, in_order=False), "a list of entities' classes"),
+            entities=(entities, several(is_entity, in_order=False), "a list of entity classes"),
             partition=(partition, is_key_attribute, "the name of an attribute"),
             sort=(sort, or_none(is_key_attribute), "the name of an attribute, or None"),
             key_style=(key_style, is_a(KeyStyle), "a KeyStyle"),

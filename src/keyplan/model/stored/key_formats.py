@@ -120,7 +120,7 @@ class IntegerFormat(Format):
             raise KeyFieldError(f"{value} is negative, which a padded number doesn't support")
         text = f"{value:0{self.width}d}"
         if len(text) > self.width:
-            raise KeyFieldError(f"{value} has more than the {self.width} digits of its key's format")
+            raise KeyFieldError(f"{value} has more than {self.width} digits, the width of the key format")
         return self._turned(text)
 
     def read(self, text: str) -> int:
@@ -140,7 +140,7 @@ def as_utc(value: datetime) -> datetime:
         return value if value.tzinfo is UTC else value.astimezone(UTC)
     except OverflowError:
         raise KeyFieldError(
-            f"{value.isoformat()} is outside the calendar in UTC",
+            f"{value.isoformat()} is outside the supported years in UTC",
             hint="pass a timestamp between the years 1 and 9999 in UTC",
         ) from None
 
@@ -364,7 +364,7 @@ class StoredFormat(Format):
         if self.whole and floor != value:
             raise KeyFieldError(
                 f"{value.isoformat()} is more precise than the stored values, so no item has it",
-                hint="truncate it to whole seconds or milliseconds, like the field's StoredAs(...)",
+                hint="truncate the value to seconds or milliseconds, like the StoredAs(...) of the field",
             )
         return self.to_text(floor)
 
@@ -429,7 +429,7 @@ def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks:
         if kind is bytes and not spec:
             return BinaryFormat()
         raise Problem(
-            "a Binary key attribute supports only bytes fields, unformatted",
+            "a Binary key attribute supports only bytes fields without a format",
             "write '{field}' with a field of type bytes",
         )
     base, _, turn = spec.rpartition(":") if spec.endswith(":desc") else ("", "", spec)
@@ -442,7 +442,7 @@ def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks:
 
 def _rank_format(ranks: tuple[Any, ...], *, descending: bool) -> Format:
     if len(ranks) < 2:
-        raise Problem("only a type with few values has ranks", "use an Enum or a Literal with several values")
+        raise Problem(":rank isn't supported for this type", "use an Enum or a Literal with several values")
     return RankFormat(ranks, descending=descending)
 
 
@@ -454,7 +454,7 @@ def _number_format(kind: Any, spec: str) -> Format:
     if kind is datetime and spec in {"ms", "s"}:
         return NumberFormat(unit=spec)
     if kind is datetime:
-        raise Problem("a datetime in a Number key attribute needs its unit", "write '{field:ms}' or '{field:s}'")
+        raise Problem("a datetime in a Number key attribute requires a unit", "write '{field:ms}' or '{field:s}'")
     raise Problem(
         "a Number key attribute supports an int, Decimal, float, IntEnum or timedelta field, or a datetime as ms or s"
     )
@@ -505,7 +505,7 @@ def _no_spec(spec: str) -> None:
     if spec:
         raise Problem(
             f"this type doesn't support the format {spec!r}",
-            "use '08d' for int, strftime directives for dates and times, 'rank' for Enum and Literal",
+            "use '08d' for numbers, strftime codes for times, 'rank' for Enum and Literal types; ':desc' reverses each",
         )
 
 
@@ -520,8 +520,8 @@ def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
     if sorts or descending:
         raise Problem(
             "an unpadded number doesn't sort as a string: 10 comes before 2",
-            "pad it, as in {version:08d}, or use a native Number key attribute; {version:d} is for "
-            "keys of other programs: it supports equality only",
+            "pad the number, as in {version:08d}, or use a native Number key attribute; {version:d} is for keys "
+            "that other programs create: it supports only equality",
         )
     return IntegerFormat()
 
@@ -559,7 +559,7 @@ def layout_of(spec: str, *, sorts: bool) -> str:
     if wrong or not letters:
         raise Problem(f"{spec!r} isn't a fixed-width time", f"use strftime's %{', %'.join(_WIDTHS)}")
     if "#" in spec:
-        raise Problem(f"{spec!r} contains the delimiter #", "remove it from the time's format")
+        raise Problem(f"{spec!r} contains the delimiter #", "remove # from the time format")
     order = [LETTERS.find(letter) for letter in letters if letter != "j"]
     gaps = [after for before, after in pairwise(letters) if after not in _NEXT.get(before, "")]
     if order != sorted(order) or (sorts and gaps):

@@ -98,7 +98,7 @@ class Variable:
         if self.style.case is not None:
             plain = self.style.fold(plain)
         if plain == "":
-            raise KeyFieldError("is empty, and key values can't be empty", hint="give it a value")
+            raise KeyFieldError("is empty, and key values can't be empty", hint="set the field to a value")
         if self.bare or self.style.raw or not self.format.raw:
             return plain
         return escape(plain, last=self.last)
@@ -195,7 +195,7 @@ class Template:
                 continue
             value = values[part.field]
             if value is None:
-                raise KeyFieldError("is None, which a key can't contain", place=part.field, hint="give it a value")
+                raise KeyFieldError("is None, which a key can't contain", place=part.field, hint="set a value")
             try:
                 out.append(part.text(value))
             except KeyFieldError as error:
@@ -260,7 +260,7 @@ def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, s
         if isinstance(before, tuple) and (isinstance(after, tuple) or not (raw or after.startswith(DELIMITER))):
             raise Problem(
                 f"{{{before[0]}}} is followed by {after!r}: the boundary between the two values is ambiguous",
-                f"put {DELIMITER!r} after it"
+                f"put {DELIMITER!r} after {{{before[0]}}}"
                 + (
                     ""
                     if isinstance(after, tuple)

@@ -183,9 +183,9 @@ def takes_nothing(annotation: Any) -> bool:
 
 def unwritable(annotation: Any, form: Form) -> Problem | None:
     """Why pydantic's serialization can't store values of a type: it masks, decodes or doesn't support them."""
-    hint = "store it in another type, or give it a serializer and a validator that read it back"
+    hint = "use another type, or a serializer and a validator that restore the value"
     if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
-        return Problem("its validator rejects its own results, and instances are validated again on writes", hint)
+        return Problem("the validator rejects values that it returned, and writes validate instances again", hint)
     if form is not Form.DUMPED:
         return None
     if holds(annotation, lambda part: isinstance(cls := get_origin(part) or part, type) and issubclass(cls, _SECRETS)):
@@ -193,7 +193,7 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
     try:
         _adapter_of(annotation).json_schema(mode="serialization")
     except PydanticInvalidForJsonSchema as error:
-        return Problem(f"pydantic can't serialize it to JSON: {error.message.splitlines()[0]}", hint)
+        return Problem(f"pydantic can't serialize the type to JSON: {error.message.splitlines()[0]}", hint)
     except (PydanticUserError, TypeError, NameError):
         pass
     return None
@@ -252,7 +252,7 @@ def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any
             result = values.encode(held)
         except (PydanticSerializationError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
             raise values.ValueFault(
-                f"it can't be stored: {(str(error) or type(error).__name__).splitlines()[0]}"
+                f"the value can't be stored: {(str(error) or type(error).__name__).splitlines()[0]}"
             ) from None
         if check is not None:
             _check(check, value, result)
@@ -266,10 +266,10 @@ def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> Non
     try:
         result = adapter.validate_json(json.dumps(json_of(stored)))
     except ValidationError as error:
-        raise values.ValueFault(f"it can't be read back: {error.errors()[0]['msg']}") from None
+        raise values.ValueFault(f"the value can't be read back: {error.errors()[0]['msg']}") from None
     numbers = isinstance(result, int | float) and isinstance(value, int | float)
     if result != value or (type(result) is not type(value) and not numbers):
-        raise values.ValueFault(f"it would be read back as {result!r}: JSON can't represent it; declare its type")
+        raise values.ValueFault(f"JSON can't represent the value: it would be read back as {result!r}; declare a type")
 
 
 def holds_anything(annotation: Any) -> bool:

@@ -329,7 +329,7 @@ class CompiledEntity:
         except RequestError:
             raise
         except (ValueError, ArithmeticError) as error:
-            raise ArgumentError(f"it can't be computed: {error}", place=f"{self.name}.{name}") from None
+            raise ArgumentError(f"the field can't be computed: {error}", place=f"{self.name}.{name}") from None
         return made
 
     def own_values(self, instance: Entity) -> dict[str, Any]:
@@ -406,7 +406,7 @@ class CompiledEntity:
         name = key.ambiguous(field_values) if self._is_raw else None
         if name is not None:
             raise KeyFieldError(
-                f"{shown(field_values[name])} contains the text that follows it in the key {key.name}: another "
+                f"{shown(field_values[name])} contains the text that follows the field in the key {key.name}: another "
                 "item could have the same key",
                 place=f"{self.name}.{name}",
                 hint="use another value: this key doesn't escape values (KeyStyle(raw=True))",
@@ -452,7 +452,7 @@ class CompiledEntity:
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))
             raise ItemTooLarge(
-                f"the item is {size:,} bytes; DynamoDB allows {ITEM_BYTES_MAX:,}, attribute names included",
+                f"the item has {size:,} bytes; DynamoDB allows at most {ITEM_BYTES_MAX:,}, including attribute names",
                 place=f"{self.name}.{largest}",
                 hint=f"the largest attribute is {largest} ({values.value_size(item[largest]):,} bytes): "
                 "compress it, split it into several items, or store it in Amazon S3 and its URL here",
@@ -468,7 +468,7 @@ class CompiledEntity:
         """Undeclared values (``extra="allow"``) under their own names. Raises ArgumentError."""
         for name, value in others.items():
             if name in self._attributes:
-                raise ArgumentError("an attribute of that name stores a key or a label", place=f"{self.name}.{name}")
+                raise ArgumentError("its attribute stores a key or a Discriminator", place=f"{self.name}.{name}")
             dumped = undeclared(value)
             item[name] = self.encode_field(name, values.encode, dumped)
 
@@ -547,7 +547,7 @@ class CompiledEntity:
             return self._validate(read, by_name=True, strict=False)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise InvalidItemError(
-                f"the item's key is that of {self.name}, but its attributes don't match",
+                f"the item has a key of {self.name}, but its attributes don't match the entity",
                 place=f"{self.name}({self.describe_key(item)})",
                 hint="another program wrote it, or the entity changed: fix the item, or give the field a default",
                 errors=error_details_of(error, self.name),

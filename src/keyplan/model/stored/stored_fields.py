@@ -124,7 +124,7 @@ def _alias_problem(annotation: Any) -> Problem | None:
             if stored != name and (stored not in read or stored in model.model_fields):
                 return Problem(
                     f"{model.__name__}.{name} would be stored as {stored}, but not read from that attribute",
-                    "give it one alias, Field(alias=...), that no other field uses",
+                    "give the field one alias, Field(alias=...), that no other field uses",
                 )
     return None
 
@@ -143,7 +143,7 @@ def _marked(stored: StoredField, annotation: Any) -> StoredField:
     mark = mark_of(annotation)
     if mark is None or is_marked_within(annotation):
         problem = Problem(
-            "it contains StoredAs(...), which is only for fields of an entity",
+            "the type contains StoredAs(...), which is only for whole fields of an entity",
             "give the inner type a PlainSerializer, or the whole field a StoredAs(...)",
         )
         return replace(stored, problem=problem)

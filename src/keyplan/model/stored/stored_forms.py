@@ -85,7 +85,7 @@ def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
     kind = kind_of(annotation)
     given = [text is not None for text in (mark.form, mark.layout, mark.write or mark.read)]
     if sum(given) != 1 or (mark.write is None) is not (mark.read is None):
-        raise Problem("StoredAs takes one form, or a layout=, or write= and read=", 'write StoredAs("ms")')
+        raise Problem("StoredAs takes either a form, or layout=, or write= and read=", 'write StoredAs("ms")')
     if mark.write is not None and mark.read is not None:
         return _pair(mark, mark.write, mark.read)
     if mark.layout is not None:
@@ -111,7 +111,7 @@ def _guarded(decode: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
         try:
             return decode(tag, value)
         except Exception as error:  # noqa: BLE001 - a user-defined function may raise anything
-            raise ValueError(f"{value!r} isn't in its stored form: {error}") from None
+            raise ValueError(f"{value!r} isn't in the stored form of the field: {error}") from None
 
     return guarded
 
@@ -304,7 +304,7 @@ def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
         try:
             return adapter.dump_json(adapter.validate_python(value), by_alias=True)
         except PydanticSerializationError as error:
-            raise values.ValueFault(f"it can't be serialized to JSON: {error}") from None
+            raise values.ValueFault(f"the value can't be serialized to JSON: {error}") from None
         except ValidationError as error:
             message = lowered(error.errors(include_url=False)[0]["msg"])
             raise values.ValueFault(f"{message}; given: {shown(value)}") from None
@@ -353,7 +353,7 @@ def _pair(mark: StoredAs, write: Callable[[Any], Any], read: Callable[[Any], Any
         except (values.ValueFault, values.NumberError, UnicodeEncodeError):
             raise
         except Exception as error:
-            raise values.ValueFault(f"its write function raised {type(error).__name__}: {error}") from error
+            raise values.ValueFault(f"the write= function raised {type(error).__name__}: {error}") from error
 
     def decode(tag: str, value: Any) -> Any:
         stored = base64.b64decode(value) if tag == "B" else json_of({tag: value})
@@ -362,7 +362,7 @@ def _pair(mark: StoredAs, write: Callable[[Any], Any], read: Callable[[Any], Any
     def compare(value: Any) -> dict[str, Any]:
         result = encode(value)
         if encode(value) != result:
-            raise values.ValueFault("its write function returns a different form each time: values can't be compared")
+            raise values.ValueFault("the write= function returns different results each time: values can't be compared")
         return result
 
     return _form(mark, encode, decode, compare=compare)

@@ -172,7 +172,7 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
         size = value_size({attribute.type: text})
         if size > bytes_max:
             raise KeyFieldError(
-                f"the key attribute {attribute.name} would be {size} bytes long; DynamoDB allows {bytes_max}",
+                f"the key attribute {attribute.name} would be {size} bytes long; DynamoDB allows at most {bytes_max}",
                 hint="shorten the fields of the key",
             )
     return text
@@ -194,20 +194,20 @@ class IndexedAttribute:
             raise KeyFieldError(
                 f"is stored as {next(iter(value))}, and {held} is {self.attribute.type}",
                 place=self.place,
-                hint="store it under another name",
+                hint="give the field an alias",
             )
         if not value[self.attribute.type]:
             raise KeyFieldError(
                 f"is empty, and {held} can't be empty",
                 place=self.place,
-                hint="set it to a value, or to None, which isn't stored",
+                hint="set the field to a value, or to None, which isn't stored",
             )
         size = value_size({self.attribute.type: value[self.attribute.type]})
         if size > self.bytes_max and self.attribute.type != "N":
             raise KeyFieldError(
-                f"is {size} bytes long, and {held} allows {self.bytes_max}",
+                f"is {size} bytes long, and {held} allows at most {self.bytes_max}",
                 place=self.place,
-                hint="shorten it, or store it under another name",
+                hint="shorten the value, or give the field an alias",
             )
 
 

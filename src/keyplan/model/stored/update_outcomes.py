@@ -30,7 +30,7 @@ def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> 
         after: Entity = entity.cls.__pydantic_validator__.validate_python(result, by_name=True)
     except ValidationError as error:
         raise ArgumentError(
-            "the update isn't valid", place=entity.name, errors=error_details_of(error, entity.name)
+            "the update makes the item invalid", place=entity.name, errors=error_details_of(error, entity.name)
         ) from None
     checked = {
         name: change if isinstance(change, actions.Change) else getattr(after, name) for name, change in changes.items()
@@ -42,7 +42,7 @@ def _removed(stored: StoredField, place: str) -> Any:
     if stored.optional:
         return None
     if stored.required:
-        raise UpdateRejected("it is required, and can't be removed", place=place, hint="set it to a value")
+        raise UpdateRejected("a required field can't be removed", place=place, hint="set the field to a value")
     return stored.default
 
 
@@ -66,14 +66,14 @@ def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions
         return action
     if entity.tokens is None:
         raise UpdateRejected(
-            "idempotent() needs a field for the tokens",
+            "idempotent() requires a field for the tokens",
             place=entity.name,
             hint="declare one: applied: IdempotencyTokens = set()",
         )
     name = entity.tokens.name
     if name in action.changes:
         raise UpdateRejected(
-            "the idempotent update itself adds its token to this field",
+            "idempotent() adds the token to this field, so the update can't change it",
             place=f"{entity.name}.{name}",
             hint="use two updates",
         )
@@ -202,7 +202,7 @@ def _changed(value: Any, steps: actions.Steps, change: Any, place: str) -> Any:
                 )
             return type(value)(parts)
         case _:
-            raise ArgumentError("its parent doesn't exist", place=path, hint="set the whole field")
+            raise ArgumentError("the parent of this part doesn't exist", place=path, hint="set the whole field")
 
 
 def _applied(value: Any, change: Any) -> Any:
