@@ -190,7 +190,7 @@ def test_invalid_idempotent_updates_are_rejected(every: Caller) -> None:
     for token in ("", "\ud800"):
         with pytest.raises(RequestError, match="a token must be"):
             Update(Account, account_id="1").idempotent(token)
-    with pytest.raises(UpdateRejected, match="adds its token to this field"):
+    with pytest.raises(UpdateRejected, match="adds the token to this field"):
         every.update(Update(Account, account_id="1").set(applied=set()).idempotent("t"))
     with pytest.raises(RequestError, match="can't return the previous item"):
         every.write("own_once", account_id="1")
