@@ -440,7 +440,7 @@ def facts(args: argparse.Namespace, one: Known) -> str:
         f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests per second, "
         f"{args.rounds} rounds of {args.seconds:g} seconds each, {len(one.posts):,} posts requested.\n"
         f"CPython {sys.version.split(chr(10))[0].strip()}, SQLite {apsw.sqlite_lib_version()}, "
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, one for the server and the others "
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, one of them for the server, the rest "
         f"for the load generator; both processes run {args.priority}; "
         f"load average before the run {args.load:.1f}."
     )

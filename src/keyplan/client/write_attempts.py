@@ -395,7 +395,7 @@ class Findings:
         known |= refusal.item or {}
         for index, equal in self._listed:
             if all(_plain(known.get(name)) == _plain(value) for name, value in equal.items()):
-                # An index is eventually consistent, so the same refusal twice isn't proof of a permanent failure
+                # An index is eventually consistent, so a condition that failed twice can still succeed
                 return index is not None or _comparable_refusal(refusal) not in self._before
         return False
 

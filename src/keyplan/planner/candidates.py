@@ -105,7 +105,7 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
         if any(not (need.known or need.free) and need.constants.keys() <= _said(need, when) for need in asked):
             partitions.add(frozenset())
         if any(need.whole is not None and need.constants for need in asked):
-            partitions.add(frozenset(entity.identity))  # an index that is read whole can have any partitions
+            partitions.add(frozenset(entity.identity))  # an index that is only scanned can have any partition key
         for partition in sorted(partitions, key=sorted):
             wishes = [w for w in _wishes(needs, partition, when, filters=filters) if not needs[w.number].consistent]
             for clique in _cliques(entity, wishes):

@@ -187,7 +187,7 @@ class ModuleRunner:
         while len(self._jobs) >= KEPT_MAX:
             self._jobs.pop(next(iter(self._jobs))).kill()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "keyplan.studio.module_process"],  # -P: not the working directory's modules
+            [sys.executable, "-P", "-m", "keyplan.studio.module_process"],  # -P: don't import from this folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -156,7 +156,7 @@ class ReadRequests:
         """Read what ``shares`` asks of a partition."""
         start = starts[ask.partition]
         within = len(items)
-        if ask.end is not None and not (start and items[start - 1].place == ask.end):  # a read can't start at its end
+        if ask.end is not None and not (start and items[start - 1].place == ask.end):  # no read starts at ask.end
             within = bisect_right(items, ask.end, key=lambda item: item.place)
             if start > within:
                 shares.took(ask, [], 0, None)

@@ -235,7 +235,7 @@ def _shape(key: CompiledKey, names: Names | None = None) -> tuple[object, ...]:
     """Everything that determines an item's key. ``names``: the old names of fields."""
     names = names or {}
     when = tuple(sorted((names.get(name, name), tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
-    # The names of the table's own key attributes are compared with the table
+    # Omit the names of the table's own key attributes: the comparison of the tables covers them
     sides = tuple(
         (attribute.name if key.index else "", attribute.type, *_template(template, names))
         for attribute, template in key.attributes

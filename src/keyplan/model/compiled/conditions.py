@@ -131,7 +131,7 @@ class _Translation:
         """A function as a condition, such as ``begins_with``; the grammar checks the number of operands."""
         if len(call.arguments) != 2:
             for argument in call.arguments:
-                if isinstance(argument, tree.Path):  # an attribute that is never stored never exists
+                if isinstance(argument, tree.Path):  # reject an attribute that is never stored
                     self._stored_parts(argument.parts)
             return tree.Call(call.function, tuple(self._operand(argument, None) for argument in call.arguments))
         first, second = call.arguments

@@ -189,8 +189,8 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         """
         post = yield from self._post(post_id)
         author = yield from self._user(post.user_id)
-        # A concurrent like or comment changes the counters. The condition fails, and the leftovers are read again.
-        # Sharded counters change too often, and such a post has more leftovers than one write can delete.
+        # A concurrent like or comment changes the counters: the condition fails, and likes and comments are read again.
+        # Sharded counters aren't checked, as they change too often.
         counted = {} if post.shards else {"likes": post.likes, "comments": post.comments}
         yield Delete(post).only_if(shards=post.shards, **counted)
         for shard in range(post.shards):
