@@ -112,7 +112,7 @@ def compiled(text: str, number: int) -> Any:
         exec(compile(text, f"<{module.__name__}>", "exec"), vars(module))
     except DesignError as error:
         needless = [
-            fault.place.rpartition(".")[2] for fault in error.errors if "holds all that is asked" in fault.message
+            fault.place.rpartition(".")[2] for fault in error.errors if "complete= has no effect" in fault.message
         ]
         if len(needless) < len(error.errors):
             raise AssertionError(f"{error}\n{text}") from error
