@@ -115,7 +115,7 @@ def test_update_of_a_shard_requires_a_valid_number(every: Caller) -> None:
 
 
 def test_invalid_counter_shards_are_rejected() -> None:
-    with pytest.raises(ArgumentError, match="takes 2 to 100, not 1"):
+    with pytest.raises(ArgumentError, match="takes 2 to 100 shards, not 1"):
         CounterShards(1)
 
     class SortKeyOnly(Entity):
@@ -123,7 +123,7 @@ def test_invalid_counter_shards_are_rejected() -> None:
         slot: int = CounterShards(3)
         primary = Key("BESIDE#{name}", "{slot:d}")
 
-    with pytest.raises(DesignError, match="it has no effect"):
+    with pytest.raises(DesignError, match="CounterShards has no effect"):
 
         class _Sides(Design):
             table = Table("sides", entities=[SortKeyOnly])

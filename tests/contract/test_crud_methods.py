@@ -142,7 +142,7 @@ def test_write_patterns_read_items_and_write_items(every: Caller) -> None:
 
 
 def test_invalid_values_are_rejected_before_they_are_sent(every: Caller) -> None:
-    with pytest.raises(ItemTooLarge, match="DynamoDB allows 409,600"):
+    with pytest.raises(ItemTooLarge, match="DynamoDB allows at most 409,600"):
         every.create(Comment(post_id="p", path=("a",), body="x" * 500_000))
     with pytest.raises(KeyFieldError, match="is empty"):
         every.create(Order(order_id="", user_id="u", placed_at=NOON))
