@@ -190,6 +190,15 @@ def test_a_signature_is_valid_for_one_purpose_value_and_secret() -> None:
         Signer(b"short")
 
 
+def test_a_token_is_valid_for_one_purpose_until_it_expires() -> None:
+    """A string in another form, of an earlier version, is no token, though its signature is valid."""
+    signer = Signer(b"a" * 32)
+    token = signer.pack("reset", {"user": "é"}, 100)
+    assert signer.unpack("reset", token, 99) == {"user": "é"}
+    for purpose, other, at in (("reset", token, 100), ("join", token, 99), ("reset", signer.sign("reset", "1.a.b"), 0)):
+        assert signer.unpack(purpose, other, at) is None
+
+
 def test_a_rate_limit_refills_over_time() -> None:
     now = [0.0]
     limiter = RateLimiter(Limit(attempts=3, seconds=30), lambda: now[0])

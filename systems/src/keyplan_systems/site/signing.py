@@ -50,13 +50,16 @@ class Signer:
         return text
 
     def pack(self, purpose: str, facts: Mapping[str, Any], until: float) -> str:
-        """A signed token with values of JSON, which expires at a time in seconds since 1970."""
+        """A signed token with values of JSON, which expires at a time in seconds since 1970.
+
+        The purpose of the signature isn't that of ``sign``, because a string that ``sign`` signed can't be unpacked.
+        """
         text = json.dumps({**facts, "until": int(until)}, separators=(",", ":"))
-        return self.sign(purpose, base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode())
+        return self.sign(f"packed {purpose}", base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode())
 
     def unpack(self, purpose: str, token: str, at: float) -> dict[str, Any] | None:
         """The values of a token; None if it is forged or has expired."""
-        text = self.unsign(purpose, token) if len(token) <= TOKEN_CHARACTERS_MAX else None
+        text = self.unsign(f"packed {purpose}", token) if len(token) <= TOKEN_CHARACTERS_MAX else None
         if text is None:
             return None
         facts: dict[str, Any] = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
