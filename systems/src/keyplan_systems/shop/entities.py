@@ -26,6 +26,7 @@ ALLOWED: dict[OrderStatus, frozenset[OrderStatus]] = {
     "cancelled": frozenset(),
 }
 """The allowed transitions of an order's status."""
+STATUSES: dict[str, OrderStatus] = {status: status for status in ALLOWED}
 EVENT_SHARDS = 16
 """Number of partitions for a day's events: 16,000 write units per second, 1,000 for each."""
 LINES_MAX = 40

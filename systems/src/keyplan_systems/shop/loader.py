@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -25,7 +25,8 @@ from keyplan_systems.lines import Steps, count_lines, readable
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import (
     LINES_MAX,
-    OrderDetails,
+    STATUSES,
+    Order,
     OrderLine,
     OrderStatus,
     Payment,
@@ -45,7 +46,6 @@ from keyplan_systems.site.searching import refill_beside
 
 PRODUCTS = "products.csv"
 ORDERS = "orders.csv"
-STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 
 
 class _RowError(Exception):
@@ -134,11 +134,17 @@ class _Loading:
             self.report.fault(ErrorDetail(f"{self.path.name}:{line}", error.message, error.hint, error.code))
 
     def _products(self, rows: Iterable[Row]) -> None:
+        related: list[tuple[int, str, str]] = []
         for row in rows:
             self.steps.at(row.line)
             with self._telling(row.line):
                 self._product(row)
                 self.report.loaded += 1
+                if text := row.values.get("related"):
+                    related.append((row.line, row.values["product_id"], text))
+        for line, product_id, text in related:  # after all products, because a row can name a product of a later row
+            with self._telling(line):
+                self._related(product_id, text)
 
     def _product(self, row: Row) -> None:
         """Add a product, or update it. The stock of a known product stays, because orders have changed it."""
@@ -155,12 +161,13 @@ class _Loading:
             self.design.add_product(product)
         except ItemExists:
             self._update(product, {name: getattr(product, name) for name in given})
-        related = {word.strip(): None for word in values.get("related", "").replace("|", ";").split(";")}
-        self.design.batch(
-            Put(Related(product_id=product.product_id, related_id=word))
-            for word in related
-            if word not in {"", product.product_id}
-        )
+
+    def _related(self, product_id: str, text: str) -> None:
+        named = {word.strip() for word in text.replace("|", ";").split(";")} - {"", product_id}
+        known = {product.product_id for product in self.design.products(sorted(named))}
+        self.design.batch(Put(Related(product_id=product_id, related_id=word)) for word in sorted(known))
+        if unknown := sorted(named - known):
+            raise _RowError(f"related to unknown products: {', '.join(unknown)}", "add the products, then import again")
 
     def _update(self, product: Product, given: Mapping[str, Any]) -> None:
         before = self.design.get(Product, product_id=product.product_id, consistent=True)
@@ -211,9 +218,7 @@ class _Loading:
         paid = values.get("payment_id") or None
         settled = {"status": _payment_status(status, paid=paid is not None), "external_id": paid}
         self._user(values)
-        self._write(
-            OrderDetails(order.model_copy(update={"status": status}), lines, [payment.model_copy(update=settled)])
-        )
+        self._write(order.model_copy(update={"status": status}), lines, payment.model_copy(update=settled))
         self.report.loaded += 1
 
     def _user(self, values: Mapping[str, str]) -> None:
@@ -224,9 +229,8 @@ class _Loading:
                 raise _RowError(f"there is no user {user_id!r}, and no email to register one", "add a column email")
             self.design.register(User(user_id=user_id, email=email, name=values.get("name") or email))
 
-    def _write(self, details: OrderDetails) -> None:
+    def _write(self, order: Order, lines: list[OrderLine], payment: Payment) -> None:
         """Write an order with its parts, unless it is stored already. Stock doesn't change."""
-        order, lines, (payment,) = details
         event = event_of(order, "placed", order.created_at)
         try:
             self.design.transact([Create(order), *map(Create, lines), Create(payment), Put(event)])

@@ -86,10 +86,9 @@ class OrderWrites(Reads):
         yield Create(event_of(order, "placed", order.created_at))
         cart = yield from self.cart.read(user_id, order.merchant_id)
         left = {name: number for name, number in cart.items.items() if name not in items} if cart else {}
-        if cart is not None and left:
-            yield Update(cart, items=left, changed_at=now()).only_if(changed_at=cart.changed_at)
-        elif cart is not None:
-            yield Delete(cart).only_if(changed_at=cart.changed_at)
+        if cart is not None:
+            action = Update(cart, items=left, changed_at=now()) if left else Delete(cart)
+            yield action.only_if(changed_at=cart.changed_at)
         return order
 
     @write(

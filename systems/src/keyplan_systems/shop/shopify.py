@@ -105,9 +105,7 @@ def _status(financial: str, fulfillment: str) -> str:
         return "cancelled"
     if fulfillment == "fulfilled":
         return "shipped"
-    return {"paid": "paid", "partially_refunded": "paid", "pending": "pending", "authorized": "pending"}.get(
-        financial, financial
-    )
+    return {"partially_refunded": "paid", "authorized": "pending"}.get(financial, financial)
 
 
 def _plain(html: str) -> str:

@@ -128,15 +128,12 @@ _LISTING = ("pending_orders", "orders_to_ship", "orders_of_merchant")
 def rules(shop: Shop, search: Search) -> dict[str, Rule]:
     """The access rules of the API. Payments and refunds aren't in it."""
 
-    def sold_order(caller: Person | None, given: dict[str, Any]) -> None:
+    def own_order(caller: Person | None, given: dict[str, Any], *, bought: bool = True) -> None:
+        """Check that the caller sells the order or, with ``bought``, is its customer."""
         details = shop.order_details(str(given["order_id"]))
-        if details is None or details.order.merchant_id != merchant_of(caller):
+        is_customer = bought and details is not None and caller is not None and details.order.user_id == caller.user_id
+        if details is None or not (is_customer or details.order.merchant_id == merchant_of(caller)):
             raise ItemNotFound(f"there is no order {given['order_id']!r}", place="Shop.order_details")
-
-    def own_order(caller: Person | None, given: dict[str, Any]) -> None:
-        details = shop.order_details(str(given["order_id"]))
-        if details is None or caller is None or details.order.user_id != caller.user_id:
-            sold_order(caller, given)
 
     def own_merchant(caller: Person | None, given: dict[str, Any]) -> None:
         if merchant_of(caller) != given["merchant_id"]:
@@ -164,7 +161,7 @@ def rules(shop: Shop, search: Search) -> dict[str, Rule]:
         **dict.fromkeys(("order_details", "order_parts", "cancel"), Rule("person", check=own_order)),
         **dict.fromkeys(_LISTING, Rule("merchant", check=own_merchant)),
         **dict.fromkeys(("restock", "edit_product"), Rule("merchant", check=own_product, done=changed)),
-        "ship": Rule("merchant", check=sold_order),
+        "ship": Rule("merchant", check=partial(own_order, bought=False)),
         "events_of_day": Rule("merchant", shown=own_events),
         "readings": Rule("merchant", check=own_device),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, get_args
+from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
@@ -12,7 +12,7 @@ from keyplan import Range, now
 from keyplan.errors import ItemExists, Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import Merchant, OrderStatus, Product, ProductDetails, cents_of
+from keyplan_systems.shop.entities import STATUSES, Merchant, Product, ProductDetails, cents_of
 from keyplan_systems.shop.searching import keep_found
 from keyplan_systems.shop.site.pages import order_in_url, order_page
 from keyplan_systems.shop.site.people import merchant_of
@@ -24,7 +24,6 @@ from keyplan_systems.site.serving import file_response
 from keyplan_systems.words import numbered, slug_from
 
 ShopTurn = Turn[Shop]
-STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 READINGS_SHOWN = 500
 
 
