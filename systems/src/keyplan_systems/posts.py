@@ -24,6 +24,7 @@ from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_tex
 from keyplan_systems.grouped_faults import GroupedFaults
 from keyplan_systems.markdown_parsing import first_heading
 from keyplan_systems.site.files import KINDS
+from keyplan_systems.words import is_storable
 
 SUFFIXES = frozenset({".md", ".markdown"})
 NO_TEXT = frozenset({*(f".{ending}" for ending in KINDS), ".jpeg", ".css", ".scss", ".js", ".toml", ".yaml", ".yml"})
@@ -358,7 +359,7 @@ class _Fields:
         return " ".join(self._checked(name, text).split())
 
     def _checked(self, name: str, text: str) -> str:
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
+        if not is_storable(text):
             raise FrontMatterError(f"{name} contains a lone surrogate")
         return text
 

@@ -126,6 +126,11 @@ def is_line(text: str) -> bool:
     return shows_something(text)
 
 
+def is_storable(text: str) -> bool:
+    """Whether a string can be stored: it has no lone surrogate."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def shows_something(text: str) -> bool:
     """Whether a string has a visible character: not only spaces, marks and zero-width characters."""
     return any(unicodedata.category(word)[0] not in "CZM" and word not in _BLANK for word in text)

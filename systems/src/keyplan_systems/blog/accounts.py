@@ -17,7 +17,7 @@ from keyplan_systems.blog.people import identity
 from keyplan_systems.site.passwords import hash_password, needs_rehash, password_fits
 from keyplan_systems.site.sessions import Sessions
 from keyplan_systems.site.signing import Signer
-from keyplan_systems.words import EMAIL
+from keyplan_systems.words import EMAIL, is_storable
 
 IMPORTED_DOMAIN = "imported.invalid"
 """The domain in the email addresses of imported authors, until a person claims the account."""
@@ -49,7 +49,7 @@ def register(
     Raises Refused with an error for each invalid field: ``email``, ``username``, ``name``, ``password``, ``provider``.
     Of two concurrent registrations with one email or username, one fails.
     """
-    email, username, name = email.strip().lower(), username.strip().lower(), " ".join(name.split())
+    email, username, name = _folded(email, username, name)
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
     linked = provider is not None and external_id is not None
     if password is not None or not linked:
@@ -75,12 +75,16 @@ def check_joining(blog: Blog, email: str, username: str, name: str) -> None:
     """Raises Refused for invalid fields, as ``register``, but doesn't reveal whether an email address is registered.
     Usernames are public.
     """
-    email, username, name = email.strip().lower(), username.strip().lower(), " ".join(name.split())
+    email, username, name = _folded(email, username, name)
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
     if not faults and blog.user_to_sign_in(username) is not None:
         faults = [ErrorDetail("username", "this username is taken", "choose another")]
     if faults:
         raise _refused(faults)
+
+
+def _folded(email: str, username: str, name: str) -> tuple[str, str, str]:
+    return email.strip().lower(), username.strip().lower(), " ".join(name.split())
 
 
 def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[ErrorDetail]:
@@ -95,7 +99,7 @@ def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) ->
 
 
 def _email_faults(email: str) -> list[ErrorDetail]:
-    if len(email) > EMAIL_MAX or not EMAIL.fullmatch(email) or not _is_text(email):
+    if len(email) > EMAIL_MAX or not EMAIL.fullmatch(email) or not is_storable(email):
         return [ErrorDetail("email", "invalid email address", "use the form ada@example.com, at most 254 characters")]
     return []
 
@@ -109,22 +113,17 @@ def _username_faults(username: str) -> list[ErrorDetail]:
 
 
 def _name_faults(name: str) -> list[ErrorDetail]:
-    if 1 <= len(name) <= NAME_MAX and _is_text(name) and name.isprintable():
+    if 1 <= len(name) <= NAME_MAX and is_storable(name) and name.isprintable():
         return []
     return [ErrorDetail("name", "invalid name", "use 1 to 80 characters")]
 
 
 def _password_faults(password: str, email: str, username: str, field: str = "password") -> list[ErrorDetail]:
-    if not PASSWORD_MIN <= len(password) <= PASSWORD_MAX or not _is_text(password):
+    if not PASSWORD_MIN <= len(password) <= PASSWORD_MAX or not is_storable(password):
         return [ErrorDetail(field, "invalid password", f"use {PASSWORD_MIN} to {PASSWORD_MAX} characters")]
     if password.lower() in {email, username, email.partition("@")[0]} or len(set(password)) < 5:
         return [ErrorDetail(field, "the password is too easy to guess", "use several unrelated words")]
     return []
-
-
-def _is_text(text: str) -> bool:
-    """Whether a string can be stored: it has no lone surrogate."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _refused(faults: list[ErrorDetail]) -> Refused:
@@ -142,12 +141,12 @@ def sign_in(blog: Blog, login: str, password: str) -> User:
     """
     login = login.strip().lower()
     user, credential = None, None
-    if _is_text(login) and 0 < len(login) <= EMAIL_MAX:
+    if is_storable(login) and 0 < len(login) <= EMAIL_MAX:
         user = blog.user_by_email(login) if "@" in login else blog.user_to_sign_in(login)
     if user is not None:
         credential = blog.get(Credential, user_id=user.user_id, consistent=True)
     hashed = None if credential is None else credential.password_hash
-    fits = len(password) <= PASSWORD_MAX and _is_text(password) and password_fits(hashed, password)
+    fits = len(password) <= PASSWORD_MAX and is_storable(password) and password_fits(hashed, password)
     if not fits or user is None or hashed is None:
         raise _refused([ErrorDetail("password", "the login or the password is wrong")])
     _check_active(user)

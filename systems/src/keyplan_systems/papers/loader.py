@@ -65,13 +65,12 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
     with readable(path):
         counts = [count_lines(element) for element in files]
         steps = Steps(progress, sum(counts))
-        bibtex = [file for file in files if not _is_csl(file)]
-        read_bibtex = BibtexFiles(bibtex).read
+        bibtex = BibtexFiles([file for file in files if not _is_csl(file)])
         met: set[str] = set()
         for file, lines in zip(files, counts, strict=True):
             place = file.name if file == path else file.relative_to(path).as_posix()
             loading = _Loading(design, place, report, met)
-            for result in read_bibtex(file) if file in bibtex else read_csl(file):
+            for result in read_csl(file) if _is_csl(file) else bibtex.read(file):
                 loading.take(result)
                 steps.at(result.line)
             steps.done(lines)

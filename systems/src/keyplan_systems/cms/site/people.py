@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article, Member, Role
 from keyplan_systems.pages.people import People, Person
+from keyplan_systems.words import EMAIL
 
-_EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.[^\s@.]{2,63}")
 _MAY: dict[Role, tuple[str, ...]] = {
     "none": (),
     "author": ("author",),
@@ -32,7 +31,7 @@ class CmsPeople(People[Cms, Member]):
         return self._design.member_by_email(login) if 3 <= len(login.strip()) <= 254 else None
 
     def fault_of(self, login: str) -> str | None:
-        return None if _EMAIL.fullmatch(login.strip()) else "invalid email address"
+        return None if EMAIL.fullmatch(login.strip()) else "invalid email address"
 
     def add(self, login: str, name: str, password_hash: str) -> Member:
         """A new member: the first one is administrator, others wait for a role."""
