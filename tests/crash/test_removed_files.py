@@ -149,7 +149,7 @@ def test_file_with_a_deleted_wal_is_not_opened_by_another_process(path: str) -> 
     with Writer(path, "other") as other:
         other.put(*range(5))
         Path(f"{path}-wal").unlink()
-        with pytest.raises(StoreError, match=f"The -wal file .* removed while (another )?process.*({other.pid})?"):
+        with pytest.raises(StoreError, match=f"store's -wal file was removed, and (another )?process.*({other.pid})?"):
             Engine.open(path, busy_timeout_s=0.1)
         other.put(5)
         with Engine.open(path) as engine:

@@ -249,6 +249,6 @@ def test_writes_that_read_an_item_with_a_wrong_checksum_are_rejected(engine: Eng
     ):
         engine.call("PutItem", {**TABLE, "Item": ITEM})
         overwrite(engine, json.dumps({**ITEM, "num": n(7)}).encode())
-        with pytest.raises(StoreError, match="A stored item is damaged: its checksum doesn't match"):
+        with pytest.raises(StoreError, match="A stored item is damaged: the checksum doesn't match"):
             engine.call(*write)
         assert {finding.code for finding in engine.check()} == {"ItemDamaged"}

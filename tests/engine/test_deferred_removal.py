@@ -182,7 +182,7 @@ def test_failed_cleanup_is_retried_when_the_file_is_opened(tmp_path: Path, betwe
 
         between(fail)
         engine.call("DeleteTable", TABLE)
-        assert "The space of removed data can't be freed: The disk is full" in caplog.text
+        assert "Can't free the disk space of deleted data; Keyplan will retry: The disk is full" in caplog.text
         assert waste_of(engine) == ["waste_1"]
         create(engine)
         put(engine, "a", "1")

@@ -85,7 +85,7 @@ def test_unsupported_format_is_rejected(path: str, version: int, hint: str) -> N
     file.close()
     before = Path(path).read_bytes()
     with pytest.raises(
-        StoreError, match=f"format {version}, and this version of Keyplan supports the formats 2 and 3"
+        StoreError, match=f"format {version}, but this version of Keyplan supports only formats 2 and 3"
     ) as caught:
         Engine.open(path)
     assert hint in str(caught.value.hint)

@@ -125,6 +125,6 @@ def test_incremental_export_covers_at_most_24_hours(engine: Engine, clock: Clock
         return message
 
     assert error_of(START_S + 10, START_S + 86_410) is None
-    assert error_of(START_S + 10, START_S + 86_411) == "An incremental export covers at most 24 hours"
+    assert error_of(START_S + 10, START_S + 86_411) == "An incremental export can cover at most 24 hours"
     assert error_of(START_S + 10, START_S + 11) is None
     assert error_of(START_S + 10, START_S + 10) == "ExportFromTime must be before ExportToTime"

@@ -202,7 +202,7 @@ def test_in_memory_store_forked_during_a_request_raises_an_error(path: str) -> N
     connection = storage.pool.take()
 
     def work() -> None:
-        with pytest.raises(StoreError, match="forked while another thread"):
+        with pytest.raises(StoreError, match="forked while a thread"):
             storage.read(Reader.tables)
 
     assert in_child(work) == 0

@@ -98,7 +98,7 @@ class Database:
         self.meter: Meter | None = None
         self.lag: IndexLag | None = None
         if throttles or index_lag_ms:
-            from keyplan.store.simulation import IndexLag, Meter  # noqa: PLC0415 - few stores simulate anything
+            from keyplan.store.simulation import IndexLag, Meter  # noqa: PLC0415 - few stores simulate throttling or delays
 
             self.meter = Meter(clock) if throttles else None
             self.lag = IndexLag(storage, clock, index_lag_ms / 1000) if index_lag_ms else None
@@ -235,4 +235,4 @@ class Database:
         try:
             clear_waste(self.storage)
         except KeyplanError as error:
-            _log.error("The space of removed data can't be freed: %s", error)
+            _log.error("Can't free the disk space of deleted data; Keyplan will retry: %s", error)

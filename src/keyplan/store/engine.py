@@ -89,11 +89,11 @@ class Engine:
         """
         place = fspath(path)
         if place == ":memory:":
-            # Only a store in a file has snapshots that can be read later.
+            # The index lag reads earlier snapshots, which an in-memory store doesn't support.
             storage = Storage.temporary() if index_lag_ms else Storage.memory()
         else:
             storage = Storage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        # Copying the stored bytes of an item doesn't detect damage.
+        # Raw items are copied without decoding, so only a checksum detects damage.
         storage.verifies = raw_items
         database = Database(
             storage,
@@ -151,7 +151,7 @@ class Engine:
                 self._database.refresh()
                 continue
             except _FAULTS as fault:
-                # The cached table may be outdated. The check costs one statement, and is made only after this error.
+                # An outdated cached table definition can cause this error. The check costs one SQL statement.
                 if not (_is_of_schema(fault) and self._database.refresh()):
                     raise error_of(fault, kind, params) from None
                 continue
@@ -164,7 +164,7 @@ class Engine:
             if "ConsumedCapacity" in answer and str(params.get("TableName")).startswith("arn:"):
                 answer["ConsumedCapacity"]["TableName"] = params["TableName"]
             return answer
-        raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
+        raise StoreError("The table's indexes changed repeatedly", place=self.place, hint="Retry the operation.")
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
         """Run an operation in a shared thread. Raises LongError, without effect, if the operation takes long."""

@@ -39,7 +39,7 @@ class Finding:
 def check_file(path: str | PathLike[str]) -> list[Finding]:
     """Check the store in a file. The store is consistent if there are no findings. Raises StoreError."""
     path = fspath(path)
-    folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
+    folder = os.path.dirname(path) or "."  # noqa: PTH120 - keep the path as given
     is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
     is_read_only = os.access(path, os.R_OK) and not is_writable
     storage = Storage.read_only(path) if is_read_only else Storage.file(path, create=False)
@@ -53,7 +53,7 @@ def check_storage(storage: Storage) -> list[Finding]:
     """Check an open store; returns the first thousand findings."""
     findings = [Finding("FileDamaged", storage.place, fault) for fault in storage.faults()]
     if findings:
-        # In a damaged file, checks of items aren't reliable.
+        # If the file is damaged, checks of items aren't reliable.
         return findings
 
     def work(reader: Reader) -> list[Finding]:
@@ -99,9 +99,9 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
                 continue
             matched[index.number] += 1
             if stored.row != row:
-                yield Finding("EntryWrong", where, f"the entry refers to row {stored.row}, but the item is row {row}")
+                yield Finding("EntryWrong", where, f"the index entry refers to row {stored.row}, not {row}")
             elif stored.entry.size != entry.size:
-                yield Finding("EntryWrong", where, f"the stored entry size is {stored.entry.size}, not {entry.size}")
+                yield Finding("EntryWrong", where, f"the index entry has size {stored.entry.size}, not {entry.size}")
     for index in table.indexes:
         yield from _check_surplus(reader, table, index, matched[index.number], damaged)
     for vectors in table.vector_indexes:
@@ -142,7 +142,7 @@ def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int
             yield Finding("EntryWrong", place, "the index entry differs from the item")
     for row, _, _ in reader.vectors.entries(*where):
         if row not in expected:
-            yield Finding("EntryStray", f"{table.name}/{index.name} {row}", "the index entry has no item")
+            yield Finding("EntryStray", f"{table.name}/{index.name} {row}", "the index entry has no matching item")
 
 
 def _check_item(
@@ -151,13 +151,13 @@ def _check_item(
     if not is_normal:
         yield Finding("ItemWrong", place, "the item isn't stored in normalized form")
     elif item_size(item) != size:
-        yield Finding("ItemWrong", place, f"the item's size is {item_size(item)}, but {size} is stored")
+        yield Finding("ItemWrong", place, f"the item has the stored size {size}, not {item_size(item)}")
     values = [item.get(attribute.name) for attribute in table.keys]
     texts = [key_text(value) for value in values if value is not None]
     if table.sort is None:
         texts.append(NO_SORT)
     if tuple(texts) != key:
-        yield Finding("ItemWrong", place, "the item's key attributes differ from its stored key")
+        yield Finding("ItemWrong", place, "the item's key attributes differ from the key of its row")
 
 
 def _check_surplus(
@@ -173,7 +173,7 @@ def _check_surplus(
         entry = entry_of(index, decode(result[1])) if result is not None else None
         if entry is None or entry.key != stored.entry.key:
             where = f"{table.name}/{index.name} {_printed(stored.key)}"
-            yield Finding("EntryStray", where, "the index entry has no item")
+            yield Finding("EntryStray", where, "the index entry has no matching item")
 
 
 def _printed(key: tuple[KeyText, ...]) -> str:

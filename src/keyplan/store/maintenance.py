@@ -26,7 +26,7 @@ def go_on(database: Database) -> None:
         try:
             begun(database)
         except (KeyplanError, *SIGNS_OF_DAMAGE) as fault:
-            _log.error("Interrupted work can't be completed: %s", damaged(fault, database.storage.place))
+            _log.error("Can't continue the work of a process that ended: %s", damaged(fault, database.storage.place))
 
 
 def expire(database: Database, items_max: int | None) -> int:

@@ -52,7 +52,7 @@ class Regions:
             RequestError: a region occurs twice.
         """
         if len(set(regions)) < len(regions) or not regions:
-            raise RequestError("Each region must be listed exactly once", place="regions")
+            raise RequestError("List at least one region, and each region only once", place="regions")
         place = fspath(path)
         with ExitStack() as opened:
             engines = {

@@ -123,7 +123,7 @@ def remember(target: Target, request: Mapping[str, Any], given: Placeholders, co
     values: dict[str, Any] = request["ExpressionAttributeValues"]
     placeholder_of = {id(given.value(name)): name for name in values}
     if len(placeholder_of) < len(values):
-        return  # two placeholders share one object
+        return  # two placeholders have the same value object
     types = {attribute.name: attribute.type for attribute in target.sort}
     equal = [term for term in condition.sort if term.operator == "="]
     last = condition.sort[-1] if len(equal) < len(condition.sort) else None
@@ -245,7 +245,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
     index = table.index_by_name.get(name)
     if index is None:
         if any(each.name == name for each in table.vector_indexes):
-            # The service's message has this full stop and this order, with ConsistentRead first.
+            # As in the service, ConsistentRead is checked first, and only Query's message ends with a full stop.
             if operation == "Query" and request.get("ConsistentRead"):
                 raise ValidationException(_CONSISTENT)
             stop = "." if operation == "Query" else ""
@@ -274,7 +274,7 @@ def check_select(target: Target, request: Request, *, enveloped: bool = True) ->
     elif select == "ALL_PROJECTED_ATTRIBUTES" and target.index is None:
         fault = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
     if fault is not None:
-        # Query uses this form only for this message (recorded from the service).
+        # Query adds this prefix only to the messages of this function (recorded from the service).
         raise ValidationException(f"1 validation error detected: {fault}" if enveloped else fault)
 
 
@@ -461,7 +461,7 @@ def _position_of(target: Target, item: Item) -> Item:
     try:
         return {attribute.name: item[attribute.name] for attribute in target.position}
     except KeyError as missing:
-        raise JSONDecodeError(f"the item has no {missing}", "", 0) from None
+        raise JSONDecodeError(f"the item has no key attribute {missing}", "", 0) from None
 
 
 def _is_last_key(query: PageQuery, item: Item) -> bool:

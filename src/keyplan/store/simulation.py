@@ -123,7 +123,7 @@ class _Resource:
         self._partitions: dict[int, Bucket] = {}
         self._maximum = None if level.maximum is None else Bucket(level.maximum, level.maximum, now_s)
         if level.provisioned is not None:
-            # The bucket starts with the units of one second.
+            # The token bucket starts with the capacity units of one second.
             self._main = Bucket(level.provisioned, level.provisioned * BURST_S, now_s, level.provisioned)
         else:
             self._main = Bucket(self._begins_with, self._begins_with, now_s)
@@ -251,7 +251,7 @@ def _level(table: Table, index: Index | None, direction: Direction) -> _Level:
     warm = (settings.get("WarmThroughput") or {}).get(f"{direction}UnitsPerSecond") or 0
     return _Level(
         None if on_demand else float(provisioned.get(f"{direction}CapacityUnits", 1)),
-        # -1 removes a maximum.
+        # A maximum of -1 means that there is no maximum.
         float(maximum) if on_demand and maximum is not None and maximum > 0 else None,
         float(warm) if on_demand else 0.0,
     )
@@ -310,13 +310,13 @@ class IndexLag:
         """``StoredTable.page`` of an index at a past time."""
         with self._lock:
             self._drop_old(self._clock())
-            # Hold the snapshot, because other threads can drop it: writers don't wait for readers.
+            # Hold the snapshot: other threads can drop it at any time, because writers don't wait for readers.
             snapshot = self._snapshots[0][1].hold() if self._snapshots else None
         if snapshot is not None:
             try:
                 return snapshot.page(stored, index, bounds, limit, bytes_max)
             except StaleTableError:
-                pass  # the table had another definition, or didn't exist: check the current one
+                pass  # the snapshot has no table, or another definition: read the current index
             finally:
                 snapshot.close()
         return stored.page(index, bounds, limit, bytes_max)
@@ -328,7 +328,7 @@ class IndexLag:
                 self._snapshots.popleft()[1].close()
 
     def _drop_old(self, now_s: float) -> None:
-        # The first snapshot after that time contains all writes before that time. A write that came too soon after a
-        # snapshot is visible with the next snapshot, so the interval between snapshots is added.
+        # Reads use the first snapshot after now - lag, which contains all earlier writes. Add the interval between
+        # snapshots: a write soon after a snapshot takes no snapshot, and is visible only with the next one.
         while self._snapshots and self._snapshots[0][0] + self._apart_s <= now_s - self._lag_s:
             self._snapshots.popleft()[1].close()

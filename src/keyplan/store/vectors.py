@@ -323,7 +323,7 @@ def with_vector_change(
                 f"{VECTOR_INDEXES_MAX}"
             )
         _check_definitions(definition, create, attributes)
-        # A definition with another type that the new index doesn't use has no effect.
+        # Another type for an attribute that the new index doesn't use is ignored.
         known = {**{each["AttributeName"]: each for each in attributes}, **known}
         indexes.append(create)
         numbers[create["IndexName"]] = definition["NextIndexNumber"]
@@ -355,7 +355,7 @@ def _check_definitions(
     check_vector_names([create], types)
     for element in create.get("SearchSchema") or ():
         name = element["AttributeName"]
-        # The request must define the attributes even if the table has them.
+        # The request must define the attributes even if the table already defines them.
         if name not in given:
             raise one_or_more("One element in SearchSchema is not defined in attribute definitions")
         if types.get(name, given[name]) != given[name]:

@@ -285,8 +285,8 @@ def bind_update(expression: str | tree.Update, given: Placeholders, kind: str = 
         actions = parsed.actions
         paths = tuple([resolve(action.path, given) for action in actions])
         check_overlaps(paths)
-        # The service binds and computes the actions from the last to the first: SET before the others, nested paths
-        # last. The order matters only for an update with two errors.
+        # The service binds and computes the actions in reverse order: SET before the other actions, and nested paths
+        # last. The order only determines which of two errors is reported.
         bound = [
             ((len(steps) > 1, not isinstance(action, tree.Set)), bind_value(action, steps, given))
             for steps, action in zip(reversed(paths), reversed(actions), strict=True)

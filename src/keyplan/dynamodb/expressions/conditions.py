@@ -21,7 +21,7 @@ from keyplan.dynamodb.values import AttributeValue, Item, less, same
 SIZED = frozenset({"S", "B", "SS", "NS", "BS", "L", "M"})
 
 
-@dataclass(slots=True)  # not frozen: created for every operand of every request
+@dataclass(slots=True)  # not frozen, for speed: created for every operand of every request
 class Bound:
     """An operand with its placeholders resolved.
 
@@ -46,7 +46,7 @@ def bind_operand(operand: tree.Operand, given: Placeholders) -> Bound:
         (inner,) = bind_arguments(operand, given)
         check_type(inner, "size", SIZED)
         return Bound(_size_of(inner.get), tag="N")
-    raise ExpressionFault("Arithmetic is not allowed in a condition")  # pragma: no cover - the grammar has none
+    raise ExpressionFault("Arithmetic is not allowed in a condition")  # pragma: no cover - the grammar excludes it
 
 
 def bind_arguments(call: tree.Call, given: Placeholders) -> list[Bound]:
@@ -138,7 +138,7 @@ def _all(conditions: list[Predicate]) -> Predicate:
         return lambda item: first(item) and second(item)
 
     def holds(item: Item) -> bool:
-        for condition in conditions:  # noqa: SIM110 - a loop is half the cost of a generator here
+        for condition in conditions:  # noqa: SIM110 - a loop costs half as much as a generator here
             if not condition(item):
                 return False
         return True
@@ -148,7 +148,7 @@ def _all(conditions: list[Predicate]) -> Predicate:
 
 def _any(conditions: list[Predicate]) -> Predicate:
     def holds(item: Item) -> bool:
-        for condition in conditions:  # noqa: SIM110 - a loop is half the cost of a generator here
+        for condition in conditions:  # noqa: SIM110 - a loop costs half as much as a generator here
             if condition(item):
                 return True
         return False

@@ -164,7 +164,7 @@ def _check_path(path: tree.Path) -> None:
             raise ExpressionFault(f"Attribute name is a reserved keyword; reserved keyword: {part}")
 
 
-# Checks of the second round that need no values.
+# Later checks, which need no attribute values.
 
 
 def check_operands(call: tree.Call) -> None:

@@ -60,7 +60,7 @@ def getter(steps: Steps) -> Getter:
 
 def check_overlaps(paths: Sequence[Steps]) -> None:
     """Reject two paths of which one contains the other, then two that need an attribute to be both a map and a list."""
-    # A trie: each node is a dict from steps to nodes; a path that ends at a node is stored under the key None.
+    # A trie: each node is a dict from steps to child nodes, and has the path that ends at this node under the key None.
     root: dict[Any, Any] = {}
     conflict: ExpressionFault | None = None
     for steps in paths:

@@ -36,7 +36,7 @@ class Placeholders:
     ) -> None:
         self._names = {} if names is None else _checked_names(names)
         self._values = {} if values is None else _checked_values(values)
-        # dicts, because they keep the order in which error messages name the keys
+        # dicts instead of sets, because error messages list the keys in the order of the request
         self._unused_names = dict.fromkeys(self._names)
         self._unused_values = dict.fromkeys(self._values)
 
@@ -150,7 +150,7 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
 def _key_fault(kind: str, key: str) -> ExpressionFault:
     if len(key) <= KEY_BYTES_MAX:
         return ExpressionFault(f'{kind} contains invalid key: Syntax error; key: "{key}"')
-    # The service doesn't report the length of a placeholder for a value.
+    # The service reports the length only for a placeholder of a name.
     size = f" size of key: {len(key)}" if kind == "ExpressionAttributeNames" else ""
     return ExpressionFault(
         f"{kind} contains invalid key: The expression attribute map contains a key that is too long;{size}"

@@ -44,7 +44,7 @@ def write_all(writes: Iterable[Write], item: Item) -> Item:
     Raises ``UpdateFault`` for a path through a value that is missing, or isn't a map or list.
     """
     copy = _Copy(item)
-    # Sort by list index, so that appends keep their order. Names and indexes are never mixed: they would conflict.
+    # Sort by list index, so that appends keep their order. Names and indexes at one position were already rejected.
     ordered = sorted(writes, key=attrgetter("steps"))
     for write in ordered:
         if write.value is not REMOVED:
@@ -293,7 +293,7 @@ def _deleter(steps: Steps, value: AttributeValue) -> Evaluation:
     return evaluate
 
 
-# The size of an UpdateItem's statement, which DynamoDB limits to 400 KB, whatever the item is. The rule isn't
+# The size of the statement in UpdateItem. DynamoDB limits it to 400 KB, for items of any size. The rule isn't
 # published; recordings (October 2026) give the sizes to the byte: an UpdateExpression costs three bytes, each
 # action the bytes below and its path, and each operand its size.
 _UPDATE_BYTES = 3

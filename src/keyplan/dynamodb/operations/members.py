@@ -20,7 +20,7 @@ ITEM = MapOf(Value())
 
 RETURN_CONSUMED = Text(enum=("INDEXES", "TOTAL", "NONE"))
 RETURN_METRICS = Text(enum=("SIZE", "NONE"), message="ReturnItemCollectionMetrics can only be SIZE or NONE")
-# Messages of the current layer, including its misspelling.
+# The service's current messages, which misspell UPDATED_NEW.
 _ENUM = "Failed to satisfy constraint: Member must satisfy enum value set: "
 RETURN_VALUES = Text(
     enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),

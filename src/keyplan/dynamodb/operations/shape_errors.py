@@ -279,7 +279,7 @@ def _too_many(shape: shapes.Shape, value: Any, place: str) -> Iterator[str]:
 
 
 def _too_long(shape: shapes.ListOf | shapes.MapOf, value: Any, place: str) -> Iterator[str]:
-    # The service doesn't repeat a value with so many members.
+    # For a value with too many members, the service reports only the member's name.
     is_named = shape.named != "none" or len(value) > _ECHO_MAX
     if is_named and shape.max is not None and len(value) > shape.max:
         yield _by_name(place, f"Member must have length less than or equal to {shape.max}")

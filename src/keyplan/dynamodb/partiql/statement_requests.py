@@ -376,7 +376,7 @@ class Filled(Lowering):
     def given(self) -> Placeholders:
         return CheckedPlaceholders(self._names, self._values)
 
-    def condition(self, node: Node) -> tree.Condition:  # noqa: ARG002 - the template's condition
+    def condition(self, node: Node) -> tree.Condition:  # noqa: ARG002 - the template has the condition
         return cast("tree.Condition", self._template.where)
 
     def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:  # noqa: ARG002

@@ -44,7 +44,7 @@ def _encode_number(number: float | Decimal) -> AttributeValue:
 
 
 def _encode_float(number: float) -> AttributeValue:
-    return {"N": canonical(repr(float(number)))}  # DynamoDB has no infinity and no NaN
+    return {"N": canonical(repr(float(number)))}  # raises for infinity and NaN, which DynamoDB rejects
 
 
 def _encode_bytes(content: bytes | bytearray | memoryview) -> AttributeValue:
@@ -68,7 +68,7 @@ def _encode_set(content: Set[Any]) -> AttributeValue:
 
 
 def _decode_number(text: str) -> int | Decimal:
-    if "e" in text or "E" in text:  # DynamoDB never returns an empty set; other stores do
+    if "e" in text or "E" in text:  # DynamoDB never returns an exponent; other stores do
         text = canonical(text)
     return Decimal(text) if "." in text else int(text)
 

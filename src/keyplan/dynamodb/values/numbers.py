@@ -87,7 +87,7 @@ def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> st
     integers, and the magnitude is computed in 32 bits, where it can overflow.
     """
     scale = fraction_length - power
-    if power >= 2**31 or scale >= 2**31:  # otherwise, neither is below the 32-bit minimum
+    if power >= 2**31 or scale >= 2**31:  # otherwise, both are above the 32-bit minimum
         return f"{NOT_A_NUMBER}: {text}"
     significant = digits.lstrip("0")
     magnitude = ((max(len(significant), 1) - scale + 2**31) % 2**32) - 2**31 - 1
@@ -101,7 +101,7 @@ def _printed(negative: bool, digits: str, exponent: int) -> str:
     digits = digits.lstrip("0")
     trimmed = digits.rstrip("0")
     exponent += len(digits) - len(trimmed)
-    # The exponent of a zero is checked as written.
+    # The limits of the exponent apply to zero too, such as 0E200.
     magnitude = exponent + max(len(trimmed), 1) - 1
     if magnitude > EXPONENT_MAX:
         raise NumberError(TOO_LARGE)

@@ -15,9 +15,9 @@ from typing import Any
 from keyplan.dynamodb.values.numbers import AttributeValue, Item, NumberError, canonical
 from keyplan.dynamodb.values.ordering import sort_members
 
-# Containers can be on levels 1 to 31, so that their contents are at most on level 32.
 _REPEATED_MAX = 16_384
 """The maximum number of characters of a set to repeat in a message."""
+# Containers can be on levels 1 to 31, so that their contents are at most on level 32.
 CONTAINER_DEPTH_MAX = 31
 NAME_BYTES_MAX = 65_535
 """Of an attribute name, in an item and in nested maps."""
@@ -198,7 +198,7 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
         if type(content) is not list:
             raise ValueFault(_type_fault(content, tag))
         if not content:
-            # The grammar error and the double space are the service's.
+            # The service's message has this grammatical error and this double space.
             what = "Binary sets should not be empty" if tag == "BS" else f"An {kind} set  may not be empty"
             raise ValueFault(INVALID + what)
         try:

@@ -114,7 +114,7 @@ def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
     name = _stored(copying.number)
     table, note = _note_of(database, writer, copying)
     if note is not None and note["Worker"] != copying.worker:
-        return  # another process is creating it
+        return  # another process is creating the backup
     if table is not None and note is not None:
         _note_copying(writer, table, name, None)
     writer.archives.drop_backup(name)

@@ -110,7 +110,7 @@ def trim_histories(database: Database) -> int:
         return result
 
     def work(writer: Writer) -> int:
-        # Check again in the transaction: the history may have been disabled.
+        # Check again in the transaction: point-in-time recovery may have been disabled meanwhile.
         return sum(writer.archives.trim_history(*each, TRIMMED_TOGETHER) for each in overdue(writer))
 
     now_s = database.clock()

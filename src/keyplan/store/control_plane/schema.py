@@ -153,7 +153,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
             raise redefined(printed_vector(of_vectors[attribute]), printed_schema(create["KeySchema"], new))
         if types.get(attribute) not in {None, new.get(attribute)}:
             raise redefined(printed_schema(definition["KeySchema"], types), printed_schema(create["KeySchema"], new))
-    # A definition with another type that the new index doesn't use has no effect (recorded from the service).
+    # The service ignores another type for an attribute that the new index doesn't use (recorded from the service).
     known = {**{each["AttributeName"]: dict(each) for each in attributes}, **known}
     if len(definition.get("GlobalSecondaryIndexes") or ()) >= limits.GLOBAL_INDEXES_MAX:
         raise LimitExceededException(
@@ -162,7 +162,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
         )
     used = {*_used_names(definition), *(key["AttributeName"] for key in create["KeySchema"])}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
-    # The request must define the new index's key attributes, even if the table has them.
+    # The request must define the new index's key attributes, even if the table already defines them.
     _check_global([create], [each["AttributeName"] for each in attributes], definition["BillingMode"], updates=True)
     changed = {
         **definition,
@@ -237,7 +237,7 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
     """
     before = definition["BillingMode"]
     check_on_demand(definition.get("VectorIndexes") or (), mode)
-    # The warm throughput doesn't change.
+    # A change of the billing mode keeps the warm throughput.
     changed: Definition = {**definition, "BillingMode": mode, "WarmThroughput": warm_units(definition, before)}
     changed.pop("OnDemandThroughput", None)
     indexes: list[dict[str, Any]] = [dict(index) for index in definition.get("GlobalSecondaryIndexes", ())]
@@ -249,7 +249,7 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
         for index in indexes:
             index.pop("ProvisionedThroughput", None)
     else:
-        # The time of the last switch to on-demand mode.
+        # DescribeTable returns the time of the last switch to on-demand mode, in provisioned mode too.
         changed.setdefault("OnDemandSince", definition["CreationDateTime"])
         for index in indexes:
             if index["IndexName"] not in updated:

@@ -75,7 +75,7 @@ def _look_through(database: Database, expiring: TableWork, writer: Writer) -> bo
     note = orjson.loads(body)
     if note["Worker"] != expiring.worker:
         return True
-    last: int = note.get("Last", ROW_MAX)  # later writes record the expiry times of their items
+    last: int = note.get("Last", ROW_MAX)  # later writes record their items' expiry times themselves
     after = writer.fill_expiry(table.stored, table.definition["TimeToLive"], note["Row"], last)
     if after is None:
         writer.archives.drop_record(_KIND, str(expiring.table_id))
@@ -136,7 +136,7 @@ def _tables_with_expired(database: Database, reader: Reader, until_s: float) -> 
 
 def _remove(database: Database, name: str, until_s: float, items_max: int) -> int:
     def work(writer: Writer) -> int:
-        # Check everything again: the table may have been deleted, and an item's expiry may have changed.
+        # Check again in the transaction: the table may have been deleted, or items may have a new expiry time.
         table = database.fresh(writer).get(name)
         if table is None or table.definition.get("TimeToLive") is None:
             return 0

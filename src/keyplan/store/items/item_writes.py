@@ -139,7 +139,7 @@ def _record(writer: Writer, write: Write, result: Found | None, old: Item | None
     if put is None:
         event = "EXPIRE" if write.by_expiry else "REMOVE"
     keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, write.key, strict=False)}
-    # A damaged item has no image in the stream record.
+    # If the old item is damaged, the stream record has no old image.
     before = None if result is None or old is None else result[1:3]
     after = None if put is None else (put.size, put.body)
     stream.recorder.record(writer, stream, event, write.key[0], keys, item_size(keys), before, after)

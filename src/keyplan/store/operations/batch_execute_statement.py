@@ -55,7 +55,7 @@ def _run(
     if not isinstance(given, Given):
         return _error(given)
     for _ in range(_STALE_RETRIES):
-        # Other statements may have been executed already, so only this one is retried after a concurrent table change.
+        # After a concurrent table change, retry only this statement: earlier statements have already been executed.
         try:
             if given.reads:
                 return _read(database, statement, given, units)

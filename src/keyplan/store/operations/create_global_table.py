@@ -8,5 +8,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import VERSION_GONE
 
 
-def create_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - the service creates none
+def create_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - the service rejects all requests
     raise one_or_more(VERSION_GONE)

@@ -8,5 +8,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 CACHE_MINUTES = 1440
 
 
-def describe_endpoints(database: Database, request: Request) -> Answer:  # noqa: ARG001 - every action's signature
+def describe_endpoints(database: Database, request: Request) -> Answer:  # noqa: ARG001 - the signature of all operations
     return {"Endpoints": [{"Address": database.endpoint, "CachePeriodInMinutes": CACHE_MINUTES}]}

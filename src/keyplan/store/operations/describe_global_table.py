@@ -7,5 +7,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import global_table_not_found
 
 
-def describe_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no such table exists
+def describe_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no global table of this version exists
     raise global_table_not_found(request["GlobalTableName"])

@@ -7,5 +7,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import settings_not_found
 
 
-def describe_global_table_settings(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
+def describe_global_table_settings(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no global table of this version exists
     raise settings_not_found(request["GlobalTableName"])

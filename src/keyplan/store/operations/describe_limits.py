@@ -7,7 +7,7 @@ from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 
 
-def describe_limits(database: Database, request: Request) -> Answer:  # noqa: ARG001 - every action's signature
+def describe_limits(database: Database, request: Request) -> Answer:  # noqa: ARG001 - the signature of all operations
     return {
         "AccountMaxReadCapacityUnits": ACCOUNT_UNITS_MAX,
         "AccountMaxWriteCapacityUnits": ACCOUNT_UNITS_MAX,

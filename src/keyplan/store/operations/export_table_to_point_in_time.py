@@ -124,14 +124,14 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
     if from_s >= to_s:
         raise service_errors.InvalidExportTimeException("ExportFromTime must be before ExportToTime")
     if to_s - from_s > DAY_S:
-        raise service_errors.InvalidExportTimeException("An incremental export covers at most 24 hours")
+        raise service_errors.InvalidExportTimeException("An incremental export can cover at most 24 hours")
     view = specification.get("ExportViewType") or "NEW_AND_OLD_IMAGES"
     description["IncrementalExportSpecification"] = {
         "ExportFromTime": round(from_s, 3),
         "ExportToTime": round(to_s, 3),
         "ExportViewType": view,
     }
-    # An export up to now includes writes at the current time.
+    # Without ExportToTime, the export includes writes at the current microsecond.
     until_us = int(to_s * 1_000_000) + (1 if specification.get("ExportToTime") is None else 0)
     return description, Span(until_us, int(from_s * 1_000_000), view == "NEW_AND_OLD_IMAGES")
 

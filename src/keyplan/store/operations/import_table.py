@@ -38,7 +38,7 @@ def import_table(database: Database, request: Request) -> Answer:
         try:
             bucket = Bucket(database.s3, request["S3BucketSource"]["S3Bucket"])
         except S3Error as error:
-            # Don't create a table for a missing bucket.
+            # If the bucket doesn't exist, the import fails and no table is created.
             begin: Callable[[], None] = partial(fail_import, database, number, error.code, error.message)
         else:
             table = make_table(database, writer, name, begin_import(definition, number))

@@ -6,5 +6,5 @@ from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 
 
-def list_global_tables(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no such table can exist
+def list_global_tables(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no global table of this version exists
     return {"GlobalTables": []}

@@ -108,7 +108,7 @@ class _Parts:
     def key(self, request: Request) -> tuple[Expression, Placeholders]:
         if self.old_key is not None:
             return self.old_key.condition, self.old_key.given
-        assert self.given is not None  # noqa: S101 - there is a KeyConditionExpression
+        assert self.given is not None  # noqa: S101 - the request has a KeyConditionExpression
         return request["KeyConditionExpression"], self.given
 
     def filter(self, request: Request) -> BoundCondition | None:

@@ -8,7 +8,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import VERSION_GONE, global_table_not_found
 
 
-def update_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no such table exists
+def update_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no global table of this version exists
     updates = request["ReplicaUpdates"]
     if not updates or any(not any(update.values()) for update in updates):
         raise ValidationException("One or more parameter values were invalid")

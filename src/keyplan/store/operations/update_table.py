@@ -63,7 +63,7 @@ def update_table(database: Database, request: Request) -> Answer:
     table = database.described_table(name)
     description = describe(table, database.counts, database.states(table))
     if request.get("OnDemandThroughput"):
-        # Only this response shows a removed maximum, as -1.
+        # Only the response of UpdateTable shows a removed maximum, as -1.
         description["OnDemandThroughput"] = {
             **description.get("OnDemandThroughput", {}),
             **request["OnDemandThroughput"],

@@ -98,7 +98,7 @@ def _next_of(source: Database, region: str, name: str, progress: Mapping[str, An
         return None
     table_id = table.stored.layout.id
     rows_max = effort.piece_rows(_WRITES + len(table.indexes) + len(table.vector_indexes))
-    # Later writes are replicated normally.
+    # The backfill stops at the row that was last when it started: later writes are replicated normally.
     progress = {"LastRow": reader.last_row(table.stored), **progress}
     noted = list(islice(reader.replicas.since(table_id, progress["Noted"]), rows_max))
     if noted and noted[0].seq <= progress["LastNoted"]:

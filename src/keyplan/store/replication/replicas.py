@@ -174,7 +174,7 @@ def _add(group: Group, database: Database, name: str, region: str, more: Mapping
     last = 0
     if replication_of(table) is not None:
         last = database.storage.read(lambda reader: reader.replicas.last(table.stored.layout.id))
-    # Change the replica first, so that later writes are replicated to it.
+    # Prepare the replica first: as soon as the source table lists it, writes are replicated to it.
     joining = begin_replica(there, name, _replica(table, own, region, more), own, last)
 
     def begin(writer: Writer) -> list[str]:

@@ -125,7 +125,7 @@ def _action(names: _Names, name: str, action: str, value: Mapping[str, Any] | No
     if tag not in _ADDED:
         raise RequestFault(f"{_INVALID}ADD action is not supported for the type {tag}")
     if tag == "L":
-        # Only legacy updates can add to a list, which appends elements.
+        # A legacy ADD appends elements to a list; ADD in an UpdateExpression doesn't support lists.
         present = tree.Call("if_not_exists", (path, names.value({"L": []})))
         return tree.Set(path, tree.Call("list_append", (present, names.value(checked))))
     return tree.Add(path, names.value(checked))

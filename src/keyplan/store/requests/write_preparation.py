@@ -139,7 +139,7 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
 
 def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None:
     """Reject a statement over 400 KB, which UpdateItem checks before it reads the item."""
-    # A placeholder has at least two characters, so the size of most statements needn't be computed.
+    # A placeholder has at least two characters, so this upper bound saves computing the size of most statements.
     if len(text) // 2 * (given.largest_bytes + _OPERAND_BYTES_MAX) > ITEM_BYTES_MAX:
         item_keys.check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
 

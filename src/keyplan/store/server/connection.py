@@ -121,13 +121,13 @@ class Connection(asyncio.Protocol):
         if not self._is_receiving:
             self._is_receiving = self._has_sent = True
             self.began = time.monotonic()
-        self._head_bytes += len(data)  # a request that ends in this data resets the count to zero
+        self._head_bytes += len(data)  # reset to zero if a request ends in this data
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._ends = True  # the request is answered; the protocol to upgrade to isn't supported
+            self._ends = True  # answer the request and close: upgrades aren't supported
         except httptools.HttpParserError as error:
-            # An exception of a callback is the context of the parser's error.
+            # If a callback raised an exception, it is the context of the parser's error.
             refused = error.__context__
             self._refuse((refused if isinstance(refused, _RefusedError) else _bad_request()).answer)
         else:
@@ -192,7 +192,7 @@ class Connection(asyncio.Protocol):
         self._body += body
 
     def on_message_complete(self) -> None:
-        # Don't copy: a copy of 16 MB would block the event loop for 12 ms.
+        # Pass the body without a copy: copying 16 MB would block the event loop for 12 ms.
         request = Incoming(self._parser.get_method(), self._url, self._headers, self._body)
         self._body = bytearray()
         self._waiting.append((request, bool(self._parser.should_keep_alive())))

@@ -50,7 +50,7 @@ _STATUSES = {
     "AccessDeniedException": 403,
 }
 
-RETRY = "The server is receiving too much data. Please try again."
+RETRY = "The server is receiving too much data. Retry the request."
 
 
 def protocol_fault(type_: str, message: str) -> DynamoDBError:
@@ -115,7 +115,7 @@ def _date_line(second: int) -> bytes:
 
 
 def renew_ids() -> None:
-    global _ids  # noqa: PLW0603 - one per process
+    global _ids  # noqa: PLW0603 - each process needs its own IDs
     _ids = RequestIds()
 
 
@@ -160,7 +160,7 @@ def packing_of(headers: Headers) -> bytes:
         coding, *parameters = choice.split(b";")
         weights[coding.strip()] = _weight(parameters)
     known = {coding: weight for coding, weight in weights.items() if coding in PACKINGS and weight}
-    coding = max(known, key=lambda each: known[each], default=b"")  # the first of several with an equal ``q``
+    coding = max(known, key=lambda each: known[each], default=b"")  # the first of codings with an equal ``q``
     return coding if known.get(coding, 0.0) >= weights.get(b"identity", 0.0) else b""
 
 
@@ -194,8 +194,8 @@ def unpacked(body: bytes | bytearray, encoding: bytes, bytes_max: int) -> bytes:
         if len(result) > bytes_max:
             raise TooLargeError
         if not unpacker.eof:
-            raise zlib.error("cut short")
+            raise zlib.error("the compressed body is truncated")
         body = unpacker.unused_data
         if not body:
             return result
-    raise zlib.error("more than one")
+    raise zlib.error("the body has data after the compressed stream")

@@ -51,7 +51,7 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> 
             with _open(settings) as regions:
                 asyncio.run(_serve(regions, settings, listening, lambda: ready(port), sweeps=True))
             return
-        _open(settings).close()  # report errors of the file here, once for all workers
+        _open(settings).close()  # report errors of the file once, before workers start
         _Workers(settings, listening).run(lambda: ready(port))
 
 
@@ -88,7 +88,7 @@ def _listen(settings: Settings) -> socket.socket:
         raise RequestError(
             f"Can't listen on {settings.host} port {settings.port}: {error.strerror or error}",
             place="port",
-            hint="Choose another --port; 0 selects a free one.",
+            hint="Choose another --port, or --port 0 to use a free port.",
         ) from None
     return listening
 
@@ -115,7 +115,7 @@ async def _serve(
     # Existing objects live as long as the process: exclude them from garbage collection.
     gc.collect()
     gc.freeze()
-    # The event loop releases the GIL in SQLite and socket calls, and then waits for other threads to release it.
+    # Switch threads often: after SQLite and socket calls, the event loop waits until other threads release the GIL.
     sys.setswitchinterval(_TURN_S)
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -182,7 +182,7 @@ async def _replicate(regions: Regions, lag_s: float) -> None:
 
 
 def _settle(waiting: asyncio.Future[int], count: int) -> None:
-    if not waiting.done():  # canceled at shutdown
+    if not waiting.done():  # a shutdown cancels the future
         waiting.set_result(count)
 
 
@@ -220,7 +220,7 @@ class _Accepting:
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
-            # Probably out of file descriptors: leave the connection in the queue for a while.
+            # Probably out of file descriptors: stop accepting for 0.1 s; connections wait in the queue.
             _log.error("Can't accept a connection: %s", error)
             self._loop.remove_reader(self._listening)
             self._loop.call_later(0.1, self._go_on)
@@ -258,12 +258,12 @@ class _Workers:
             os.close(self._from_parent)
             os.close(self._to_workers)
         if failed:
-            raise StoreError("A worker process exited immediately after it started", place=self._settings.db)
+            raise StoreError("A worker process exited at startup (see the log)", place=self._settings.db)
 
     def _start(self, worker: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
-        # A signal during the fork would run this process's handler in a worker, or miss an unrecorded worker.
+        # Block signals: a new worker could run the parent's handler, or miss a signal before it is in ``_started``.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         process = os.fork()
         if process == 0:

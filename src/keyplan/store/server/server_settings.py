@@ -111,10 +111,10 @@ class Settings:
             )
         if self.shard_s <= 0 or (self.shard_records is not None and self.shard_records < 1):
             raise RequestError(
-                "The lifetime and the number of records of a shard must be greater than 0", place="shard"
+                "A stream shard must have a lifetime and a number of records greater than 0", place="shard"
             )
         if self.sweep_s < 0:
-            raise RequestError("The TTL interval must be at least 0 s; 0 disables deletion", place="ttl-interval")
+            raise RequestError("The TTL interval must be at least 0 s (0 disables TTL deletion)", place="ttl-interval")
         if not 0 <= self.port <= 65_535:
             raise RequestError(f"The port {self.port} isn't between 0 and 65535", place="port")
 

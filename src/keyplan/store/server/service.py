@@ -96,7 +96,7 @@ class Service:
         origin = headers.get(b"origin")
         cors = b"" if origin is None else self._cors(origin)
         if origin is not None and not cors:
-            text = "The server rejects requests from web pages of this origin (see --cors)"
+            text = "The server rejects requests from web pages of this origin: allow it with --cors"
             reply(answers.error_answer(protocol_fault("AccessDeniedException", text), headers))
             return
         if request.url.partition(b"?")[0] not in _PATHS:
@@ -113,7 +113,7 @@ class Service:
             reply(answers.error_answer(protocol_fault("ServiceUnavailableException", RETRY), headers, cors))
             return
         if len(request.body) > LARGE_BYTES_MIN or b"content-encoding" in headers:
-            # The writes of the operation have a separate commit.
+            # Another thread parses the body and runs the operation, which commits separately.
             self._aside.submit_body(lambda: self._answer_whole(request, cors), self._counted(len(request.body), reply))
             return
         try:
@@ -131,7 +131,7 @@ class Service:
             elif isinstance(outcome, Exception):
                 reply(_answer(name, outcome, headers, cors))
             else:
-                body = orjson.dumps(outcome)  # an operation that reads returns a response
+                body = orjson.dumps(outcome)  # the outcome of a read is an exception or a response
                 if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
                     self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), reply)
                 else:
@@ -173,7 +173,7 @@ class Service:
         outcome = self._outcome(self._call, name, params, request)
         answer = _answer(name, outcome, headers, cors)
         if isinstance(outcome, Exception):
-            outcome.__traceback__ = None  # the traceback would keep the parameters alive
+            outcome.__traceback__ = None  # free the parameters, which the traceback refers to
         return answer
 
     def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any], int]:
@@ -244,7 +244,7 @@ class Regional:
     def handle(self, request: Incoming, reply: Reply) -> None:
         scope = _credential(request).split(b"/")
         region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
-        if region is None:  # unsigned: the service of the default region reports the error
+        if region is None:  # unsigned request: the default region's service reports the error
             self._first.handle(request, reply)
         elif region in self._services:
             self._services[region].handle(request, reply)

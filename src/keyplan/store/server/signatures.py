@@ -79,7 +79,7 @@ class Verifier:
         query_parameters = query_of(url)
         check_presence(headers, query_parameters)
         if _ALGORITHM_IN_QUERY in query_parameters:
-            # Only S3 evaluates X-Amz-Expires: other services treat it like a signature in a header.
+            # Only S3 evaluates X-Amz-Expires. Other services limit the age of a signature in the URL as in a header.
             algorithm, parameters = _parse_query(query_parameters)
             stamp = self._check_date({"x-amz-date": query_parameters[f"{_IN_QUERY}Date"]})
         else:
@@ -104,7 +104,7 @@ class Verifier:
             return hmac.compare_digest(expected.encode(), parameters["Signature"].encode())
 
         host = headers.get("host", "")
-        # The service's Host header has no port, so some clients don't sign the port (aiodynamo).
+        # Some clients, such as aiodynamo, sign the host without its port, because AWS endpoints have no port.
         if not is_signed_for(host) and not is_signed_for(host.rpartition(":")[0] or host):
             raise _invalid(MISMATCH)
 

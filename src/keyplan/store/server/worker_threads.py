@@ -181,7 +181,7 @@ class WriterThread:
         self._jobs.put(lambda: self._report(done, _swept(self._engine, items_max)))
 
     def _report(self, done: Callable[[int], None], count: int) -> None:
-        # The loop may be closed; the number isn't needed in this case.
+        # If the event loop is closed, the count isn't needed.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(done, count)
 
@@ -249,14 +249,14 @@ def _tidy(engine: Engine) -> None:
     try:
         engine.tidy()
     except Exception as error:  # noqa: BLE001 - background work; the next run retries it
-        _log.error("Expired histories and backups can't be removed: %s", error)
+        _log.error("Can't remove expired backups and point-in-time recovery data: %s", error)
 
 
 def _swept(engine: Engine, items_max: int) -> int:
     try:
         return max(engine.expire(items_max), min(engine.trim_streams(), items_max))
     except Exception as error:  # noqa: BLE001 - background work; the next run retries it
-        _log.error("Expired items and stream records can't be removed: %s", error)
+        _log.error("Can't remove expired items and stream records: %s", error)
         return 0
 
 

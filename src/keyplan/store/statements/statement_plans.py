@@ -278,7 +278,7 @@ def _shown_name(parts: Sequence[str | int]) -> str:
 
 
 def _order(target: Target, select: Select, partitions: int) -> tuple[bool, bool]:
-    # Recorded from the service: ordered by the partition key only, each partition's items are reversed.
+    # Recorded from the service: if ORDER BY has only the partition key, each partition's items are in reverse order.
     by_partition = False
     directions = {"sort": not select.order, "partition": True}
     for order in select.order:
@@ -428,7 +428,7 @@ def _delete(database: Database, lowering: Lowering, delete: Delete, *, returns_i
     key = key_of_request(table, values)
     judged = None
     if condition is not None:
-        # The condition isn't evaluated for a missing item.
+        # For a missing item, the condition isn't evaluated.
         gone = tree.Call("attribute_not_exists", (lowering.name_path(table.partition.name),))
         judged = bind_condition(tree.Or((gone, condition)), lowering.given(), "")
     write = Write(table, key, judged, removes=True, wants_old=returning is not None, returns_item=returns_item)

@@ -156,7 +156,7 @@ class FilePool:
             self._inode, self._device = status.st_ino, status.st_dev
         self._wal_inode, self._shared_inode = _inode(self._wal), _inode(self._shared)
         if self._wal_inode is None or self._shared_inode is None:
-            # Another store in this process still uses files that were removed.
+            # Another store in this process uses a WAL or -shm file that was removed.
             raise faults.files_removed(self.place)
         self._guard = FileGuard.hold(self._file)
 
@@ -233,7 +233,7 @@ class FilePool:
             with nullcontext() if self._guard is None else self._guard.new_readers_waiting():
                 shared, wal = _inode(self._shared), _inode(self._wal)
                 if wal == self._wal_inode and shared not in (None, self._shared_inode):
-                    return  # other connections read all content from the WAL
+                    return  # the WAL exists: other connections read all content
                 is_ours = shared in (None, self._shared_inode) and (wal == self._wal_inode or not _size(self._wal))
                 mode = apsw.SQLITE_CHECKPOINT_FULL if is_ours else apsw.SQLITE_CHECKPOINT_NOOP
                 frames, saved = connection.wal_checkpoint(mode=mode)
@@ -269,7 +269,7 @@ class FilePool:
             with self._given_back:
                 self._given_back.notify_all()
         elif self._is_outdated:
-            # Until the file has the content, other processes can't open it. The write is acknowledged in any case.
+            # Until the file is reopened, other processes can't open it. A failure doesn't undo the committed write.
             self._is_outdated = False
             with suppress(StoreError):
                 self._reopen(0.0)
@@ -385,7 +385,7 @@ class FilePool:
             _in_transaction(connection, "BEGIN IMMEDIATE", file_format.migrate)
 
     def _use_wal(self, connection: apsw.Connection) -> None:
-        # SQLite doesn't call the busy handler for this statement.
+        # SQLite doesn't call the busy handler for a change of the journal mode.
         wait = self.wait
         tries = 0
         while True:

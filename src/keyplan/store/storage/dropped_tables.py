@@ -48,7 +48,7 @@ class Part:
         if last is None or last[1] < moment:
             return None
         low, high, found = first[0], last[0] - 1, last[0]
-        while low < high:  # rows up to ``low`` are earlier; the first row after ``high`` is ``found``
+        while low < high:  # rows up to ``low`` are too early; ``found`` is the first row after ``high``
             middle = (low + high) // 2
             row = row_after(middle) or last
             if row[1] < moment:

@@ -44,7 +44,7 @@ def migrate(connection: apsw.Connection) -> None:
         return
     run = connection.execute
     run(sql.DROPPED_INDEXES)
-    # Tables are dropped before others are renamed: SQLite reads the whole schema to rename a table.
+    # Drop tables before renaming others: SQLite reads the whole schema when it renames a table.
     for (name,) in run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'index_[0-9]*'").fetchall():
         _move_entries(connection, str(name))
     connection.create_scalar_function("keyplan_crc32", cast("apsw.ScalarProtocol", zlib.crc32), 1)

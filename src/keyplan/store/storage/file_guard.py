@@ -48,7 +48,7 @@ class FileGuard:
 
     def __init__(self, path: str) -> None:
         self._users = 0
-        # Closing this file before the connections would end SQLite's locks.
+        # Close this file after all connections: closing it earlier would release SQLite's locks.
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._shared = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
         self._lock_writer = _request(fcntl.F_WRLCK, _WRITER)
@@ -58,7 +58,7 @@ class FileGuard:
 
     @staticmethod
     def _lock(file: int, kind: int, area: tuple[int, int]) -> None:
-        with suppress(OSError):  # a file system may not support these locks
+        with suppress(OSError):  # some file systems don't support these locks
             fcntl.fcntl(file, fcntl.F_OFD_SETLK, _request(kind, area))
 
     @classmethod
@@ -135,7 +135,7 @@ def holder(path: str) -> int | None:
     with _registry, suppress(OSError):
         status = os.stat(path)  # noqa: PTH116
         if (status.st_dev, status.st_ino) in _guards:
-            return os.getpid()  # opening and closing the file to check it would end SQLite's locks
+            return os.getpid()  # closing another descriptor of the file would release SQLite's locks
         file = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
         try:
             return _holder(file)

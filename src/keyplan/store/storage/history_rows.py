@@ -129,7 +129,7 @@ class Archives(Part):
 
     def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some items of a backup after a row, and whether more may follow."""
-        # The table of an older backup has no column for the row.
+        # Backups by earlier versions have no id column, so use the rowid.
         text = (
             f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
             "WHERE rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT ?"
@@ -175,7 +175,7 @@ class Archives(Part):
         """The items as they were after all writes up to a time, inclusive."""
         layout = table.layout
         items, name = sql.items_name(layout), history_name(layout.id)
-        # SQLite takes the other columns from the row with the lowest id: the item at the requested time.
+        # With min(id), SQLite takes all columns from the first row: the item as it was at the requested time.
         undone = f"SELECT pk, sk, size, body, min(id) FROM {name} WHERE id >= ? GROUP BY pk, sk"  # noqa: S608
         text = (
             f"WITH undone AS MATERIALIZED ({undone}) "  # noqa: S608

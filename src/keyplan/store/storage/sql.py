@@ -172,7 +172,7 @@ class IndexTexts:
         columns = key_columns(*index.shape)
         own = f"index_id = {number}"
         where = " AND ".join([own, *(f"{column} = ?" for column in columns)])
-        # The entry of a damaged item, or of an index that is being filled, may exist already.
+        # An entry of a damaged item, or in an index that is being backfilled, may already exist.
         self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - generated names
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
@@ -276,8 +276,8 @@ def page_values(bounds: Bounds, limit: int | None) -> list[object]:
 
 
 def _kept_bounds(bounds: Bounds) -> list[tuple[str, str | bytes]]:
-    # The position is within the bounds, so it replaces the bound on its side. With both, SQLite could seek by the wider
-    # bound and read all rows before the position.
+    # The start position is within the bounds, so it replaces the bound on its side. Given both, SQLite could seek by
+    # the wider bound and read all rows before the position.
     low = None if bounds.after is not None and bounds.forward else bounds.low
     high = None if bounds.after is not None and not bounds.forward else bounds.high
     return [bound for bound in (low, high) if bound is not None]

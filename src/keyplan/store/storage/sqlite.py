@@ -214,7 +214,7 @@ class Storage(Medium):
     def together(self, work: Callable[[], None]) -> None:
         """Run ``work`` with one commit for all its writes."""
         if isinstance(self.pool, MemoryPool):
-            work()  # each write takes the only connection, and a commit in memory costs nothing
+            work()  # writes commit separately: a commit in memory costs nothing
             return
 
         def join(writer: Writer) -> None:
@@ -271,7 +271,7 @@ class Storage(Medium):
                     roll_back(connection)  # another process is writing in spite of SQLite's lock
                 except apsw.BusyError as error:
                     failure = error
-                # The busy handler has waited, unless SQLite didn't call it.
+                # SQLite doesn't always call the busy handler, which waits until the timeout.
                 if time.monotonic() >= until:
                     raise faults.locked(self.place, self._busy_timeout_s) from failure
                 time.sleep(0.001)

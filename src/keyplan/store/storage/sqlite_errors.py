@@ -10,7 +10,7 @@ from keyplan.errors import StoreError
 def store_error(error: apsw.Error, place: str) -> StoreError:
     if isinstance(error, apsw.SQLError) and "no such table: keyplan_" in str(error):
         return StoreError(
-            "A newer version of Keyplan has migrated the file while it was open",
+            "A newer version of Keyplan has migrated the file since this process opened it",
             place=place,
             hint="Update keyplan and restart this process.",
         )
@@ -30,9 +30,9 @@ def foreign(place: str) -> StoreError:
 
 def other_format(place: str, version: int, known: int) -> StoreError:
     return StoreError(
-        f"The file has format {version}, and this version of Keyplan supports the formats {known - 1} and {known}",
+        f"The file has format {version}, but this version of Keyplan supports only formats {known - 1} and {known}",
         place=place,
-        hint="Update keyplan." if version > known else "Open the file once with an older version.",
+        hint="Update keyplan." if version > known else "Open the file once with an older version of Keyplan.",
     )
 
 
@@ -48,7 +48,7 @@ def locked(place: str, waited_s: float) -> StoreError:
     return StoreError(
         f"Another process or thread has held the store's write lock for {waited_s:g} s",
         place=place,
-        hint="Look for a process with an unfinished write, or open the store with a longer busy_timeout_s.",
+        hint="Look for a process or thread with an unfinished write, or open the store with a longer busy_timeout_s.",
     )
 
 
@@ -57,14 +57,14 @@ class LocksRemovedError(StoreError):
 
 
 _REMOVED = (
-    "A -wal or -shm file next to the store was removed while it was open, by hand or by another copy of SQLite in this "
+    "The store's -wal or -shm file was removed while the store was open, manually or by another copy of SQLite in this "
     "process (such as Python's sqlite3, when it closes the file)"
 )
 
 
 def replaced(place: str) -> StoreError:
     return StoreError(
-        "The file was removed or replaced while it was open: the last write isn't in the file that is now at this path",
+        "The file was removed or replaced while the store was open: the last write isn't in the file now at this path",
         place=place,
         hint="Close the store, and open it again to use the file at this path.",
     )
@@ -96,18 +96,18 @@ def wal_removed(place: str, process: int) -> StoreError:
     """Another process has the store open with a WAL that was removed."""
     name = f"process {process}" if process > 0 else "another process"
     return StoreError(
-        f"The -wal file next to the store was removed while {name} has the store open",
+        f"The store's -wal file was removed, and {name} still has the store open",
         place=place,
-        hint="Use the store in that process, or stop the process; both save the writes. Then open the store again.",
+        hint="Send a request in that process, or stop it, so that its writes are saved. Then open the store again.",
     )
 
 
 def forked(place: str) -> StoreError:
     """The process was forked while another thread used a store in memory."""
     return StoreError(
-        "This process was forked while another thread used the in-memory store, so the copy can't be used",
+        "This process was forked while a thread of its parent used the in-memory store, so it can't use the store",
         place=place,
-        hint="Fork before threads use the store, or open the store in a file.",
+        hint="Fork before other threads use the store, or open the store in a file.",
     )
 
 
@@ -124,7 +124,7 @@ def closed(place: str) -> StoreError:
 
 
 _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
-    (apsw.NotADBError, "This isn't a SQLite file", "Use another path for the Keyplan store."),
+    (apsw.NotADBError, "The file isn't a SQLite file", "Use another path for the Keyplan store."),
     (
         apsw.CorruptError,
         "The file is damaged",
@@ -133,7 +133,7 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (
         apsw.ReadOnlyError,
         "The file or its folder can't be written",
-        "Allow this user to write the file and its folder (SQLite keeps two files next to it).",
+        "Give this user write access to the file and its folder, in which SQLite creates two more files.",
     ),
     (
         apsw.CantOpenError,
@@ -142,10 +142,10 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     ),
     (apsw.PermissionsError, "The file can't be accessed", "Allow this user to read and write the file."),
     (apsw.AuthError, "The file can't be accessed", "Allow this user to read and write the file."),
-    (apsw.FullError, "The disk is full; nothing was written", "Free space and try again."),
+    (apsw.FullError, "The disk is full; nothing was written", "Free disk space and retry the request."),
     (apsw.BusyError, "The file is locked", "Look for a process that has locked the file."),
     (apsw.LockedError, "The file is locked", "Look for a process that has locked the file."),
     (apsw.IOError, "A disk operation failed; nothing was written", "Check the operating system's log."),
-    (apsw.NoMemError, "Out of memory", "Free memory and try again."),
+    (apsw.NoMemError, "Out of memory", "Free memory and retry the request."),
     (apsw.TooBigError, "A value is too large for the store", "The maximum size of an item is 400 KB."),
 )

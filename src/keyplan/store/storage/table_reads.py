@@ -77,7 +77,7 @@ class StoredTable:
         """Compare the table's rows with their checksums. Raises StoreError."""
         for _, body, checksum in cast("Iterable[tuple[int, bytes, int]]", rows):
             if crc32(body) != checksum:
-                raise unreadable(self.storage.place, "its checksum doesn't match")
+                raise unreadable(self.storage.place, "the checksum doesn't match")
 
     def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
         """Rows in order, up to ``limit`` or the row that reaches ``bytes_max``, and whether a limit ended the page."""

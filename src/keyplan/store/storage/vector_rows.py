@@ -28,10 +28,10 @@ class Candidate:
 
 
 _DISTANCES: dict[DistanceFunction, str] = {
-    # The distance to a zero vector equals the distance at a right angle.
+    # A zero vector has distance 1, as an orthogonal vector has.
     "COSINE": "coalesce(vec_distance_cosine(vector, ?1), 1.0)",
     "EUCLIDEAN": "vec_distance_l2(vector, ?1)",
-    # By the law of cosines, up to a factor and a constant: |a - b|^2 - |b|^2.
+    # |a - b|^2 - |b|^2 = |a|^2 - 2ab orders vectors by the negative dot product: |a|^2 is constant in a search.
     "DOT_PRODUCT": ("pow(vec_distance_l2(vector, ?1), 2) - pow(vec_distance_l2(vector, zeroblob(length(vector))), 2)"),
 }
 

@@ -78,7 +78,7 @@ def check_key_values(key: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any, tag: str) -> str | None:
-    # These strings are certainly within every limit; other values take the slower path.
+    # A short ASCII string is within every limit of keys; other values take the slower path.
     if tag == "S" and type(value) is dict and len(value) == 1:
         text = value.get("S")
         if type(text) is str and text.isascii() and 0 < len(text) <= SORT_KEY_BYTES_MAX:
@@ -161,7 +161,7 @@ def check_index_keys(table: Table, item: Item) -> None:
                 raise _type_mismatch(attribute, value, index.name)
             if not text:
                 check_not_empty(attribute, value, index.name)
-            # Shorter strings are within the limits, however many bytes their characters take.
+            # Shorter strings are within the limits even with four bytes per character.
             if len(text) * 4 > SORT_KEY_BYTES_MAX:
                 _check_length(key_text(value), _bytes_max(index, attribute))
 

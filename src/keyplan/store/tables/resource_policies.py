@@ -39,7 +39,7 @@ def canonical_policy(text: str, *, of_stream: bool = False) -> str:
     if not isinstance(document, dict):
         raise _invalid("This policy contains invalid Json")
     if not document:
-        # The position at which the missing member was expected.
+        # The error names the position at which a member was expected.
         raise _invalid(f"Syntax error at position (1,{len(text.rstrip()) + 1})")
     statements: Any = document.get("Statement")
     if isinstance(statements, dict):

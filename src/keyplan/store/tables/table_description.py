@@ -187,7 +187,7 @@ def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]
     if key.startswith("arn:"):
         arn = key
     else:
-        # An alias gets a fixed key id; a key id is used unchanged.
+        # An alias gets a key ID computed from its name; a key ID is used unchanged.
         number = str(uuid.uuid5(uuid.NAMESPACE_URL, key)) if key.startswith("alias/") else key
         arn = key_arn(table.region, number)
     return {"Status": status, "SSEType": wanted.get("SSEType") or "KMS", "KMSMasterKeyArn": arn}

@@ -42,7 +42,7 @@ class Bucket:
         self.name = name
         if folder is None:
             raise S3Error(
-                "S3NoSuchBucket", f"The specified bucket does not exist: {name}; the store has no folder for buckets"
+                "S3NoSuchBucket", f"The specified bucket does not exist: {name}; --s3 isn't set to a folder of buckets"
             )
         self._path = Path(folder) / name
         if not os.path.isdir(self._path) or self._path.is_symlink():  # noqa: PTH112 - Path raises an error for names that are too long
@@ -50,7 +50,7 @@ class Bucket:
         self._resolved = self._path.resolve()
 
     def keys(self, prefix: str) -> list[tuple[str, int]]:
-        # The part of a prefix before its last slash is a folder: no other key has the prefix.
+        # Search only the folder that the prefix names before its last slash: other folders have no matching keys.
         below, slash, _ = prefix.rpartition("/")
         root = self._place(below) if slash and below else self._path
         if root is None or not os.path.isdir(root):  # noqa: PTH112
@@ -80,7 +80,7 @@ class Bucket:
         """A file to write an object. The object appears under its key when it is complete."""
         path = self._place(key)
         if path is None:
-            raise S3Error("S3AccessDenied", f"A key can't refer to a file outside its bucket: {key}")
+            raise S3Error("S3AccessDenied", f"The object key is invalid, or outside the bucket: {key}")
         try:
             with self._partial() as partial, partial.open("wb") as raw:
                 yield DigestingFile(raw)
@@ -163,7 +163,7 @@ def _unpacked_zstd(path: Path) -> AbstractContextManager[IO[bytes]]:
         raise S3Error(
             "UnsupportedCompression", "Reading ZSTD needs the package zstandard: pip install 'keyplan[zstd]'"
         ) from None
-    # The package's file object has no line iteration.
+    # zstandard's file object doesn't support iteration over lines.
     return cast(
         "AbstractContextManager[IO[bytes]]", io.BufferedReader(cast("io.RawIOBase", zstandard.open(path, "rb")))
     )
@@ -179,4 +179,4 @@ def log_error(folder: str | None, kind: str, job: str, line: bytes) -> None:
         with path.open("ab") as file:
             file.write(line + b"\n")
     except OSError:
-        return  # the logged counts are sufficient
+        return  # the job also counts its errors

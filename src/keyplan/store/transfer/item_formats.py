@@ -61,7 +61,7 @@ def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields 
     except UnreadableError as error:
         yield error
     except Exception as error:
-        # The ZSTD package has its own exception, which can't be named if it isn't installed.
+        # The optional package zstandard raises its own exception class, which can't always be imported.
         if not isinstance(error, _BROKEN) and type(error).__name__ != "ZstdError":
             raise
         yield UnreadableError(f"The object can't be read: {error}")
@@ -111,7 +111,7 @@ class _BoundedFile:
     def read(self, size: int = -1) -> bytes:
         try:
             data = b"" if self.fault else self._file.read(size)
-        except Exception as error:  # noqa: BLE001 - the caller raises it
+        except Exception as error:  # noqa: BLE001 - the caller raises the error
             self.fault = error
             return b""
         self.record_bytes += len(data)
@@ -175,21 +175,21 @@ def _attribute(value: Any) -> dict[str, Any]:
         case Mapping():
             fields = [(str(name), _attribute(member)) for name, member in value.items()]
             if len(dict(fields)) < len(fields):
-                raise ValueError("a struct has a repeated field")
+                raise ValueError("a struct has a duplicate field")
             return {"M": dict(fields)}
         case Sequence() if kind in {"", "LIST"} and not isinstance(value, (str, bytes, tuple)):
             return {"L": [_attribute(member) for member in value]}
         case _:
-            raise ValueError(f"an item can't contain a {kind.lower() or type(value).__name__}")
+            raise ValueError(f"an item can't contain an Ion {kind.lower() or type(value).__name__}")
 
 
 def _set(annotations: list[str], value: Any) -> dict[str, Any]:
     tag = _SETS.get(annotations[0]) if len(annotations) == 1 else None
     if tag is None or not isinstance(value, list):
-        raise ValueError(f"the annotation {annotations[0]} isn't a set type")
+        raise ValueError(f"the annotation {annotations[0]} isn't a set type, or its value isn't a list")
     members = [_attribute(member) for member in value]
     if any(tag[0] not in member for member in members):
-        raise ValueError(f"{annotations[0]} has members of different types")
+        raise ValueError(f"a member of a {annotations[0]} list has the wrong type")
     return {tag: [member[tag[0]] for member in members]}
 
 

@@ -76,7 +76,7 @@ def _written(database: Database, number: str, table_name: str, span: Span, shown
     try:
         files, size_bytes = database.storage.read(work)
     except StaleTableError:
-        raise S3Error("InternalServerError", "The table was changed while it was exported. Try again.") from None
+        raise S3Error("InternalServerError", "The table's definition changed. Retry the export.") from None
     return _write_manifests(database, bucket, place, description, files, size_bytes)
 
 

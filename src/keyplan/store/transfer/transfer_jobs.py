@@ -98,7 +98,7 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
             try:
                 failed(error)
             except Exception:  # noqa: BLE001 - the store itself failed
-                _log.exception("The failure of a job can't be stored")
+                _log.exception("Can't store the failure of a job")
 
     database.jobs.run(guarded)
 
