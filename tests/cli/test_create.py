@@ -19,7 +19,7 @@ def test_create_is_idempotent() -> None:
     with Cms.open("x.db", create=False) as cms:
         cms.create_article(Article(title="T", slug="t", author_id="a"))
     again = run("create", "cms", "--db", "x.db")
-    assert (again.exit_code, again.output) == (0, "The table cms exists in x.db and has all its indexes.\n")
+    assert (again.exit_code, again.output) == (0, "The table cms already exists in x.db, with all of its indexes.\n")
 
 
 def test_create_enables_ttl() -> None:

@@ -61,7 +61,7 @@ def test_the_database_file_is_named_for_the_class(notes: Path) -> None:
         ("tests.web.library:Libary", "did you mean Library?"),
         ("tests.web.library:Book", "Book in tests.web.library isn't a design"),
         ("tests.web.no_such:Library", "module not found: tests.web.no_such"),
-        ("tests.cli.support:Cms", "its designs: none"),
+        ("tests.cli.support:Cms", "designs in tests.cli.support: none"),
         (":", "NAME is an installed system"),
         ("", "NAME is an installed system"),
         ("../..:x", "can't be imported"),

@@ -115,7 +115,7 @@ def test_output_is_a_file_and_requests_are_a_folder(folder: Path) -> None:
     assert result.output == "Wrote cms.yaml.\n"
     assert (folder / "cms.yaml").read_text(encoding="utf-8") == exported("cms", "--to", "cloudformation")
     result = run("export", LIBRARY, "--to", "create-table", "-o", "requests/")
-    assert result.output == "Wrote create-table.json, update-time-to-live.json into requests.\n"
+    assert result.output == "Wrote create-table.json, update-time-to-live.json to requests.\n"
     assert run("export", LIBRARY, "--to", "create-table", "-o", "requests/").output == result.output
     expiry = json.loads((folder / "requests" / "update-time-to-live.json").read_text(encoding="utf-8"))
     assert expiry["TimeToLiveSpecification"] == {"Enabled": True, "AttributeName": "expires_at"}

@@ -37,7 +37,7 @@ def test_serve_command_runs_until_a_signal_and_keeps_its_data(tmp_path: Path, nu
         assert server.call("GetItem", KEY)["Item"] == KEY["Key"]
         assert server.end() == (0, "")
     checked = run("dynamodb", "check", db)
-    assert (checked.exit_code, checked.output) == (0, f"{db} is sound.\n")
+    assert (checked.exit_code, checked.output) == (0, f"No damage was found in {db}.\n")
 
 
 SLOW_FORKS = """

@@ -1,4 +1,4 @@
-"""The command line. One command per file.
+"""The command-line interface, with one module per command.
 
 Commands are imported on demand, and expensive modules when a command runs, so that ``--help`` is fast. Invalid input is
 reported in a message on standard error, without a traceback.

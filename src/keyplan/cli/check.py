@@ -1,4 +1,4 @@
-"""``keyplan check``: print the findings of ``keyplan.analysis.check``."""
+"""``keyplan check``: check designs, and print the findings."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def command(
     reports = _checked(names, traffic)
     if write_baseline is not None:
         count = written(write_baseline, reports)
-        click.echo(f"{write_baseline}: {count} finding{'' if count == 1 else 's'}.", err=True)
+        click.echo(f"Wrote {count} finding{'' if count == 1 else 's'} to {write_baseline}.", err=True)
         return
     if baseline is not None:
         known = read_baseline(baseline)
@@ -111,7 +111,7 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     result = [element for name in names for element in collector.step(partial(_found, name, others)) or ()]
     designs = [element for element in result if not isinstance(element, Report)]
     loads: dict[type[Design], Traffic | None] = dict.fromkeys(designs)
-    # All designs use one traffic file. It isn't read if a design is invalid: the file may use that design's names
+    # All designs share one traffic file, which isn't read if a design is invalid: it may use names of that design
     if traffic is not None and len(designs) == len(result):
         compiled = [design.compiled for design in designs]
         for design in designs:
@@ -199,7 +199,7 @@ def _show_finding(out: Console, finding: Finding) -> None:
     if finding.silenced is not None:
         out.print(_indented(f"ignored: {finding.silenced}", "dim"))
     elif finding.known:
-        out.print(_indented("recorded in the baseline", "dim"))
+        out.print(_indented("in the baseline", "dim"))
 
 
 def _indented(text: str, style: str = "", by: int = 2) -> Padding:
@@ -219,7 +219,7 @@ def _summary(report: Report) -> str:
     )
     silenced = sum(finding.silenced is not None for finding in report.findings)
     known = sum(finding.known for finding in report.findings)
-    more = [f"{silenced} ignored"] * bool(silenced) + [f"{known} recorded in the baseline"] * bool(known)
-    gone = f" Findings of the baseline that no longer occur: {len(report.unmet)}." if report.unmet else ""
-    hidden = f" ({', '.join(more)}: --all shows them)" if more else ""
-    return f"{text or 'Nothing found'}{hidden}.{gone}"
+    more = [f"{silenced} ignored"] * bool(silenced) + [f"{known} in the baseline"] * bool(known)
+    gone = f" Baseline findings that no longer occur: {len(report.unmet)}." if report.unmet else ""
+    hidden = f" ({', '.join(more)}; --all shows them)" if more else ""
+    return f"{text or 'No findings'}{hidden}.{gone}"

@@ -1,4 +1,4 @@
-"""``keyplan cost``: print the cost of a design, or the difference between two. ``cost_tables.py`` has the tables."""
+"""``keyplan cost``: print the cost of a design, or the difference in cost between two designs."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), multiple=True,
-    help="Price list file of one region, created by python -m keyplan.analysis.cost.update_prices.",
+    help="Price list file of one region, created by python -m keyplan.analysis.cost.update_prices (repeatable).",
 )  # fmt: skip
 @click.option("--explain", metavar="PATTERN", help="Show how the cost of one access pattern is calculated.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
@@ -74,7 +74,7 @@ def command(
     from keyplan.cli.show import console
 
     if other is not None and (explain is not None or len(regions) > 1):
-        raise click.UsageError("OTHER can't be combined with --explain or several regions")
+        raise click.UsageError("OTHER can't be combined with --explain or with several --region options")
     if explain is not None and markdown:
         raise click.UsageError("--explain doesn't support --markdown")
     payers = _payers([name] if other is None else [name, other], traffic, regions, prices, explain)
@@ -99,7 +99,7 @@ def command(
         show_cost(console(), first, others)
 
 
-# Reading the arguments, with all errors together
+# Read the arguments, and report all errors together
 
 
 def _payers(
@@ -144,7 +144,7 @@ def _payers(
 
 
 def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Traffic]:
-    """The traffic of each design; two versions of a design share one file. Raises TrafficError."""
+    """The traffic of each design. Two versions of a design share one traffic file. Raises TrafficError."""
     from keyplan.analysis.traffic.traffic_file import read_traffic, traffic_of
 
     if traffic is None:

@@ -1,4 +1,4 @@
-"""The tables of ``keyplan cost`` in a terminal."""
+"""Print the tables of ``keyplan cost`` in a terminal."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ REQUESTS_MAX = 12
 WIDE = 100
 """Minimum terminal width, in columns, to show the operations of a call."""
 WIDE_WITH_RATES = 112
-"""The same if rates are known, which adds three columns."""
+"""Minimum terminal width, in columns, to also show the three columns of rates and monthly cost."""
 
 
 def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
-    """Print the report. ``others`` are the same design at the prices of other regions."""
+    """Print the cost report. ``others`` has the costs of the same design in other regions."""
     estimate = payer.estimate
     if estimate.doc:
         out.print(estimate.doc, markup=False)
@@ -84,7 +84,7 @@ def _show_patterns(out: Console, payer: Payer) -> None:
         table.add_row(*row)
     out.print(table)
     if any(pattern.notes for pattern in estimate.patterns):
-        out.print(Text("~ based on assumptions: see --explain PATTERN", style="dim"))
+        out.print(Text("~ based on assumptions, which --explain PATTERN shows", style="dim"))
         out.print()
 
 
@@ -124,10 +124,10 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     out.print(table)
     hour = payer.peak_hour_usd()
     if hour is not None:
-        out.print(Text(f"One hour with every access pattern at its peak rate costs {usd(hour)} on demand."))
+        out.print(Text(f"One hour with every access pattern at its peak rate costs {usd(hour)} in on-demand mode."))
     use, share = break_even(payer.prices), storage_break_even(payer.prices)
     if use is not None and share is not None:
-        cheaper = f"Provisioned capacity is cheaper if more than {use:.0%} of the capacity is in use"
+        cheaper = f"Provisioned mode is cheaper than on-demand mode if more than {use:.0%} of the capacity is used"
         out.print(Text(f"{cheaper}. Standard-IA is cheaper if storage costs more than {share:.0%} of request costs."))
     for element in payers:
         text = without(element)

@@ -1,4 +1,4 @@
-"""``keyplan create``: create a design's table, or add missing indexes."""
+"""``keyplan create``: create a design's table, or add the table's missing indexes."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def command(name: str, db: str | None) -> None:
     for line in _create(result, where):
         click.echo(line)
     with result.open(db, create=False):
-        pass  # opening compares the table with the design, and reports errors
+        pass  # open() compares the table with the design, and raises StoreError if they differ
 
 
 @contextmanager
 def open_store(result: Found, where: str, *, create: bool = True) -> Generator[tuple[Transport, str]]:
-    """The store's transport, and the table's name in it. The table isn't compared with the design yet."""
+    """The store's transport, and the name of the table in the store. The table isn't compared with the design."""
     from keyplan.client.transports.dynamodb import DynamoDB
     from keyplan.client.transports.embedded import Embedded
     from keyplan.client.transports.urls import is_url, parse_url
@@ -73,11 +73,11 @@ def _create(result: Found, where: str) -> Iterator[str]:
         else:
             there = converse(table_setup.until_ready(name, there), store)
             wrong = table_setup.unmended(wanted, there)
-            if wrong:  # it may be another application's table: don't change it
+            if wrong:  # the table may belong to another application: don't change it
                 raise table_setup.mismatch(wrong, where, name)
             added = converse(table_setup.add_indexes(wanted, there), store)
             yield from (f"Added the index {text} to the table {name} in {where}." for text in added)
             if not added:
-                yield f"The table {name} exists in {where} and has all its indexes."
+                yield f"The table {name} already exists in {where}, with all of its indexes."
         if attribute is not None and converse(table_setup.expire_items(name, attribute), store):
             yield f"Time to live (TTL) is enabled on the attribute {attribute}."

@@ -1,4 +1,4 @@
-"""Finds the design of a NAME: an installed system, ``module:Class``, or ``path/to/file.py:Class``."""
+"""Find the design that a NAME refers to: an installed system, ``module:Class``, or ``path/to/file.py:Class``."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _HINT = "NAME is an installed system, module:Class, or path/to/file.py:Class"
 
 @dataclass(frozen=True)
 class Found:
-    """A design, the default name of its database file, and its system if it has one."""
+    """A design, the name of its default database file without ``.db``, and its system (None if it has no system)."""
 
     name: str
     design: type[Design]
     system: System | None = None
 
     def open(self, db: str | None, *, create: bool | None = None, secret: bytes | None = None) -> Design:
-        """Open the design; only you can read a new file. Raises StoreError."""
+        """Open the design. Only the current user can read a new database file. Raises StoreError."""
         before = os.umask(0o077)
         try:
             return self.design.open(self.db(db), create=create, secret=secret)
@@ -43,9 +43,9 @@ class Found:
         return db or f"{self.name}.db"
 
     def system_with(self, what: str, called: str | None = None) -> System:
-        """The design's system. Raises UnknownDesign if it has none. ``called``: the name as typed."""
+        """The design's system. Raises UnknownDesign if the design has no system; ``what`` names the missing feature."""
         if self.system is None:
-            hint = f"installed systems: {', '.join(system_names()) or 'none'}"
+            hint = f"choose one of the installed systems: {', '.join(system_names()) or 'none'}"
             raise UnknownDesign(f"{called or self.design.__name__} has no {what}", hint=hint)
         return self.system
 
@@ -60,7 +60,7 @@ def find(name: str) -> Found:
 
 
 def find_all(name: str) -> list[Found]:
-    """The design of that name, or all designs of a file. Raises UnknownDesign or DesignError."""
+    """The design that ``name`` refers to, or all designs of a file. Raises UnknownDesign or DesignError."""
     if not name.endswith(".py"):
         return [find(name)]
     module, where, _ = _imported(name)
@@ -69,14 +69,14 @@ def find_all(name: str) -> list[Found]:
 
 
 def find_apart(name: str) -> Found:
-    """The design of that name, imported separately from other designs."""
+    """The design that ``name`` refers to, imported without modules that another design's folder provided."""
     with apart(name):
         return find(name)
 
 
 @contextmanager
 def apart(name: str) -> Generator[dict[str, ModuleType]]:
-    """Import a design; new modules from its folder move from ``sys.modules`` to the dict at the end."""
+    """The context of an import. At the end, new modules from its folder move from ``sys.modules`` to the dict."""
     known, path = set(sys.modules), list(sys.path)
     forgotten: dict[str, ModuleType] = {}
     try:
@@ -121,13 +121,13 @@ def _file(where: str) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UnknownDesign(f"{where} can't be imported")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # annotations are resolved there
+    sys.modules[name] = module  # needed to resolve the module's annotations
     _reachable(path.parent)
     try:
         spec.loader.exec_module(module)
     except KeyplanError:
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a file may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the file's code may raise any exception
         raise _not_imported(where, error) from None
     return module
 
@@ -141,19 +141,19 @@ def _module(where: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not (where == error.name or where.startswith(f"{error.name}.")):
             raise _not_imported(where, error) from None
-        raise UnknownDesign(f"module not found: {where}", hint="modules must be in this folder or installed") from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may raise anything
+        raise UnknownDesign(f"module not found: {where}", hint="install the module, or change to its folder") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the module's code may raise any exception
         raise _not_imported(where, error) from None
 
 
 def _reachable(folder: Path) -> None:
-    """Let a design import its neighbors. The folder is appended, so that it doesn't shadow an installed module."""
+    """Let a design import modules from its folder, which is appended to avoid shadowing installed modules."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
 def _not_imported(where: str, error: BaseException) -> UnknownDesign:
-    """The error for a module that fails, with the failing line. Raises KeyboardInterrupt for Ctrl-C."""
+    """The error for a module that can't be imported, with the failing line. Raises KeyboardInterrupt for Ctrl-C."""
     if is_interrupt(error):
         raise KeyboardInterrupt from error
     line = f"{error.filename}:{error.lineno}" if isinstance(error, SyntaxError) else None
@@ -161,7 +161,7 @@ def _not_imported(where: str, error: BaseException) -> UnknownDesign:
     if line is None and frames:
         line = f"{frames[-1].filename}:{frames[-1].lineno}"
     text = f"{where} can't be imported: {type(error).__name__}: {error}"
-    return UnknownDesign(text, place=line, hint="fix the module, or name another module")
+    return UnknownDesign(text, place=line, hint="fix the module, or choose another module")
 
 
 def _designs_of(module: ModuleType) -> dict[str, type[Design]]:
@@ -178,7 +178,7 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
         return own[class_name]
     if class_name:
         near = difflib.get_close_matches(class_name, own)
-        known = f"did you mean {near[0]}?" if near else f"its designs: {', '.join(own) or 'none'}"
+        known = f"did you mean {near[0]}?" if near else f"designs in {where}: {', '.join(own) or 'none'}"
         what = "isn't a design" if hasattr(module, class_name) else "doesn't exist"
         raise UnknownDesign(f"{class_name} in {where} {what}", hint=known)
     local = [value for value in own.values() if value.__module__ == module.__name__]

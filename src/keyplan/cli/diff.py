@@ -1,4 +1,4 @@
-"""``keyplan diff``: the differences between two designs, and their effect on deployed data."""
+"""``keyplan diff``: print the differences between two designs, and their effect on deployed data."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
     collector = Collector("the designs can't be compared")
     before, after = (collector.step(partial(find_apart, name)) for name in (old, new))
     collector.raise_all()
-    assert before is not None  # noqa: S101 - otherwise an error was raised
+    assert before is not None  # noqa: S101 - raise_all() raises if a design is missing
     assert after is not None  # noqa: S101
     result = difference(before.design.compiled, after.design.compiled)
     if as_json:

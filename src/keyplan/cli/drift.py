@@ -1,4 +1,4 @@
-"""``keyplan drift``: the differences between a deployed table and its design."""
+"""``keyplan drift``: print the differences between a deployed table and its design."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Examples:
 def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> None:
     """Compare a deployed table with its design, without changing anything.
 
-    The command compares the table's key, its indexes with their keys and projections, and its time to live.
+    The command compares the table's key, the keys and projections of its indexes, and its time to live (TTL).
 
-    Exit status: 1 if the table lacks something that access patterns need.
+    Exit status: 1 if a difference makes access patterns or writes fail, or return wrong results.
     """
     from keyplan.cli.create import open_store
     from keyplan.cli.designs import find

@@ -49,7 +49,7 @@ Examples:
     type=click.Choice(["full", "normal"]),
     default="full",
     show_default=True,
-    help="Durability of acknowledged writes: full survives power loss; normal survives only a crash, and is faster.",
+    help="Durability of acknowledged writes: full survives a power failure; normal (faster) survives only a crash.",
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Number of server processes.")
 @click.option(
@@ -59,7 +59,7 @@ Examples:
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="Interval at which expired (TTL) items are deleted; 0 disables deletion.",
+    help="Delete expired items (TTL) every SECONDS seconds; 0 disables deletion.",
 )
 @click.option(
     "--throttle", is_flag=True, help="Throttle requests that exceed the throughput of a table, index or partition."
@@ -78,7 +78,7 @@ Examples:
     type=click.FloatRange(0),
     default=0.0,
     metavar="SECONDS",
-    help="Keep tables and indexes in the status CREATING, UPDATING or DELETING for SECONDS.",
+    help="Keep tables and indexes in the status CREATING, UPDATING or DELETING for SECONDS seconds.",
 )
 @click.option(
     "--shard-hours",
@@ -86,7 +86,7 @@ Examples:
     default=4.0,
     show_default=True,
     metavar="HOURS",
-    help="Close each stream shard after HOURS.",
+    help="Close each stream shard after HOURS hours.",
 )
 @click.option("--shard-records", type=click.IntRange(1), metavar="N", help="Split a stream shard after N records.")
 @click.option(
@@ -98,7 +98,7 @@ Examples:
 @click.option(
     "--regions",
     metavar="A,B",
-    help="Keep a separate store per region, with global tables across regions.  [default: one store for all regions]",
+    help="Keep a store for each region, with global tables across regions.  [default: one store for all regions]",
 )
 @click.option(
     "--replica-lag",
@@ -154,7 +154,7 @@ def command(
         from keyplan.store.server.server_settings import MEMORY, parse_key
     except ModuleNotFoundError as error:
         raise RequestError(
-            f"The server needs the package {error.name}", hint="Install the package with: pip install 'keyplan[server]'"
+            f"the server requires {error.name}", hint="install the package with: pip install 'keyplan[server]'"
         ) from None
 
     settings = Settings(
@@ -187,7 +187,7 @@ def command(
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @reports_errors
 def check(file: Path) -> None:
-    """Check the pages, items and index entries of the database FILE. Other processes can use the file meanwhile.
+    """Check the pages, items and index entries of the database FILE. Other processes can use the file during the check.
 
     Exit status: 1 if the file is damaged.
     """
@@ -197,6 +197,6 @@ def check(file: Path) -> None:
     for finding in findings:
         click.echo(printable(str(finding)))
     if findings:
-        click.echo(f"{len(findings)} findings in {file}.", err=True)
+        click.echo(f"{file} is damaged. Findings: {len(findings)}.", err=True)
         raise click.exceptions.Exit(FAILED)
-    click.echo(f"{file} is sound.")
+    click.echo(f"No damage was found in {file}.")

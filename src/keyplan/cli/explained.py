@@ -1,4 +1,4 @@
-"""The result of ``keyplan explain``: an explanation and the cost of a typical call, as data and as Markdown."""
+"""The results of ``keyplan explain`` (explanations and the cost of a typical call), as JSON and as Markdown."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from keyplan.session.design import Design
 
 @dataclass(frozen=True)
 class Explained:
-    """An explanation, and the estimate of a typical call: one page of items with the assumed sizes."""
+    """The explanation of an access pattern, and the cost estimate of a call with one page of items of assumed sizes."""
 
     explanation: Explanation
     estimate: PatternEstimate
 
     @property
     def takes(self) -> str:
-        """The cost of a typical call: ``1 request, 0.5 read units``."""
+        """The cost of a typical call, such as ``1 request, 0.5 read units``."""
         if self.estimate.failure is not None:
             return f"unknown: {self.estimate.failure}"
         count = len(self.estimate.requests)

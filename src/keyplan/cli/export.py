@@ -1,4 +1,4 @@
-"""``keyplan export``: write a design as a template, request, policy, model or diagram."""
+"""``keyplan export``: export a design as a template, request, policy, model or diagram."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 _FORMATS = ("cloudformation", "terraform", "create-table", "iam", "workbench", "markdown", "mermaid")
 _PICTURES = ("html", "svg")
-"""Formats of the studio, with the items of a store or the sample data."""
+"""Formats that the studio draws, with items of a store or sample data."""
 _CLASSES = ("standard", "infrequent-access")
 _VIEWS = ("keys", "new", "old", "new-and-old")
 _SAMPLE_DEFAULT = 10
@@ -61,7 +61,7 @@ Examples:
 """,
 )
 @name_argument
-@click.option("--to", "to", type=click.Choice([*_FORMATS, *_PICTURES]), required=True, help="Format.")
+@click.option("--to", "to", type=click.Choice([*_FORMATS, *_PICTURES]), required=True, help="Export format.")
 @click.option(
     "-o",
     "--output",
@@ -97,9 +97,9 @@ Examples:
     default=_SAMPLE_DEFAULT,
     show_default=True,
     metavar="N",
-    help="Workbench, html, svg: number of sample items of the system's main entity.",
+    help="Workbench, html, svg: number of sample items of the system's main entity (blog: posts; shop: orders).",
 )
-@click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: use this store's items instead of samples.")
+@click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: use this store's items instead of sample data.")
 @json_option
 @reports_errors
 def command(name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
@@ -122,7 +122,7 @@ def command(name: str, to: str, output: str | None, *, as_json: bool, **given: A
 
 
 def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
-    """The studio's page or map, with the items of a store, the sample data, or only the key templates."""
+    """The studio's page or map, with the items of a store, sample data, or only the key templates."""
     from keyplan.formats.registry import Exported
     from keyplan.studio.exported import page_file, svg_file
     from keyplan.studio.subject import of_design
@@ -133,7 +133,7 @@ def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
 
 @contextmanager
 def _with_items(result: Found, given: Mapping[str, Any]) -> Generator[Design]:
-    """The design on the given store, or with sample data in memory."""
+    """The design opened on the given store, or in memory with sample data."""
     if given["db"] is not None:
         with result.open(given["db"], create=False) as design:
             yield design
@@ -152,7 +152,7 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
     from keyplan.formats.registry import Inputs
 
     faults = [
-        ErrorDetail(f"--{name.replace('_', '-')}", f"isn't supported by the format {to}", "omit it")
+        ErrorDetail(f"--{name.replace('_', '-')}", f"isn't supported by the format {to}", "omit the option")
         for name in given
         if name in typed - _OPTIONS[to]
     ]
@@ -190,7 +190,7 @@ def _writes(result: Found) -> dict[str, tuple[str, ...]]:
     analyses = {name: analyzer.analysis(write) for name, write in result.design.compiled.writes.items()}
     unknown = [name for name, analysis in analyses.items() if not analysis.rights_known]
     if unknown:
-        click.echo(f"The policy may lack permissions of {', '.join(unknown)}: the code can't be analyzed.", err=True)
+        click.echo(f"The policy may lack permissions for {', '.join(unknown)}, whose code can't be analyzed.", err=True)
     return {name: analysis.rights for name, analysis in analyses.items()}
 
 
@@ -213,7 +213,7 @@ def _write(exported: Exported, output: str | None) -> None:
     from keyplan.errors import RequestError
 
     path = Path(output or "").expanduser()
-    # A Path raises when a name is too long.
+    # Path.is_dir raises an error for names that are too long.
     if output is None or not exported.parts or not (output.endswith("/") or os.path.isdir(path)):  # noqa: PTH112
         write_output(exported.text, output)
         return
@@ -223,4 +223,4 @@ def _write(exported: Exported, output: str | None) -> None:
         raise RequestError(f"{path} can't be created: {error.strerror or error}", hint="choose another path") from None
     for name, text in exported.parts.items():
         write_text(path / name, text)
-    click.echo(f"Wrote {', '.join(exported.parts)} into {path}.")
+    click.echo(f"Wrote {', '.join(exported.parts)} to {path}.")

@@ -1,5 +1,5 @@
-"""The command ``keyplan``. Exit statuses: 0 success; 1 the store or a condition rejected the request; 2 invalid input;
-3 a partial import; 130 stopped by Ctrl-C.
+"""The command ``keyplan``. Exit statuses: 0 success; 1 a request was rejected, or a check failed; 2 invalid input;
+3 partial import; 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _stopped() -> NoReturn:
 class Commands(click.Group):
     """A group that imports its commands on demand."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click defines the signature
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -87,7 +87,7 @@ Examples:
   keyplan import cms ~/blog/_posts
   keyplan explain designs.py:Shop orders_of_user
 
-NAME is an installed system (cms) or a design: module:Class or path/to/file.py:Class.
+NAME is an installed system (such as cms) or a design: module:Class or path/to/file.py:Class.
 """
 
 
@@ -96,4 +96,4 @@ NAME is an installed system (cms) or a design: module:Class or path/to/file.py:C
 )
 @click.version_option(__version__, prog_name="keyplan")
 def cli() -> None:
-    """Check, price, deploy, serve and call designs of single-table data models on Amazon DynamoDB."""
+    """Check, price, deploy and serve single-table data models on Amazon DynamoDB, and call their access patterns."""

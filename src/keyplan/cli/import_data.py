@@ -34,7 +34,7 @@ Examples:
   keyplan import papers references.bib
 
 \b
-Exit status: 0 everything was imported, 3 something wasn't, 2 nothing could be read.
+Exit status: 0 if all records were imported, 3 if some records couldn't be imported, 2 if PATH can't be read.
 """,
 )
 @name_argument
@@ -47,7 +47,7 @@ Exit status: 0 everything was imported, 3 something wasn't, 2 nothing could be r
     multiple=True,
     help="Read FIELD from the column named COLUMN. Repeatable.",
 )
-@click.option("--dry-run", is_flag=True, help="Import into memory only, and print the report.")
+@click.option("--dry-run", is_flag=True, help="Import into memory instead of the store, and print the report.")
 @json_option
 @reports_errors
 def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
@@ -59,7 +59,7 @@ def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dr
     from keyplan.cli.show import progress
 
     result = find(name)
-    system = result.system_with("a loader", name)
+    system = result.system_with("importer", name)
     source = _source(system, path)
     options: Any = {"columns": _columns(system, mapped)} if mapped else {}
     place = MEMORY if dry_run else db
@@ -71,18 +71,18 @@ def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dr
 
 
 def _source(system: System, given: str) -> Path:
-    """The file or folder. Raises RequestError if it doesn't exist, or the system imports the other kind."""
+    """The file or folder. Raises RequestError if it doesn't exist, or if the system can't import it."""
     from pathlib import Path
 
     from keyplan.errors import RequestError
 
     path = Path(given).expanduser()
-    hint = f"{system.name} takes {system.input}"
+    hint = f"{system.name} imports {system.input}"
     if not os.path.exists(path):  # noqa: PTH110 - Path raises an error for names that are too long
-        raise RequestError(f"file not found: {given}", hint=hint)
+        raise RequestError(f"file or folder not found: {given}", hint=hint)
     kind = "folder" if path.is_dir() else "file"
     if kind not in system.takes:
-        raise RequestError(f"{given} is a {kind}", hint=hint)
+        raise RequestError(f"{given} is a {kind}, which {system.name} can't import", hint=hint)
     return path
 
 
@@ -94,7 +94,7 @@ def _columns(system: System, mapped: tuple[str, ...]) -> dict[str, str]:
     parts = [text.partition("=") for text in mapped]
     for text, (field, _, column) in zip(mapped, parts, strict=True):
         if not field.strip() or not column.strip():
-            raise RequestError(f"--map {text} isn't FIELD=COLUMN", hint="for example --map name=Title")
+            raise RequestError(f"--map {text} is invalid", hint="write FIELD=COLUMN, such as --map name=Title")
     return {field.strip(): column.strip() for field, _, column in parts}
 
 
@@ -117,5 +117,5 @@ def _echo_report(report: LoadReport, db: str | None, *, as_json: bool) -> None:
         left += f", and {report.more_faults:,} more"
     for what, count in report.counts.most_common():
         click.echo(f"  {count:,} {printable(what)}")
-    done = f"Would load {report.loaded}" if db is None else f"Imported {report.loaded} into {db}"
+    done = f"Would import {report.loaded}" if db is None else f"Imported {report.loaded} into {db}"
     click.echo(f"{done}{left}.")

@@ -18,7 +18,7 @@ Examples:
   keyplan explain shop.py
 
 \b
-Exit status: 0 the module is a design, 1 its keys can't work as the model has them, 2 the file is no model.
+Exit status: 0 if the module's design is valid, 1 if the design has errors, 2 if FILE isn't a NoSQL Workbench model.
 """,
 )
 @click.argument("file", metavar="FILE")

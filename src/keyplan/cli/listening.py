@@ -1,4 +1,4 @@
-"""Parts that the serving commands share: a local port, a server, and sample data."""
+"""Functions that ``serve`` and ``studio`` share: listen on a local port, run a server, and write sample data."""
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 COLLECT_AFTER = 1_500
 """New objects per run of the garbage collector. A run takes 0.5 ms at this number and 3 ms at 10,000; Python's default,
-700, would run it after each request.
+700, would run the collector after each request.
 """
 SWITCH_SECONDS = 0.0005
 """Thread switch interval in seconds. Python's default, 5 ms, delays responses noticeably."""
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on a port of 127.0.0.1; 0 picks a free port. Raises ClickException if the port can't be used."""
-    # With IPPROTO_TCP given, asyncio disables Nagle's algorithm, which would delay responses by 40 ms.
+    """Listen on 127.0.0.1; port 0 selects a free port. Raises ClickException if the port can't be used."""
+    # For a socket with IPPROTO_TCP, asyncio disables Nagle's algorithm, which would delay responses by 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -38,7 +38,7 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise click.ClickException(
-            f"port {port} can't be used: {error.strerror or error}\n  → stop the process that uses it, or set --port"
+            f"port {port} can't be used: {error.strerror or error}\n  → choose another port with --port"
         ) from None
     return listener
 
@@ -54,14 +54,14 @@ def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: b
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=5,
-        proxy_headers=behind_proxy,  # otherwise clients could forge the address that rate limits count
+        proxy_headers=behind_proxy,  # without a proxy, a client could forge the address for rate limits
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     # Exempt modules and designs from garbage collection, which would pause all requests for 50 ms
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 20, 100)
-    with suppress(KeyboardInterrupt):  # the server has already stopped
+    with suppress(KeyboardInterrupt):  # uvicorn re-raises the signal after the server has stopped
         uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -73,7 +73,7 @@ def need_server() -> None:
 
 
 def missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
-    return click.ClickException(f"this command requires {error.name}: pip install 'keyplan[{extra}]'")
+    return click.ClickException(f"this command requires the package {error.name}: pip install 'keyplan[{extra}]'")
 
 
 def write_sample(result: Found, design: Design, count: int) -> None:

@@ -38,7 +38,7 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in _UNSHOWN}
 
 
 def printable(text: str) -> str:
-    """The string without control characters, bidirectional controls and lone surrogates, for a terminal."""
+    """Replace control characters, bidirectional controls and lone surrogates, for output in a terminal."""
     return text.translate(_REPLACED)
 
 
@@ -50,7 +50,7 @@ def echo_json(value: Any, *, indent: int | None = None) -> None:
 
 
 def reports_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """Report Keyplan's errors, with ``--json`` as JSON. The exit status is 2 for invalid input, otherwise 1."""
+    """Print Keyplan's errors, as JSON with ``--json``, and exit with status 2 for invalid input, otherwise 1."""
 
     @functools.wraps(function)
     def reported(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -80,9 +80,9 @@ def read_text(where: str) -> str:
     try:
         return Path(where).expanduser().read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise RequestError(f"{where} can't be read: {error.strerror or error}", hint="use the path of a file") from None
+        raise RequestError(f"{where} can't be read: {error.strerror or error}", hint="choose another file") from None
     except UnicodeDecodeError as error:
-        raise RequestError(f"{where} isn't valid UTF-8: byte {error.start} is invalid", place=where) from None
+        raise RequestError(f"{where} isn't valid UTF-8 at byte offset {error.start}", place=where) from None
 
 
 def write_text(where: Path, text: str) -> None:
@@ -93,7 +93,7 @@ def write_text(where: Path, text: str) -> None:
 
 
 def write_output(text: str, output: str | None, about: str = "") -> None:
-    """Write to a file, and report it; without one, print."""
+    """Write the text to the file ``output``, and print a message; without a file, print the text."""
     if output is None:
         click.echo(text, nl=False)
         return
@@ -105,7 +105,7 @@ T = TypeVar("T")
 
 
 class Collector:
-    """Runs steps, and collects their errors under one message."""
+    """Runs steps, and collects their errors into one error."""
 
     def __init__(self, message: str) -> None:
         self.message = message

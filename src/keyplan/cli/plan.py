@@ -26,11 +26,11 @@ Examples:
 )
 @name_argument
 @click.option(
-    "--traffic", metavar="FILE", type=click.Path(), help="Traffic file (TOML or JSON) with rates, used to weight costs."
+    "--traffic", metavar="FILE", type=click.Path(), help="Traffic file (TOML or JSON) with rates to weight costs."
 )
-@click.option("--ignore-existing", is_flag=True, help="Ignore existing keys.")
+@click.option("--ignore-existing", is_flag=True, help="Ignore the design's existing keys, and derive all keys.")
 @click.option("--attributes", is_flag=True, help="Use multi-attribute index keys instead of concatenated strings.")
-@click.option("--write", is_flag=True, help="Write the best plan's declarations into the module, and show the diff.")
+@click.option("--write", is_flag=True, help="Write the best plan's keys and indexes to the module, and show the diff.")
 @json_option
 @reports_errors
 def command(
@@ -68,26 +68,26 @@ def command(
     if changed is not None:
         write_text(changed.path, changed.after)
         if not as_json:
-            click.echo(printable(changed.diff) or f"{changed.path.name} already has these declarations.")
+            click.echo(printable(changed.diff) or f"{changed.path.name} already has the best plan's keys and indexes.")
     if stopped:
         raise click.Abort
 
 
 def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
-    """The verified plans, messages about others, and whether Ctrl-C stopped the verification. Raises DesignError."""
+    """The verified plans, messages for the user, and whether Ctrl-C stopped the verification. Raises DesignError."""
     from keyplan.cli.show import progress
 
     if plans[0].stopped:
-        return plans, ["Stopped: the best plan so far is shown, without verification. No file is written."], True
+        return plans, ["Stopped: the best plan so far is shown, and isn't verified. No file is written."], True
     try:
         from keyplan.testing.verifying import verified
     except ImportError as error:
-        return plans, [f"The plans aren't verified: {error.name} is missing: pip install 'keyplan[testing]'"], False
+        return plans, [f"The plans can't be verified without {error.name}: pip install 'keyplan[testing]'"], False
     with progress("Verifying") as report:
         outcome = verified(plans, progress=report)
     words = [f"A plan is omitted because it returns wrong results:\n{text}" for _, text in outcome.refused]
     if outcome.stopped:
-        words.append("Stopped: not every plan is verified. No file is written.")
+        words.append("Stopped: some plans aren't verified. No file is written.")
     return outcome.plans, words, outcome.stopped
 
 
@@ -113,7 +113,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         if index.projection != "ALL":
             included = () if isinstance(index.projection, str) else index.projection
             held = f"the keys and {', '.join(included)}" if included else "only the keys"
-            out.print(f"{escape(index.name)} projects {escape(held)}: its reads need no other attributes.")
+            out.print(f"The index {escape(index.name)} projects {escape(held)}: its reads need no other attributes.")
     out.print()
     patterns = Table("access pattern", "operation", "key", "why it works", box=None, pad_edge=False)
     for answer in best.answers:
@@ -123,7 +123,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         out.print(f"Verified on {best.verified.stores} generated stores of {best.verified.items} items.")
         if best.verified.unanswered:
             names = ", ".join(best.verified.unanswered)
-            out.print(f"[yellow]note[/yellow] {escape(names)}: no items in the generated stores, so not verified")
+            out.print(f"[yellow]note[/yellow] {escape(names)}: not verified, because no results were found")
     for limit in best.limits:
         out.print(f"[yellow]limit[/yellow] {escape(limit)}: fewer indexes may be possible")
     for note in best.notes:
@@ -133,4 +133,4 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         out.print(f"Plan {number}: {escape(other.summary)}: {escape(other.why)}{mark}")
         out.print(f"  {escape(other.differs_from(best) or 'without ' + best.differs_from(other))}")
     for name in spare:
-        out.print(f"{escape(name)} isn't needed: without it, every access pattern has the same results and order.")
+        out.print(f"The index {escape(name)} isn't needed: without it, all results and their order are the same.")

@@ -24,7 +24,7 @@ Examples:
     "count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of items of the main entity (blog: posts; shop: orders).  [default: depends on the system]",
+    help="Number of items of the system's main entity (blog: posts; shop: orders).  [default: depends on the system]",
 )
 @db_option
 @reports_errors
@@ -34,7 +34,7 @@ def command(name: str, count: int | None, db: str | None) -> None:
     from keyplan.cli.show import progress
 
     result = find(name)
-    system = result.system_with("a sample", name)
+    system = result.system_with("sample data", name)
     with result.open(db) as design, progress("Sampling") as report:
         written = system.sample(design, count or system.sample_count, report)
     click.echo(f"Wrote {written} sample items to {result.db(db)}.")

@@ -15,8 +15,8 @@ GIVEN_CHARACTERS_MIN = 16
 
 
 def secret_of(db: str, file: Path | None = None) -> bytes:
-    """The secret for a store: from the environment, from ``file``, or from a file next to the database (for a remote
-    store: in the working directory). A store in memory gets a new secret. Raises RequestError, StoreError.
+    """The secret for a store: the environment variable, or the content of ``file`` or of a file next to the database
+    (remote store: in the working directory). A store in memory gets a new secret. Raises RequestError, StoreError.
     """
     given = os.environ.get(VARIABLE)
     if given is not None:
@@ -43,7 +43,7 @@ def _kept(path: Path) -> bytes:
         ) from None
     if len(result) < SECRET_BYTES:
         raise StoreError(
-            f"the secret in {path} is too short", hint="delete the file to renew the secret; users must sign in again"
+            f"the secret in {path} is too short", hint="delete the file to get a new secret; users must sign in again"
         )
     return result
 
@@ -55,6 +55,6 @@ def _make(path: Path) -> None:
     try:
         os.link(fresh, path)
     except FileExistsError:
-        pass  # another process created it first
+        pass  # another process created the file first
     finally:
         fresh.unlink()

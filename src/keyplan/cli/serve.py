@@ -44,19 +44,19 @@ Examples:
 )
 @sample_option
 @click.option(
-    "--origin", metavar="URL", help="Public address of a site behind a reverse proxy, such as https://blog.example.com."
+    "--origin", metavar="URL", help="Public URL of a site behind a reverse proxy, such as https://blog.example.com."
 )
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File with the site's signing secret, created if it doesn't exist.  [default: next to the database; "
-    "the variable KEYPLAN_SECRET sets the secret itself]",
+    help="File with the site's signing secret, created if it doesn't exist.  [default: a file next to the "
+    "database; the environment variable KEYPLAN_SECRET contains a secret that replaces the file]",
 )
 @click.option(
     "--site",
     "settings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="TOML file with the site's settings: title, colors and navigation.",
+    help="TOML file with settings of the site, such as title, colors and navigation.",
 )
 @reports_errors
 def command(
@@ -70,13 +70,13 @@ def command(
 ) -> None:
     """Serve the design NAME on 127.0.0.1.
 
-    Each access pattern is an endpoint, described by OpenAPI. A page that lists the endpoints and
-    sends requests is at /, or at /docs if the system has a site, such as blog.
+    Each access pattern is an endpoint, described by an OpenAPI document. A page at / (at /docs if the system has a
+    site, such as blog) lists the endpoints and can send requests to them.
     """
     from keyplan.cli.designs import find
 
     need_server()
-    os.umask(0o077)  # the store holds password hashes: only its owner may read its files, secrets and uploads
+    os.umask(0o077)  # the store contains password hashes: only the current user may read its files, secret and uploads
     result = find(name)
     maker = None if result.system is None else result.system.site
     public = None if origin is None else _origin(origin, maker)
@@ -90,7 +90,7 @@ def command(
             write_sample(result, design, sample)
         port = listener.getsockname()[1]
         application, lines = _application(maker, design, secret, public, settings)
-        if public is None:  # the studio is for local users only
+        if public is None:  # only local users may use the studio
             application, lines = _with_studio(design, application, lines, port)
         _echo_addresses(result, design, port, lines, site=maker is not None)
         run_server(application, listener, behind_proxy=public is not None)
@@ -106,7 +106,7 @@ def _warn_of_readable(*paths: Path) -> None:
 def _with_studio(
     design: Design, application: ASGIApp, lines: Sequence[str], port: int
 ) -> tuple[ASGIApp, Sequence[str]]:
-    """The application with the studio at ``/studio``, and lines to print."""
+    """The application with the studio at ``/studio``, and lines to print with its address."""
     from keyplan.cli.studio import studio_of
     from keyplan.studio.access import Access
     from keyplan.studio.application import Beside as WithStudio
@@ -121,7 +121,7 @@ def _with_studio(
 def _origin(text: str, maker: SiteMaker | None) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise click.BadParameter("must be an address such as https://blog.example.com", param_hint="--origin")
+        raise click.BadParameter("must be a URL such as https://blog.example.com", param_hint="--origin")
     if maker is None:
         raise click.BadParameter("only systems with a site support --origin", param_hint="--origin")
     return text.rstrip("/")
@@ -130,7 +130,7 @@ def _origin(text: str, maker: SiteMaker | None) -> str:
 def _application(
     maker: SiteMaker | None, design: Design, secret: bytes | None, origin: str | None, settings: Path | None
 ) -> tuple[ASGIApp, Sequence[str]]:
-    """The API, or the system's site with the API; and lines to print about it."""
+    """The application of the API and, if the system has a site, of the site; and lines to print."""
     try:
         from keyplan.systems import SiteOptions
         from keyplan.web.application import Beside, application

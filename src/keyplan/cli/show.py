@@ -1,4 +1,4 @@
-"""Prints results: an entity as a list of fields, several as a table that fits the terminal."""
+"""Print results: one entity as a list of fields, several entities as a table that fits the terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CELL_MIN = 6
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console; 120 columns wide if there is no terminal."""
+    """A console, which is 120 columns wide if the output isn't a terminal."""
     made = Console(stderr=stderr, highlight=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = WIDTH_WITHOUT_TERMINAL
@@ -72,7 +72,7 @@ def _show_items(out: Console, items: Sequence[Any]) -> None:
 
 
 def _fitting(names: list[str], items: Sequence[dict[str, Any]], width: int) -> list[str]:
-    """The fields that fit: fields that differ or are set first, in their own order."""
+    """The fields that fit the width, without fields that are empty in every item; at least one field."""
 
     def size(name: str) -> int:
         longest = max(len(_cell(item.get(name)).plain) for item in items)
@@ -130,7 +130,7 @@ def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any
     for text in texts:
         match = _PAIR.fullmatch(text)
         if match is None:
-            faults.append(ErrorDetail(text, "isn't name=value", "write name=value, or name:=json"))
+            faults.append(ErrorDetail(text, "isn't name=value", "write name=value, or name:=JSON"))
             continue
         name, how, value = match.groups()
         if how == "=":
@@ -145,7 +145,7 @@ def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any
 
 @contextmanager
 def progress(what: str) -> Generator[Report]:
-    """A progress bar on standard error, if it is a terminal."""
+    """A progress bar on standard error, shown only in a terminal."""
     out = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:

@@ -45,7 +45,7 @@ Examples:
     "--allow-writes/--read-only",
     "writable",
     default=None,
-    help="Allow or reject data changes; --read-only also rejects edited code.  [default: allow only in local stores]",
+    help="Allow or reject data changes; --read-only never runs edited code.  [default: allow only in local stores]",
 )
 @click.option(
     "--traffic",
@@ -69,10 +69,10 @@ def command(
     writable: bool | None,
     browser: bool | None,
 ) -> None:
-    """Open the studio for DESIGN, or for the tables at the URL of an endpoint. Without an argument, the page
-    offers recent designs, the installed systems, a new file, a NoSQL Workbench model, and an endpoint.
+    """Open the studio for DESIGN, or for the tables at the URL of an endpoint. Without an argument, the start page can
+    open a recent design, an installed system or an endpoint, create a design, or import a NoSQL Workbench model.
 
-    The studio listens on 127.0.0.1 only. Every request needs the token in the printed address.
+    The studio listens on 127.0.0.1 only. Every request requires the token in the printed address.
     """
     try:
         from keyplan.studio.access import Access
@@ -89,7 +89,7 @@ def command(
     given = {"--db": db, "--sample": sample, "--traffic": traffic}
     wrong = ", ".join(option for option, value in given.items() if value is not None)
     if wrong and (name is None or is_url(name)):
-        raise click.UsageError(f"{wrong} can only be used with the name of a design")
+        raise click.UsageError(f"{wrong} can be used only with the name of a design")
     access = Access(hosts=(HOST, "localhost"))
     with listen(port) as listener, ExitStack() as stack:
         address = f"http://{HOST}:{listener.getsockname()[1]}/studio/?token={access.token}"
@@ -106,7 +106,7 @@ def command(
             fault = None if studio.file is None else studio.file.error
             head = f"{studio.subject.name} on {studio.subject.url}"
             head = head if fault is None else f"{name} can't be opened yet: {fault.message}."
-            more = "" if fault is None else "The design opens when the file is saved without errors. "
+            more = "" if fault is None else "The studio opens the design when you save the file without errors. "
             click.echo(f"{head}\n  studio   {address}\n{more}Press Ctrl-C to stop.")
         if browser if browser is not None else _has_display():
             webbrowser.open(address)
@@ -129,7 +129,7 @@ def _opened(
     *,
     writable: bool | None = None,
 ) -> Studio:
-    """The studio of a design, or of the tables at a URL. What it opens is closed with ``stack``."""
+    """The studio of a design, or of the tables at a URL. ``stack`` closes the opened stores."""
     from keyplan.client.transports.urls import is_url
     from keyplan.studio.actions import Studio
     from keyplan.studio.home import remember
@@ -159,7 +159,7 @@ def _opened_design(
         linecache.checkcache()
         result = find(name)
         loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
-        if designs:  # reloaded after a change: use the same store
+        if designs:  # the file changed: keep the open store
             design = result.design.open(designs[-1].store)
         else:
             design = stack.enter_context(result.open(db))
@@ -182,7 +182,7 @@ def _opened_design(
 
 
 def _unplanned(name: str, traffic: Path | None) -> Studio:
-    """The studio of a design that can't be opened: the plans of its keys, or only its error. Raises TrafficError."""
+    """The studio of a design that can't be opened, with plans of its keys or only its error. Raises TrafficError."""
     from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
     from keyplan.errors import DesignError, UnknownDesign
