@@ -57,7 +57,7 @@ def module(tmp_path: Path) -> Path:
 def test_a_plan_shows_how_it_was_verified(module: Path) -> None:
     shown = run("plan", f"{module}:Orders")
     assert shown.exit_code == 0, shown.output
-    assert re.search(r"Verified on 3 generated stores of \d+ items", shown.output)
+    assert re.search(r"Verified on 3 generated stores with \d+ items in total", shown.output)
     plans = json_of("plan", f"{module}:Orders")["plans"]
     assert len(plans) > 1
     assert all(plan["verified"]["stores"] >= 3 and plan["verified"]["unanswered"] == [] for plan in plans)

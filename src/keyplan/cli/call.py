@@ -30,7 +30,7 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     """Call the access pattern PATTERN of the design NAME.
 
     Values are strings, which are converted to the types in the pattern's signature. To pass JSON, use name:=JSON. For
-    the bounds of a range, use name.ge, name.gt, name.le and name.lt. To pass several values, repeat the name.
+    the bounds of a range, use name.ge, name.gt, name.le and name.lt. To pass a list, repeat the name for each element.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.show import console, show_answer, typed_arguments

@@ -78,7 +78,7 @@ def command(
 ) -> None:
     """Check the keys, indexes, access patterns and writes of designs. With --traffic, also check load and limits.
 
-    Exit status: 1 if a finding reaches the severity of --fail-on, 2 if a design or file can't be read. To ignore a
+    Exit status: 1 if a finding has at least the severity of --fail-on, 2 if a design or file can't be read. To ignore a
     finding, give a reason in the design: class Inbox(Design, ignore={"KP201 Message.primary": "reason"}).
     """
     from keyplan.analysis.check.findings import Severity, compared, read_baseline

@@ -69,14 +69,14 @@ def find_all(name: str) -> list[Found]:
 
 
 def find_apart(name: str) -> Found:
-    """The design that ``name`` refers to, imported without modules that another design's folder provided."""
+    """The design that ``name`` refers to. After the import, ``sys.modules`` doesn't contain modules of its folder."""
     with apart(name):
         return find(name)
 
 
 @contextmanager
 def apart(name: str) -> Generator[dict[str, ModuleType]]:
-    """The context of an import. At the end, new modules from its folder move from ``sys.modules`` to the dict."""
+    """At the end of the context, move new modules of the design's folder from ``sys.modules`` to the yielded dict."""
     known, path = set(sys.modules), list(sys.path)
     forgotten: dict[str, ModuleType] = {}
     try:

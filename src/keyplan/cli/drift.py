@@ -35,7 +35,7 @@ Examples:
 @json_option
 @reports_errors
 def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> None:
-    """Compare a deployed table with its design, without changing anything.
+    """Compare a deployed table with its design, without changing the table.
 
     The command compares the table's key, the keys and projections of its indexes, and its time to live (TTL).
 

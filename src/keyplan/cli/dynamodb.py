@@ -88,7 +88,7 @@ Examples:
     metavar="HOURS",
     help="Close each stream shard after HOURS hours.",
 )
-@click.option("--shard-records", type=click.IntRange(1), metavar="N", help="Split a stream shard after N records.")
+@click.option("--shard-records", type=click.IntRange(1), metavar="N", help="Split each stream shard after N records.")
 @click.option(
     "--s3",
     type=click.Path(file_okay=False),

@@ -41,8 +41,8 @@ Examples:
 def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_markdown: bool, as_json: bool) -> None:
     """Explain all access patterns of the design NAME, or only PATTERN.
 
-    For an access pattern, show its signature, the key that supports it and why other keys don't, the exact request,
-    and the cost of a typical call. To show the requests for specific values, pass arguments.
+    With PATTERN, show its signature, the key that supports it, why other keys don't support it, the exact request, and
+    the cost of a typical call. To show the requests for specific values, pass arguments.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.explained import design_markdown, explained, explained_all, pattern_markdown

@@ -103,7 +103,7 @@ Examples:
 @json_option
 @reports_errors
 def command(name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
-    """Export a design to other tools. A store is opened only with --db.
+    """Export a design in the format of another tool. A store is opened only with --db.
 
     The format cloudformation writes YAML, or JSON with --json; terraform writes HCL, or Terraform JSON with --json; iam
     writes a least-privilege policy; html writes the studio's map, access patterns and findings; svg writes the map.

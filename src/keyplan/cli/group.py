@@ -41,7 +41,7 @@ def _stopped() -> NoReturn:
 
 
 class Commands(click.Group):
-    """A group that imports its commands on demand."""
+    """A click group that imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click defines the signature
         return list(_COMMANDS)

@@ -53,7 +53,7 @@ Exit status: 0 if all records were imported, 3 if some records couldn't be impor
 def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
     """Import PATH, a file or folder, into the system NAME.
 
-    Invalid records are reported by file and line; all other records are imported.
+    Invalid records are reported with their file and line. All other records are imported.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.show import progress

@@ -82,7 +82,7 @@ def write_sample(result: Found, design: Design, count: int) -> None:
     system = result.system_with("sample data")
     store = design.store
     if store.transport.call("Scan", {"TableName": store.table_name, "Limit": 1})["Items"]:
-        click.echo(f"{store.url} isn't empty, so no sample data is written.", err=True)
+        click.echo(f"The table in {store.url} isn't empty, so no sample data is written.", err=True)
         return
     with progress("Sampling") as report:
         system.sample(design, count, report)

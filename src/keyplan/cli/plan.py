@@ -120,7 +120,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         patterns.add_row(*map(escape, (answer.pattern, answer.operation, answer.key, answer.proof)))
     out.print(patterns)
     if best.verified is not None:
-        out.print(f"Verified on {best.verified.stores} generated stores of {best.verified.items} items.")
+        out.print(f"Verified on {best.verified.stores} generated stores with {best.verified.items} items in total.")
         if best.verified.unanswered:
             names = ", ".join(best.verified.unanswered)
             out.print(f"[yellow]note[/yellow] {escape(names)}: not verified, because no results were found")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "serve",
-    short_help="Serve a design as a REST API, and a system's site.",
+    short_help="Serve the REST API of a design, and the site of a system.",
     epilog="""\b
 Examples:
   keyplan serve blog --sample 300
@@ -68,7 +68,7 @@ def command(
     secret_file: Path | None,
     settings: Path | None,
 ) -> None:
-    """Serve the design NAME on 127.0.0.1.
+    """Serve the REST API of the design NAME, and the site of its system, on 127.0.0.1.
 
     Each access pattern is an endpoint, described by an OpenAPI document. A page at / (at /docs if the system has a
     site, such as blog) lists the endpoints and can send requests to them.

@@ -10,7 +10,7 @@ from keyplan.cli.options import name_argument, reports_errors
 
 @click.command(
     "traffic",
-    short_help="Print a traffic file template for cost and check.",
+    short_help="Print a traffic file template for keyplan cost and keyplan check.",
     epilog="""\b
 Examples:
   keyplan traffic cms > traffic.toml
@@ -18,11 +18,11 @@ Examples:
 """,
 )
 @name_argument
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: standard output]")
+@click.option("-o", "--output", metavar="FILE", help="Write the template to FILE.  [default: standard output]")
 @reports_errors
 def command(name: str, output: str | None) -> None:
-    """Print a traffic file template for a design: each access pattern, entity and field that the cost depends on,
-    with units and assumed values. All lines are commented out; uncomment the values that you know.
+    """Print a traffic file template for a design. It lists each access pattern, entity and field that the cost depends
+    on, with units and assumed values. All lines are commented out: uncomment the values that you know.
     """
     from keyplan.analysis.cost.traffic_template import skeleton
     from keyplan.cli.designs import find
