@@ -1,1 +1,1 @@
-"""DynamoDB's protocol as data: values, expressions, PartiQL, operations, limits and capacity. No I/O."""
+"""DynamoDB's protocol as data, without I/O: values, expressions, PartiQL, operations, limits and capacity."""

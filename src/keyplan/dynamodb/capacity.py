@@ -1,6 +1,6 @@
 """Capacity units from bytes, and the ``ConsumedCapacity`` member of a response.
 
-Rules from the developer guide, "DynamoDB read and write operations" (capacity unit consumption).
+The rules are those of the developer guide, "DynamoDB read and write operations" (capacity unit consumption).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Background work: its runners, and stored notes that identify the process that does the work.
+"""Runners of background work, and stored notes that identify the process that does the work.
 
-A note has the process ID and start time, because process IDs are reused. Work in many transactions also has a unique
-mark in the process, which shows whether the work continues.
+A note has the ID and the start time of the process, because process IDs are reused. Work in many transactions also has
+a unique mark in the process, which shows whether the work continues.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def end_work(record: Mapping[str, Any]) -> None:
 
 
 def is_given_up(record: Mapping[str, Any]) -> bool:
-    """Whether work is abandoned: its process has ended, or has stopped working on it."""
+    """Whether work is abandoned: the process that did the work has ended or stopped the work."""
     if record["Process"] == os.getpid() and not has_ended(record):
         return record["Work"] not in _going_on
     return has_ended(record)
@@ -74,13 +74,13 @@ _END_S_MAX = 5.0
 
 
 class Inline:
-    """Runs jobs immediately. Jobs don't raise."""
+    """Runs jobs immediately. Jobs must not raise errors."""
 
     def run(self, work: Callable[[], None]) -> None:
         work()
 
     def close(self) -> None:
-        """Does nothing: every job has finished."""
+        """Do nothing: jobs have already finished."""
 
 
 class Behind(Inline):

@@ -61,9 +61,9 @@ class Group(Protocol):
 class Database:
     """The store with its cached catalog.
 
-    The cached catalog costs no statement per operation. The cache can be stale: if a statement finds that the table's
-    physical name has changed, it raises ``StaleTableError``, and the engine refreshes the cache and retries. A table
-    that isn't cached is looked up before it is reported as missing.
+    Because the catalog is cached, operations don't need a SQL statement to read it. The cache can be stale: if a
+    statement finds that the table's physical name has changed, it raises ``StaleTableError``, and the engine refreshes
+    the cache and retries. A table that isn't cached is looked up before it is reported as missing.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Database:
         return table
 
     def described_table(self, name: str) -> Table:
-        """The current table of an operation on tables. Raises ResourceNotFoundException."""
+        """The table of an operation on tables, in its current state. Raises ResourceNotFoundException."""
         table = self.shown_table(name)
         if not table.is_settled and self.states(table).restoring:
             raise table_not_found(plain_name(name))
@@ -141,7 +141,7 @@ class Database:
         return True
 
     def goes_on_with_all(self) -> bool:
-        """Finish all tables' abandoned work, because another table can be using its resources."""
+        """Finish all tables' abandoned work, because abandoned work can use a resource of another table."""
         return any(self.goes_on_with(table) for table in self.all_tables())
 
     def find(self, name: str) -> Table | None:
@@ -212,7 +212,7 @@ class Database:
         return tables
 
     def present_table(self, writer: Writer, name: str) -> Table | None:
-        """The existing table with the name of a new one. If the deletion of that table is due, it is removed."""
+        """The existing table with the name of a table to create; None after removing a table whose deletion is due."""
         table = self.fresh(writer).get(name)
         if table is None or not is_gone(table.definition, self.clock()):
             return table

@@ -1,4 +1,4 @@
-"""The integrity check: file integrity, and consistency of items, their sizes and their index entries.
+"""The integrity check of a store: file integrity, and consistency of items, their sizes and their index entries.
 
 ``keyplan dynamodb check`` and the crash tests use this module. The check reads one snapshot and changes nothing.
 """
@@ -26,7 +26,7 @@ FINDINGS_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An inconsistency in a store. ``code`` is stable; ``place`` names the table, index and key."""
+    """An inconsistency in a store. ``code`` is the same in all versions; ``place`` names the table, index and key."""
 
     code: str
     place: str

@@ -1,4 +1,4 @@
-"""Several regions on one machine: one store each, with replication of global tables.
+"""Several regions on one machine, with a store for each region and replication of global tables.
 
 A write to a global table records its time and region. ``Regions.replicate`` copies each region's writes to the others
 after the configured lag. The last writer wins; for equal times, the region whose name sorts last wins.
@@ -70,7 +70,7 @@ class Regions:
         return self.engines[region].database
 
     def replicate(self) -> int:
-        """Replicate the writes of other regions after the lag; returns their number."""
+        """Replicate each region's writes to the others after the lag; returns the number of writes."""
         return self._replicate(self._lag_us, strong_only=False)
 
     def finish_strong(self) -> None:

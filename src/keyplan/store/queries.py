@@ -1,7 +1,7 @@
 """Query and Scan: key conditions as bounds of a SQL read, pages, start keys, and responses.
 
-The plan of a key condition (which placeholder is which key attribute) is cached by its string. A request that differs
-in anything but these values is planned again, so that one function reports all errors.
+The plan of a key condition, which maps placeholders to key attributes, is cached by the condition's text. A request
+that differs in more than its values is planned again, so that one function reports all errors.
 """
 
 from __future__ import annotations
@@ -357,7 +357,7 @@ def check_own_start(target: Target, start: Item | None) -> None:
 
 
 def check_table_start(target: Target, start: Item | None) -> None:
-    """Reject a start key that isn't a key of the table, with Scan's older message. Raises ValidationException."""
+    """Reject a start key that isn't a key of the table, with the older message of Scan. Raises ValidationException."""
     types = {attribute.name: attribute.type for attribute in target.position}
     if start is not None and (start.keys() != types.keys() or any(types[name] not in start[name] for name in types)):
         raise ValidationException(f"{_INVALID_START}: {MISMATCH}")

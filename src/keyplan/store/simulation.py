@@ -4,11 +4,11 @@ Throttling models what AWS documents ("Read and write capacity", "Burst and adap
 A provisioned table or global secondary index provides its units per second, and keeps unused units for five minutes.
 On-demand capacity starts with 4,000 write and 12,000 read units per second and allows twice its peak of half an hour
 ago. A partition allows 1,000 write and 3,000 read units, and a hot partition isn't split. A request is admitted while
-every resource that it uses has units left, and is then charged in full. The state is in the memory of one process.
+every resource that it uses has units left, and is then charged in full. This state is in the memory of one process.
 
-A delayed index is read from a snapshot of the store, taken before a write, which costs an open read transaction. The
-index shows a write after the delay plus at most an eighth of the delay. Strongly consistent reads and reads of tables
-have no delay, and a change of tables or indexes makes indexes current.
+A delayed index is read from an earlier snapshot of the store. A snapshot, taken before a write, is an open read
+transaction. A delayed index shows a write after the delay plus at most an eighth of the delay. Strongly consistent
+reads and reads of tables have no delay, and a change of tables or indexes makes indexes current.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _OVER_ACCOUNT = (
 
 
 class Bucket:
-    """A token bucket: units at a rate, up to a capacity. ``balance``, at the time ``_at_s``, can be negative."""
+    """A token bucket, filled at a rate up to a capacity. ``balance`` at ``_at_s`` can be negative."""
 
     __slots__ = ("_at_s", "balance", "capacity", "rate")
 
@@ -184,7 +184,7 @@ class _Charge:
 
 
 class Meter:
-    """Counts consumed units, and throttles."""
+    """Counts consumed units, and throttles requests."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -192,7 +192,7 @@ class Meter:
         self._resources: dict[tuple[int, int | None, Direction], _Resource] = {}
 
     def read(self, table: Table, index: Index | None, partition: Partition | None, units: float) -> None:
-        """Charge a read, of a local secondary index on its table. Raises one of ``THROTTLING`` if no units are left."""
+        """Charge a read to the table or the global index. Raises one of ``THROTTLING`` if no units are left."""
         self._charge(table, "Read", [_Charge(None if index is None or index.is_local else index, partition, units)])
 
     def write(self, table: Table, key: Key, outcome: Outcome, *, transactional: bool = False) -> None:
@@ -322,7 +322,7 @@ class IndexLag:
         return stored.page(index, bounds, limit, bytes_max)
 
     def forget(self) -> None:
-        """Drop all snapshots: indexes become current."""
+        """Drop all snapshots, so that indexes become current."""
         with self._lock:
             while self._snapshots:
                 self._snapshots.popleft()[1].close()

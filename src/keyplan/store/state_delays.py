@@ -1,9 +1,9 @@
 """Optional state delays: a table or index that is created, changed or deleted is in the state CREATING, UPDATING or
 DELETING for a while and rejects other changes. The allowed changes and the messages are the service's (October 2026).
 
-The note of a change, with its end time, is in the table's definition, under ``Settling``. A later reader of the table
-removes the note or, after a deletion, the table. Imports, restores, and backfills of indexes and replicas have notes,
-with or without delays. Such notes identify the process that does the work.
+The note of a change, with its end time, is in the table's definition, under ``Settling``. After the end time, the next
+request for the table removes the note or, for a deletion, the table. Imports, restores, and backfills of indexes and
+replicas have notes, with or without delays. The notes of such work identify the process that does the work.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def source_of(definition: Mapping[str, Any]) -> int | None:
 def begin_restoring(
     definition: Definition, summary: Mapping[str, Any], source: int | None, worker: Mapping[str, Any]
 ) -> Definition:
-    """The definition of a restored table that ``worker`` fills, with the source table of a history."""
+    """The definition of a restored table that ``worker`` fills, from the history of the table ``source`` if set."""
     more = {"Restore": dict(summary), _SOURCE: source, _FILLS: dict(worker)}
     return _with_notes(definition, Table={"Status": "CREATING", **_noted(definition, "Table"), **more})
 
@@ -419,7 +419,7 @@ def _check_concurrent_change(name: str, states: States, request: Mapping[str, An
 
 
 def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The request without a BillingMode that the service ignores: while on-demand mode is being disabled."""
+    """The request without the BillingMode, which the service ignores while on-demand mode is being disabled."""
     if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
         return {member: value for member, value in request.items() if member != "BillingMode"}
     return request

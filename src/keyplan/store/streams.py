@@ -101,7 +101,7 @@ def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str,
 
 
 def disable(changes: Changes, definition: Mapping[str, Any], now_s: float) -> Definition:
-    """Close the shards of a table's stream. Its records stay readable for 24 hours."""
+    """Close the shards of a table's stream. The stream's records stay readable for 24 hours."""
     stream: int = definition[STREAM]["Id"]
     last = changes.last(stream)
     for shard in changes.shards(stream):
@@ -175,7 +175,7 @@ class _Due:
 
 
 class Recorder:
-    """Writes stream records. Caches the limits of open shards, so that the check costs no statement per write."""
+    """Writes stream records. Caches the limits of open shards, to avoid a SQL statement per write."""
 
     def __init__(self, clock: Callable[[], float], life: ShardLife) -> None:
         self._clock = clock

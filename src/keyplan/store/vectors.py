@@ -141,7 +141,7 @@ def shown_of(index: VectorIndex, item: Item) -> dict[str, Any]:
 
 
 def write_bytes(index: VectorIndex, old: Item | None, new: Item | None) -> int:
-    """The bytes of a write: the larger entry, at least 1 KB; both entries if HASH changes; 0 if nothing changes."""
+    """The billed bytes of a write: the larger entry or, if HASH changes, both; at least 1 KB each; 0 without change."""
     before = vector_entry_of(index, old) if old is not None else None
     after = vector_entry_of(index, new) if new is not None else None
     old_bytes = 0 if before is None or old is None else _entry_bytes(index, old)

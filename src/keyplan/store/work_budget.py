@@ -1,4 +1,4 @@
-"""The amount of work that a thread may do for one request while others wait for that thread: a server's event loop.
+"""Limits the work for one request in a thread for which other requests wait, such as a server's event loop.
 
 Work is counted before it is done, in bytes of stored items, because time depends on the machine and its load. A request
 that would exceed its thread's limit is aborted without effect and then repeated in a thread without a limit.

@@ -251,7 +251,7 @@ class BoundUpdate:
         return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
     def assigned(self) -> dict[str, AttributeValue]:
-        """The values of assigned attributes whose type is known; for a computed value, any value of its type."""
+        """The values of assigned attributes whose type is known; for a computed value, any value of the same type."""
         result: dict[str, AttributeValue] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
             attribute, *below = steps

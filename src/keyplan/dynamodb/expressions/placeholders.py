@@ -63,7 +63,7 @@ class Placeholders:
 
     @property
     def largest_bytes(self) -> int:
-        """A lower bound for the size of the largest name or value in bytes, computed quickly."""
+        """An upper bound for the size of the largest name or value in bytes, computed quickly."""
         largest = 0
         for name in self._names.values():
             largest = max(largest, len(name))

@@ -1,1 +1,1 @@
-"""The API's operations: the registry, request shapes and validation errors. No database logic, no I/O."""
+"""The API's operations: the registry, request shapes and validation errors, without database logic or I/O."""

@@ -216,8 +216,8 @@ class Operation:
                 )
 
     def check_mixture(self, params: Mapping[str, Any]) -> None:
-        """Reject legacy parameters combined with expressions. Of these, only KeyConditions can be combined with a
-        filter expression. Raises RequestFault.
+        """Reject legacy parameters combined with expressions. Only the legacy parameter KeyConditions can be combined
+        with a filter expression. Raises RequestFault.
         """
         expressions = [name for name in self.expressions if params.get(name) is not None]
         alone = "KeyConditionExpression" not in expressions

@@ -62,7 +62,7 @@ def explain(shape: shapes.Structure, request: Any, wording: Wording = "older") -
 
 
 def wording_for(wording: Wording, request: Any) -> Wording:
-    """A layer's wording: the older layer's if the request is nested too deeply for the current layer."""
+    """The wording of the error: that of the older layer if the request is nested too deeply for the current layer."""
     level: list[Any] = [request]
     for _ in range(_CURRENT_DEPTH_MAX):
         level = [

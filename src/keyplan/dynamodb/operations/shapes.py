@@ -1,7 +1,7 @@
 """Request shapes, compiled into predicates that are fast enough to run on every request.
 
-A shape has constraints. ``compile_check`` compiles a shape into a predicate; only if the predicate returns False,
-``explain`` (``keyplan.dynamodb.operations.shape_errors``) walks the request again and raises AWS's error.
+A shape has a type and constraints. ``compile_check`` compiles a shape into a predicate; only if the predicate returns
+False, ``explain`` (``keyplan.dynamodb.operations.shape_errors``) walks the request again and raises AWS's error.
 
 ``keyplan.dynamodb.values`` validates attribute values; shapes accept any JSON object as an attribute value.
 """
@@ -151,7 +151,7 @@ def member_names(shape: Shape) -> Iterator[str]:
 def compile_check(shape: Shape) -> Check:
     """A predicate that is true only for values without errors in ``explain``.
 
-    It can be false for a valid request with explicit nulls; ``explain`` then accepts the request.
+    The predicate can be false for a valid request with explicit nulls; ``explain`` then accepts the request.
     """
     match shape:
         case Text():

@@ -34,7 +34,7 @@ _SETS = ("SS", "NS", "BS")
 
 
 class Lowering:
-    """Converts one statement piece by piece; ``given`` has the names and values of all pieces.
+    """Converts the parts of one statement; ``given`` has the names and values of all parts.
 
     ``parameters`` are normalized attribute values, one per question mark.
     """

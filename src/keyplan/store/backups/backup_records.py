@@ -1,8 +1,8 @@
-"""Backups: a table's items at one point in time and its description, in the service's form. Backups outlive the table.
+"""Backups of a table's items and description at one time, which remain when the table is deleted.
 
-The backup's time is that of its first transaction. Items are copied in chunks, one transaction each, in row order.
-During the copy, the table's definition lists the backup, and writes preserve the items they replace
-(``Archives.keep_old``). If the process ends, the next process that finds its note finishes the copy.
+The time of a backup is the time of its first transaction. Items are copied in chunks, one transaction each, in row
+order. While items are copied, the table's definition lists the backup, and writes copy the items that they replace
+(``Archives.keep_old``). If the process ends, the next process that finds the note of this work finishes the backup.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _note_copying(writer: Writer, table: Table, name: str, note: Mapping[str, An
 
 
 def finish_backup(database: Database, copying: Copying) -> Backup:
-    """Copy the remaining items. On failure the backup is removed. Raises TableNotFoundException or StoreError."""
+    """Copy the remaining items. If this fails, the backup is removed. Raises TableNotFoundException or StoreError."""
     next_piece = partial(database.write, partial(_copy_next, database, copying))
     return finish(database, copying.worker, next_piece, partial(_give_up, database, copying))
 
@@ -226,7 +226,7 @@ def find_backup(reader: Reader, arn: str) -> Backup:
 
 
 def latest_backup(database: Database, arn: str) -> Backup:
-    """``find_backup`` on the current state, with its errors. An abandoned backup is finished first."""
+    """``find_backup`` in the current state; raises the same errors. An abandoned backup is finished first."""
     backup = database.storage.read(lambda reader: find_backup(reader, arn))
     if backup["Details"]["BackupStatus"] == "CREATING" and database.goes_on_with_all():
         return database.storage.read(lambda reader: find_backup(reader, arn))

@@ -1,7 +1,7 @@
-"""Point-in-time recovery: its setting and its recovery period, which ends now (on AWS, five minutes ago).
+"""Settings and recovery periods of point-in-time recovery. A recovery period ends now (on AWS, five minutes ago).
 
-A table with a history stores, in the transaction of each write, the item that the write replaced. Enabling the history
-creates a new generation of the table, so that other processes reload it and record all writes.
+If a table has a history, each write stores the replaced item in the same transaction. Enabling the history creates a
+new generation of the table, so that other processes reload it and record all writes.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _rounded(end_s: float, inwards_s: float) -> float:
 
 
 def trim_histories(database: Database) -> int:
-    """Trim a few hundred writes per table outside the recovery periods; returns their number."""
+    """Remove a few hundred writes before the recovery period of each table; returns the number removed."""
 
     def overdue(reader: Reader) -> list[tuple[int, int]]:
         result: list[tuple[int, int]] = []

@@ -1,9 +1,9 @@
 """Restores: a table is filled from a backup or from another table's history, in chunks of one transaction each, with
-status CREATING. If the process ends, the next process that finds its note continues.
+status CREATING. If the process ends, the next process that finds the restore's note continues the restore.
 
 The table at a past time is derived from the current table by undoing later writes. First, the keys of later writes are
-marked, and the items before the first of these writes are restored; then the items whose keys have no mark, row by row.
-Writes during the restore are also in the history, and are processed in the same way afterwards.
+marked, and the items before the first of these writes are restored; then the items with unmarked keys are restored row
+by row. Writes during the restore are also in the history, and are processed in the same way afterwards.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def begin_restored(
     progress: Progress,
     summary: Mapping[str, Any],
 ) -> TableWork | None:
-    """Create a table with the first items; returns the remaining restore, if any. Raises like ``check_free``."""
+    """Create a table with the first items; returns the remaining work, if any. Raises the errors of ``check_free``."""
     check_free(database, writer, name)
     begun = begin_restore(definition, summary, database.clock(), database.state_delay_s)
     table = make_table(database, writer, name, begun)
@@ -141,7 +141,7 @@ def restored(database: Database, name: str, work: Callable[[Writer], tuple[Answe
 
 
 def finish_restoring(database: Database, restoring: TableWork) -> None:
-    """Finish the restore. On failure, such as a deleted source table, the table is removed."""
+    """Finish a restore. If it fails, as after a deletion of the source table, the new table is removed."""
     next_piece = partial(database.write, partial(_restore_next, database, restoring))
     finish(database, restoring.worker, next_piece, partial(_give_up, database, restoring))
 

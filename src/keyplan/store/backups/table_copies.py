@@ -137,7 +137,7 @@ def check_free(database: Database, writer: Writer, name: str) -> None:
 
 
 def check_unused(database: Database, writer: Writer, backup_arn: str, use: str) -> None:
-    """Reject a backup from which a table is being restored; ``use`` is the word for that table in the error message."""
+    """Reject a backup from which a table is being restored; ``use`` describes that table in the error message."""
     now_s = database.clock()
     for table in database.fresh(writer).values():
         summary = restore_of(table.definition, now_s)

@@ -1,9 +1,9 @@
 """Backfill: index entries for items that existed before the index.
 
 An index is filled in chunks of a few hundred items, one transaction each, so that other writers wait for at most one
-chunk. The table's definition has the index from the first chunk, with a note of the filling process
-(``store.state_delays``): writes maintain it, reads are rejected, and each chunk stores the progress. Therefore the
-order of writes and chunks doesn't matter. If the process ends, the next process that finds its note continues.
+chunk. During the backfill, the table's definition has the index with a note of the filling process
+(``store.state_delays``). Writes maintain the index and can run before or after any chunk; reads of the index are
+rejected. If the process ends, the next process that finds the note continues the backfill.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
 
 
 def finish_filling(database: Database, filling: Filling) -> None:
-    """Finish filling an index, unless the index is removed meanwhile. On failure the index is removed. Raises
+    """Finish filling an index, unless the index is removed meanwhile. If filling fails, the index is removed. Raises
     JSONDecodeError if an item is damaged, or StoreError if the store failed.
     """
     next_piece = partial(database.write, partial(_fill_next, database, filling))

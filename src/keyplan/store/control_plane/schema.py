@@ -125,7 +125,7 @@ def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bo
 
 
 def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
-    """Store the settings that only descriptions show. Raises ValidationException if the table class is unknown."""
+    """Store settings that only table descriptions use. Raises ValidationException if the table class is unknown."""
     if request.get("TableClass") not in {None, *_CLASSES}:
         raise ValidationException(
             "Invalid table-class parameter provided. Please try again with a valid table-class value: "
@@ -176,7 +176,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
 
 
 def without_index(definition: Definition, name: str) -> Definition:
-    """The definition without a global index, and without the attributes that only it used."""
+    """The definition without a global index, and without attributes that only this index used."""
     indexes = [index for index in definition["GlobalSecondaryIndexes"] if index["IndexName"] != name]
     changed = {**definition, "GlobalSecondaryIndexes": indexes}
     if not indexes:

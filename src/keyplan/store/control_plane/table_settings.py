@@ -27,7 +27,7 @@ def change_definition(
     change: Callable[[Table], Members],
     missing: Callable[[str], DynamoDBError] = table_not_found,
 ) -> Table:
-    """Change members of a table's definition; the value None removes a member. Raises the error of ``missing``."""
+    """Change members of a table's definition; the value None removes a member. Raises ``missing(name)``."""
     name = plain_name(name)
 
     def work(writer: Writer) -> None:
@@ -50,7 +50,7 @@ DEFAULT_MODE = "ACCESSED_AND_THROTTLED_KEYS"
 
 
 def check_insights_index(table: Table, name: str | None) -> None:
-    """Reject an index that can't have insights: a missing or local one. Raises ResourceNotFoundException."""
+    """Reject a missing or local index, which can't have insights. Raises ResourceNotFoundException."""
     if name is None:
         return
     index = table.index_by_name.get(name)
@@ -70,7 +70,7 @@ def named(table: Table, index: str | None) -> Answer:
 
 
 def rules(table: Table, index: str | None) -> list[str]:
-    """The names of the enabled rules: for the partition key and, if the table has one, for the sort key."""
+    """The names of the rules of Contributor Insights: for the partition key and, if the table has one, the sort key."""
     kept = insights_of(table, index)
     keys = table.index_by_name[index].keys if index is not None else table.keys
     kinds = ("T",) if kept["Mode"] != DEFAULT_MODE else ("C", "T")

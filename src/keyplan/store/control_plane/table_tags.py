@@ -1,6 +1,6 @@
 """Tags of tables: their validation and limits, and the table that an ARN refers to.
 
-Limits: the developer guide, "Tagging restrictions in DynamoDB". Messages are AWS's.
+The limits are those of the developer guide ("Tagging restrictions in DynamoDB"). Messages are AWS's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESERVED = "aws:"
 
 
 def tagged_table(arn: str) -> str:
-    """The name of the table in an ARN of any region. Raises ValidationException for other ARNs."""
+    """The name of the table in an ARN of any region. Raises ValidationException for an ARN of another resource."""
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
     match = _ARN.fullmatch(arn)

@@ -63,7 +63,7 @@ def begin_expiry(
 
 
 def finish_expiring(database: Database, expiring: TableWork) -> None:
-    """Find the remaining items that expire, in chunks. After a failure, the next start continues. Raises StoreError."""
+    """Find the remaining expiring items in chunks. An error ends the search until the next start. Raises StoreError."""
     finish(database, expiring.worker, partial(database.write, partial(_look_through, database, expiring)), None)
 
 

@@ -1,7 +1,7 @@
-"""Writes of one item: conditions, the item, its index entries, history and stream record, in one transaction.
+"""Write one item, with its condition, index entries, history and stream record, in one transaction.
 
 Operations prepare ``Write`` objects before the transaction and perform the writes in it. The objects of a write aren't
-frozen, because creating frozen objects takes several times as long; nothing changes them.
+frozen, because creating frozen objects takes several times as long; no code changes these objects.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Charge = Callable[[Table, Key, Outcome], None]
 
 
 def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outcome:
-    """Perform a write, or raise and change nothing. ``charge`` can reject an otherwise valid write. Raises LongError,
+    """Perform a write; if it raises an error, nothing changes. ``charge`` can throttle a valid write. Raises LongError,
     ConditionalCheckFailedException, DuplicateItemException for an insertion, ValidationException or ExpressionFault for
     an update, or JSONDecodeError if the write reads a damaged item.
     """
@@ -162,7 +162,7 @@ def keep_indexes(writer: Writer, write: Write, row: int, old: Item | None, new: 
 
 
 def add_units(consumed: Consumed, table: Table, outcome: Outcome, *, transactional: bool = False) -> None:
-    """Count the units of a write: on the table by the larger size, on each index by its changes."""
+    """Count the units of a write: for the table by the larger item size, for each index by the change of its entry."""
     size = max(outcome.old_size, outcome.new_size)
     if table.vector_indexes:
         sides = ((outcome.old, outcome.old_size), (outcome.new, outcome.new_size))

@@ -57,7 +57,7 @@ class Change:
 class Write:
     """One write of one item.
 
-    At most one of ``put`` and ``change`` is set; ``removes`` is a deletion; otherwise, it is only a condition.
+    At most one of ``put`` and ``change`` is set; ``removes`` is a deletion; a write without these is only a condition.
     """
 
     table: Table
@@ -82,7 +82,7 @@ class Write:
 
 @dataclass(slots=True)
 class Judged:
-    """The evaluated write."""
+    """The result of evaluating a write."""
 
     old: Item | None
     holds: bool

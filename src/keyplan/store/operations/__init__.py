@@ -1,4 +1,4 @@
-"""DynamoDB's operations, one per file with the operation's name (``GetItem`` is the function of ``get_item``)."""
+"""DynamoDB's operations, one per module (``get_item`` implements ``GetItem``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BatchWriteItem: not atomic, as in DynamoDB. A large batch is several transactions; other writers run in between."""
+"""BatchWriteItem: put and delete items, not atomically. Other writers run between the transactions of a large batch."""
 
 from __future__ import annotations
 

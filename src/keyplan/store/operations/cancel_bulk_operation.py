@@ -1,4 +1,4 @@
-"""CancelBulkOperation: stop a bulk operation before its next items. Items that were already written aren't removed."""
+"""CancelBulkOperation: stop a bulk operation before it writes more items. Items already written aren't removed."""
 
 from __future__ import annotations
 

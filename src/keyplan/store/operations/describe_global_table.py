@@ -1,4 +1,4 @@
-"""DescribeGlobalTable: not found, because global tables of version 2017.11.29 can no longer be created."""
+"""DescribeGlobalTable: rejected as not found, because global tables of version 2017.11.29 can no longer be created."""
 
 from __future__ import annotations
 

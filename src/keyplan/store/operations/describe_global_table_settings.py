@@ -1,4 +1,4 @@
-"""DescribeGlobalTableSettings: not found (see DescribeGlobalTable)."""
+"""DescribeGlobalTableSettings: rejected as not found (see DescribeGlobalTable)."""
 
 from __future__ import annotations
 

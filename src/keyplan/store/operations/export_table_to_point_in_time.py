@@ -1,4 +1,4 @@
-"""ExportTableToPointInTime: export a point in time, or a period's changes. Requires point-in-time recovery."""
+"""ExportTableToPointInTime: export a table, or its changes in a period. Requires point-in-time recovery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GetItem: read one item by key, in one statement."""
+"""GetItem: read one item by key, in one SQL statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ListGlobalTables: always empty; only global tables of version 2017.11.29 are listed."""
+"""ListGlobalTables: always empty, because it lists only global tables of version 2017.11.29."""
 
 from __future__ import annotations
 

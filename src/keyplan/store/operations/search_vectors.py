@@ -1,4 +1,4 @@
-"""SearchVectors: find the items nearest to a vector. Exact: every vector that matches the condition is compared."""
+"""SearchVectors: find the items nearest to a vector. All vectors that match the condition are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UpdateGlobalTable: not found (see DescribeGlobalTable)."""
+"""UpdateGlobalTable: rejected as not found (see DescribeGlobalTable)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UpdateGlobalTableSettings: not found (see DescribeGlobalTable)."""
+"""UpdateGlobalTableSettings: rejected as not found (see DescribeGlobalTable)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UpdateTableReplicaAutoScaling: store auto scaling settings of a global table's replicas. Nothing is scaled."""
+"""UpdateTableReplicaAutoScaling: store auto scaling settings of a global table's replicas, without effect."""
 
 from __future__ import annotations
 

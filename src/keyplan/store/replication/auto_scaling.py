@@ -1,4 +1,4 @@
-"""Auto scaling of global tables: settings are stored for each region and shown in descriptions. Nothing is scaled."""
+"""Auto scaling settings of global tables, which are stored and described for each region, but have no effect."""
 
 from __future__ import annotations
 

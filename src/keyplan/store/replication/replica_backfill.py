@@ -1,7 +1,7 @@
 """Backfill of a new replica with another region's items, in chunks of one transaction each, with status CREATING.
 
-The replica receives other regions' writes before the first item is copied. Therefore an item or a deletion that it
-already has is at least as new as the copied item. If the process ends, the next process that finds its note continues.
+The replica receives other regions' writes before the first item is copied. Therefore an item or a deletion that the
+replica has is at least as new as the copied item. If the process ends, the next process that finds the note continues.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def begin_replica(target: Database, name: str, definition: Definition, source: s
 
 
 def finish_joining(target: Database, joining: TableWork) -> None:
-    """Finish filling a replica. On failure the replica is removed. Raises JSONDecodeError or StoreError."""
+    """Finish filling a replica. If filling fails, the replica is removed. Raises JSONDecodeError or StoreError."""
     finish(target, joining.worker, partial(_join_next, target, joining), partial(_give_up, target, joining))
 
 

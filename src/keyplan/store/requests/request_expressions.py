@@ -86,13 +86,13 @@ def attributes_to_get(request: Request) -> BoundProjection | None:
 
 
 def wants_capacity(request: Request) -> str | None:
-    """TOTAL or INDEXES if the request asks for consumed capacity; otherwise None."""
+    """TOTAL or INDEXES if the response must have ConsumedCapacity; otherwise None."""
     level: str | None = request.get("ReturnConsumedCapacity")
     return None if level is None or level == "NONE" else level
 
 
 def consumed_capacity(request: Request, units: ConsumedByTable, *, by_direction: bool = False) -> Answer:
-    """The ``ConsumedCapacity`` member of an operation on several tables, if the request asks for it."""
+    """The ``ConsumedCapacity`` member of an operation on several tables; empty if it wasn't requested."""
     level = wants_capacity(request)
     if level is None:
         return {}

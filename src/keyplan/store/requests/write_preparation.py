@@ -1,6 +1,6 @@
 """Prepare ``Write`` objects from a request's write actions: bound expressions, validated keys and items.
 
-A transaction's ``Put`` has the members of a ``PutItem``, and so on, so transactions and single writes use the same
+Each action of a transaction has the members of a single write (``Put`` those of ``PutItem``), so both use the same
 functions. Errors come in the service's order: attribute values, item size, expressions, a missing table, a key or an
 item that doesn't match the table's schema.
 """
@@ -57,8 +57,8 @@ def check_form(request: Request) -> None:
 
 
 def without_idle(action: Request) -> Request:
-    """An action of a transaction without names and values that no expression can use: unlike in other requests, the
-    service accepts these, but still validates them.
+    """An action of a transaction, without names and values if it has no expressions. The service validates and ignores
+    these; in other requests, it rejects them.
     """
     if _IDLE.isdisjoint(action) or any(action.get(member) is not None for member in _USING):
         return action
@@ -112,7 +112,7 @@ def condition_check(database: Database, request: Request) -> Write:
 def update(database: Database, request: Request, *, counts_statement: bool = False) -> tuple[Write, BoundUpdate | None]:
     """The write of an Update or UpdateItem, and the bound update with the attributes that it can change.
 
-    ``counts_statement``: whether to limit the size of the statement's values separately, which only UpdateItem does.
+    ``counts_statement`` limits the size of the statement's values separately, as only UpdateItem does.
     """
     check_needed(request, UPDATE)
     item_keys.check_key_values(request["Key"])
@@ -145,9 +145,9 @@ def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None
 
 
 def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_words: bool = False) -> Change:
-    """The change that a bound update makes to an item of this table with this key; None doesn't change the item. Raises
-    SchemaFault if the change would alter the key, use a path into a key of the table or its indexes, or give an index
-    key attribute another type, or ValidationException if it would give an index key attribute an empty value.
+    """The change that a bound update, if any, makes to an item of this table with this key. Raises SchemaFault if the
+    change would alter the key, use a path into a key of the table or its indexes, or give an index key attribute
+    another type, or ValidationException if it would give an index key attribute an empty value.
     """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:

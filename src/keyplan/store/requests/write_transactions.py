@@ -43,8 +43,8 @@ def check_together(writes: Sequence[Write]) -> None:
 def write_together(
     database: Database, request: Request, writes: Sequence[Write], actions: Any
 ) -> tuple[Answer, list[Outcome] | None]:
-    """Execute writes atomically. Returns the consumed capacity for the response, and the outcomes, or None for a
-    repeated request: the same ClientRequestToken and ``actions`` write nothing. Raises TransactionCanceledException.
+    """Execute writes atomically. Returns the consumed capacity for the response, and the outcomes; None if the request
+    repeats a ClientRequestToken and its ``actions``, and writes nothing. Raises TransactionCanceledException.
     """
     token: str | None = request.get("ClientRequestToken")
     digest = b"" if token is None else hashlib.sha256(orjson.dumps(actions, option=orjson.OPT_SORT_KEYS)).digest()

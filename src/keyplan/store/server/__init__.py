@@ -1,6 +1,6 @@
 """The engine over DynamoDB's HTTP protocol, for boto3, the AWS CLI and all SDKs.
 
-Sockets, HTTP, signatures and the order of writes; no database logic. ``serve`` runs until it is stopped.
+The package handles sockets, HTTP, signatures and the order of writes, without database logic. ``serve`` runs a server.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Connections:
             connection.abort()
 
     def end_longest_idle(self) -> bool:
-        """Close the connection that has been idle longest. Returns False if all have requests in progress."""
+        """Close the connection that has been idle longest. Returns False if no connection is idle."""
         idle = min((each for each in self.open if each.is_idle), key=lambda each: each.began, default=None)
         if idle is None:
             return False
@@ -55,7 +55,7 @@ class Connections:
         return True
 
     def close_idle(self) -> None:
-        """Start closing connections: idle ones immediately, the others after their response."""
+        """Start closing connections: idle connections immediately, the others after their response."""
         self.is_closing = True
         for connection in list(self.open):
             connection.close_when_idle()
@@ -136,7 +136,7 @@ class Connection(asyncio.Protocol):
         self._run()
 
     def pause_writing(self) -> None:
-        """The client doesn't read responses: answer no further requests."""
+        """Answer no further requests while the client doesn't read responses."""
         self._is_write_paused = True
         self.began = time.monotonic()
 
@@ -157,7 +157,7 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; repeated ones are joined. Trailers are dropped: they must not change the request."""
+        """Store a header; repeated headers are joined. Trailers, which must not change the request, are ignored."""
         if not self._in_head:
             return
         self._header_bytes += len(name) + len(value)
@@ -170,7 +170,7 @@ class Connection(asyncio.Protocol):
         self._headers[name] = value if first is None else b"%s,%s" % (first, value)
 
     def on_headers_complete(self) -> None:
-        """Called before the body: reject a body that is too large before it arrives."""
+        """Reject a body that is too large before it arrives."""
         self._in_head = False
         self._head_bytes = 0
         length = self._headers.get(b"content-length")

@@ -96,7 +96,7 @@ Headers = Mapping[bytes, bytes]
 
 
 class RequestIds:
-    """Request IDs in the service's form: 52 letters and digits, which are random characters and a number."""
+    """Request IDs in the service's form: 52 letters and digits, generated from random characters and a number."""
 
     def __init__(self) -> None:
         self._prefix = "".join(secrets.choice(_ALPHABET) for _ in range(36)).encode()
@@ -128,7 +128,7 @@ def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -
 
 
 def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = False) -> bytes:
-    """A whole response without JSON. ``more`` are header lines with line ends."""
+    """A whole response that isn't JSON. ``more`` has additional header lines, with line ends."""
     if closes:
         more += b"connection: close\r\n"
     return b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\n%scontent-length: %d\r\n\r\n%s" % (

@@ -1,4 +1,4 @@
-"""Converts requests to responses: the operation, the credentials, and the order of checks, as in the service.
+"""Answers HTTP requests: checks the operation and the credentials in the service's order, and calls the engine.
 
 This module handles headers and bodies; ``connection`` handles sockets and parses requests.
 """
@@ -64,9 +64,9 @@ class Incoming:
 class Service:
     """Answers requests from one engine.
 
-    Reads, including PartiQL reads, are answered immediately, because readers don't wait for writers. Writes go through
-    ``writing`` and are answered when durable. Large requests (including their parsing), long reads, and changes of
-    whole tables, during which the engine admits other writes, run ``aside``.
+    Reads, including PartiQL reads, are answered immediately, because readers don't wait for writers. Writes run in
+    ``writing`` and are answered after their commit. Large requests (including their parsing), long reads, and changes
+    of whole tables, during which the engine accepts other writes, run in ``aside``.
     """
 
     def __init__(

@@ -51,8 +51,8 @@ def query_of(url: str) -> dict[str, str]:
 
 
 def check_presence(headers: Headers, query_parameters: Mapping[str, str]) -> None:
-    """Reject a request without credentials, or with credentials in both headers and query. Raises DynamoDBError for
-    MissingAuthenticationToken- or InvalidSignatureException.
+    """Reject a request without credentials, or with credentials in both headers and query. Raises DynamoDBError
+    (MissingAuthenticationTokenException or InvalidSignatureException).
     """
     authorization = headers.get("authorization", "")
     if _ALGORITHM_IN_QUERY in query_parameters:
@@ -72,8 +72,8 @@ class Verifier:
         self._now = now
 
     def verify(self, method: str, url: str, headers: Headers, body: bytes | bytearray) -> None:
-        """Return if the request is signed with a known key. Raises DynamoDBError for MissingAuthenticationToken-,
-        IncompleteSignature-, InvalidSignature- or UnrecognizedClientException, with the service's message.
+        """Verify that a request is signed with a known key. Raises DynamoDBError with the service's type and message,
+        such as InvalidSignatureException or UnrecognizedClientException.
         """
         path, _, query = url.partition("?")
         query_parameters = query_of(url)

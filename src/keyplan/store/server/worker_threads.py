@@ -51,7 +51,7 @@ class AtOnce:
 
 class Threads:
     """One thread for large requests, so that other clients' writes wait for at most one large commit; several for long
-    reads and compressed responses; and several for table changes, which can take long, so that requests on the table
+    reads and compressed responses; and several for table changes, which can take long, so that requests for the table
     are answered meanwhile.
     """
 
@@ -67,7 +67,7 @@ class Threads:
         self._submit(self._large, work, done)
 
     def submit_body(self, work: Work, done: Done) -> None:
-        """Run work in the thread of large requests. After the last request, the memory is returned to the system."""
+        """Run work in the thread of large requests. After the last request, unused memory is released."""
         self._bodies_pending += 1
 
         def end(answer: bytes) -> None:
@@ -146,10 +146,10 @@ class Inline:
 
 
 class WriterThread:
-    """Executes writes in a thread; queued ones share a commit.
+    """Executes writes in a thread; queued writes share a commit.
 
-    If ``is_alone`` reports that no other client would wait, short writes are executed immediately, because handing them
-    over takes as long as executing them. This applies with a single client and a store that doesn't wait for a disk.
+    Short writes are executed immediately if ``is_alone`` reports that no other client would wait, because a change of
+    threads takes as long. ``is_alone`` requires a single client and a store that doesn't wait for a disk.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Statements equivalent to GetItem, UpdateItem or DeleteItem: one item, identified by equality with each key attribute.
 
-Their plans are cached by text, so that a repeated statement costs as much as the equivalent operation; only values
-differ. All other statements, and rejected statements, are handled by ``statement_plans``, which has the error messages.
+Plans are cached by the statement's text, so that a repeated statement costs as much as the equivalent operation. All
+other statements, and rejected statements, are handled by ``statement_plans``, which has the error messages.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Change:
     def written(
         self, database: Database, parameters: Sequence[AttributeValue], *, returns_item: bool
     ) -> Written | None:
-        """The write with these parameters; None if ``statement_plans`` has to determine it."""
+        """The write with these parameters; None if ``statement_plans`` must determine it."""
         try:
             table = database.table(self.table)
             values = self.key.filled(parameters)

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class BusyWait:
-    """SQLite's busy handler. Its pauses are short and random: long pauses let a process starve among many writers."""
+    """SQLite's busy handler. Pauses are short and random, because a process with long pauses can starve."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -254,7 +254,7 @@ class FilePool:
         return self._open(0)
 
     def lock_writer(self) -> bool:
-        """Lock out writers of other processes, even without SQLite's lock; returns False if one of them is writing."""
+        """Block writers of other processes, even without SQLite's lock; returns False if another process is writing."""
         return self._guard is None or self._guard.lock_writer()
 
     def unlock_writer(self) -> None:
@@ -441,7 +441,7 @@ class MemoryPool:
         return True
 
     def forget(self) -> None:
-        """After a fork the child has its own copy, unless another thread was using the connection."""
+        """After a fork, the child has its own copy of the store, unless another thread was using it."""
         if self._lock.locked():
             _after_fork.append(self._connection)
             self._connection = None

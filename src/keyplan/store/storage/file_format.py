@@ -17,7 +17,7 @@ from keyplan.store.storage import sqlite_errors as faults
 
 
 def identity(connection: apsw.Connection) -> tuple[int, bool]:
-    """The application id, and whether the file contains anything: read together, in one transaction."""
+    """The application ID, and whether the file contains anything, read in one transaction."""
     application = cast("int", connection.pragma("application_id"))
     return application, connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
 

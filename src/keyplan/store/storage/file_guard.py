@@ -1,8 +1,8 @@
 """Locks that keep an open store's files in place when other code in the process opens and closes the same files.
 
 SQLite's POSIX locks end when any code in the process closes the file: after ``sqlite3.connect(path).close()``, another
-copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. Open file description locks belong to an open
-file. Only Linux has such locks; on other systems, the storage detects that the files were removed.
+copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. Open file description locks, which only Linux
+has, don't end in this case. On other systems, the storage detects that the files were removed.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class FileGuard:
 
     @contextmanager
     def released(self) -> Generator[None]:
-        """Remove a user, whose last connection is closed in the ``with`` block. For the last user, the locks are
-        released before the block, so that SQLite can remove the files, and the guard's files are closed after it.
+        """Remove a user, whose last connection is closed in the ``with`` block. For the last user, locks are released
+        before the block, so that SQLite can remove the files, and the guard's files are closed after the block.
         """
         with _registry:
             self._users -= 1
@@ -107,7 +107,7 @@ class FileGuard:
         os.close(self._shared)
 
     def lock_writer(self) -> bool:
-        """Lock out other writers, even if other code in the process ended SQLite's lock. False if one is writing."""
+        """Block other writers, even if other code ended SQLite's lock. Returns False if another process is writing."""
         try:
             fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._lock_writer)
         except OSError as error:
@@ -129,7 +129,7 @@ class FileGuard:
 
 
 def holder(path: str) -> int | None:
-    """The process that locks a store's ``-shm`` file: -1 if unknown, None if none, or on systems without guards."""
+    """The process that locks a store's ``-shm`` file; -1 if unknown, None if no process does or no guards exist."""
     if not _HAS_GUARDS:
         return None
     with _registry, suppress(OSError):

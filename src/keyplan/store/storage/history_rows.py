@@ -1,6 +1,6 @@
 """Histories for point-in-time recovery, backups, the engine's records, and the last writes of global tables.
 
-A history has the previous item of each write. The times are whole microseconds since the epoch and never decrease, even
+A history has the previous item of each write. Its times are whole microseconds since the epoch and never decrease, even
 if the clock is set back. Each history, backup and global table has a SQLite table, which is created when it is needed.
 """
 
@@ -224,7 +224,7 @@ class Archives(Part):
         self.drop_record(_FILLING, f"{table_id}/{index}")
 
     def begin_backup(self, name: str) -> None:
-        """Start a backup; its name has letters, digits and underscores. A row without a body had no item."""
+        """Start a backup (name: letters, digits, underscores). A row without a body means that no item existed."""
         self._run(f"CREATE TABLE {backup_name(name)} (id INTEGER PRIMARY KEY, pk, sk, size INTEGER, body BLOB)", None)
 
     def back_up(self, name: str, table: StoredTable, after: int, last: int) -> Copied:

@@ -80,7 +80,7 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The rows of a page: those of a partition, or all rows, after the full key ``after``."""
+    """The bounds of a page: the rows of a partition, or all rows, after the full key ``after``."""
 
     partition: tuple[KeyText, ...] = ()
     equal: tuple[KeyText, ...] = ()
@@ -94,7 +94,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The index key of an entry, and its size in a sized index."""
+    """The index key of an entry and, in a sized index, the size of the entry."""
 
     key: tuple[KeyText, ...]
     size: int | None

@@ -4,8 +4,8 @@ Items are in ``items_<id>_<generation>``: the key in its storage form and the it
 names the generation, so that a statement with an outdated layout fails.
 
 Entries of all indexes with the same numbers of key attributes are in one table, ``entries_<partition>_<sort>``, because
-SQLite reads its schema again after each change, in every connection. Its primary key consists of the index's id, the
-index key and the table's key, which orders equal index keys.
+SQLite reads its schema again after each change, in every connection. The primary key of an entry consists of the
+index's id, the index key and the table's key, which orders equal index keys.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def expired(layout: TableLayout) -> str:
 
 
 def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[str]:
-    """The statements that create triggers, which store expiry times in any program that writes the file."""
+    """The statements that create triggers, which store expiry times even if another program writes the file."""
     name, items = expires_name(layout), items_name(layout)
     seconds = _seconds(attribute, "NEW.body")
     entry = f"INSERT OR REPLACE INTO {name} SELECT NEW.id, {seconds} WHERE {seconds} IS NOT NULL"

@@ -1,4 +1,4 @@
-"""The storage: tables in one SQLite file in WAL mode, or in memory. Committed data has been written to the disk.
+"""The storage: tables in one SQLite file in WAL mode, or in memory.
 
 Each read of a ``StoredTable`` is one statement. ``Storage.write`` runs a function in one transaction.
 """
@@ -140,7 +140,7 @@ class Storage(Medium):
         return storage
 
     def before_fork(self) -> bool:
-        """Wait until no other thread writes, so that no child inherits the lock; returns whether it was taken."""
+        """Wait until no other thread writes, so that no child inherits the lock; returns whether it is held."""
         has_lock = self._writing_thread != threading.get_ident() and self._writers.acquire(self._busy_timeout_s)
         self.pool.before_fork()
         return has_lock

@@ -254,7 +254,7 @@ class Writer(Reader):
         return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
 
     def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
-        """Store a response with a token, and remove the responses from before ``since_s``."""
+        """Store a response with a token, and remove responses stored before ``since_s``."""
         self._run(sql.FORGET_TOKENS, (since_s,))
         self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
 

@@ -32,7 +32,7 @@ class StoredStream:
 @dataclass(frozen=True, slots=True)
 class StoredShard:
     """A shard: the records after ``opened_after`` until ``closed_after`` with hashes from ``low`` to ``high``,
-    inclusive. ``trimmed`` is its last record that was removed because of its age, or 0.
+    inclusive. ``trimmed`` is the last record that was removed because of its age, or 0.
     """
 
     number: int

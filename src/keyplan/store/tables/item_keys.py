@@ -1,6 +1,6 @@
 """Keys of requests and items: conversion to storage forms, with DynamoDB's errors for invalid keys.
 
-A few comparisons handle the common case, a valid key of strings or numbers; other functions find the error otherwise.
+A few comparisons handle the common case, a valid key of strings or numbers; other functions find the error if any.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def _kind(attribute: KeyAttribute) -> str:
 
 
 def entry_of(index: Index, item: Item) -> Entry | None:
-    """The entry of an item in an index; None if it has no entry, or is older than the index and has invalid keys."""
+    """The index entry of an item; None if the item has none, or is older than the index and has invalid keys."""
     texts: list[KeyText] = []
     for attribute in index.keys:
         value = item.get(attribute.name)

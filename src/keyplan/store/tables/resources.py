@@ -66,7 +66,7 @@ def policy_member(resource: Resource) -> str:
 
 
 def forget_table(writer: Writer, table: Table) -> None:
-    """Remove a table and all of its data. Its stream stays readable for 24 hours."""
+    """Remove a table and all of its data. The table's stream stays readable for 24 hours."""
     table_id = table.stored.layout.id
     if table.keeps_history:
         writer.archives.end_history(table_id)

@@ -115,7 +115,7 @@ class Table:
 
     @cached_property
     def indexes_in_order(self) -> tuple[Index, ...]:
-        """The indexes by name: an error about several indexes names the first of them."""
+        """The indexes by name, because an error about several indexes names the first of them."""
         return tuple(sorted(self.indexes, key=attrgetter("name")))
 
     @cached_property
@@ -186,7 +186,7 @@ def _stream(definition: Mapping[str, Any], table_id: int, recorder: Recorder) ->
 
 
 def next_layout(definition: Mapping[str, Any], before: TableLayout) -> TableLayout:
-    """The layout for a changed definition, as a new generation: writes with the previous one fail and are retried."""
+    """The layout for a changed definition, as a new generation. Writes with the previous layout are retried."""
     return layout_of(definition, before.id, before.generation + 1)
 
 

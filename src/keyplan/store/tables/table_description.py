@@ -65,7 +65,7 @@ _SETTLED = States()
 
 
 def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> dict[str, Any]:
-    """The ``TableDescription`` of a table in these states; without ``counts``, the table is a new, empty one."""
+    """The ``TableDescription`` of a table in these states; without ``counts``, the table is new and empty."""
     definition = table.definition
     items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
     now_s = counts.now_s() if counts is not None else definition["CreationDateTime"]

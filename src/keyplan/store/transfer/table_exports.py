@@ -34,7 +34,7 @@ Shown = Callable[[Item], Item | None]
 
 
 class Span(NamedTuple):
-    """The exported period in µs: either the table at ``end``, or the changes from ``start`` to ``end`` (exclusive)."""
+    """The exported period: the table at ``until_us``, or the changes from ``from_us`` to ``until_us`` (exclusive)."""
 
     until_us: int
     from_us: int | None
