@@ -152,15 +152,15 @@ def test_assumptions_are_reported(designs: tuple[str, str, str]) -> None:
     """Marked in the table, and listed in the calculation."""
     before, _, _ = designs
     assert re.search(r"N2 +notes_of +Query +~1", run("cost", before).stdout)
-    assert "assumed: more than the limit of 10 items exist" in run("cost", before, "--explain", "N2").stdout
+    assert "assumed: more items match than the limit of 10" in run("cost", before, "--explain", "N2").stdout
 
 
 def test_markdown_has_three_tables() -> None:
     result = run("cost", "cms", "--markdown", "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
-    assert result.stdout.startswith("# What Cms costs\n")
+    assert result.stdout.startswith("# Cost of Cms\n")
     assert "| AP1 | `article` | GetItem | 0.5 |  | – | $0.0625 | – |" in result.stdout
-    assert "| Paid | USD per month in us-east-1 | USD per month in ap-northeast-1 |" in result.stdout
+    assert "| Billing mode | USD per month in us-east-1 | USD per month in ap-northeast-1 |" in result.stdout
 
 
 def test_regions_are_compared_side_by_side(traffic: str) -> None:
@@ -205,7 +205,7 @@ def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str
     result = run("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
     assert result.exit_code == 0, result.output
     assert "(on-demand, without `add`)" in result.stdout
-    assert "The cost of each pattern, index and bill is unchanged.\n\nNot estimated:" in result.stdout
+    assert "The cost of each pattern, index and billing mode is unchanged.\n\nNot estimated:" in result.stdout
     assert (
         "- W1 add: it creates an invalid Note: Note.note_id: field required; Note.text: field required" in result.stdout
     )
@@ -256,7 +256,7 @@ def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str
 def test_equal_designs_have_no_difference(designs: tuple[str, str, str]) -> None:
     before, _, traffic = designs
     result = run("cost", before, before, "--traffic", traffic)
-    assert "The cost of each pattern, index and bill is unchanged." in result.stdout
+    assert "The cost of each pattern, index and billing mode is unchanged." in result.stdout
 
 
 # Invalid input: all errors together, exit status 2, no traceback

@@ -82,7 +82,7 @@ def test_a_bill_without_a_price_shows_the_known_part() -> None:
     assert bill_usd(Payer(result, price_list("eu-central-1")).on_demand()) == "–"
     text = without(Payer(result, price_list("us-east-1"), [price_list("eu-central-1")]))
     assert text is not None
-    assert text.startswith("no price list for eu-central-1")
+    assert text.startswith("Keyplan has no price list for eu-central-1")
 
 
 def test_the_documented_traffic_file_is_priced(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
         "reserved.1yr.write_hour",
     ]
     unknown = json.dumps(data | {"source": "AWS", "usd": {"Reads": "1"}, "reserved": {}})
-    texts = {"{": "isn't JSON", "[]": "is invalid", '{"reserved": 1}': "is invalid", unknown: "usage types: Reads"}
+    texts = {"{": "n't valid JSON", "[]": "is invalid", '{"reserved": 1}': "is invalid", unknown: "usage types: Reads"}
     for text, message in texts.items():
         path.write_text(text)
         with pytest.raises(PriceError, match=message):

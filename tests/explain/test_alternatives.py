@@ -49,7 +49,7 @@ def test_missing_parameters_are_a_reason() -> None:
 
 def test_a_different_order_is_a_reason() -> None:
     result = others("trending_tags", design("Blog"))
-    assert result["PostTag.by_name"] == "its order is tag, and the pattern needs rating_sk"
+    assert result["PostTag.by_name"] == "its order is tag, but the pattern needs rating_sk"
 
 
 def test_unused_keys_are_explained_by_consistency_or_another_key() -> None:
@@ -138,9 +138,9 @@ class Jobs(Design):
     ("pattern", "taken", "key", "reason"),
     [
         ("job", "Job.primary", "Job.by_rank", "the partition key requires team"),
-        ("job", "Job.primary", "Job.of_job", "the parameters leave rank open, so the key matches many items"),
-        ("job", "Job.primary", "Job.claim", "it also supports the pattern, with two reads: the claim, then the item"),
-        ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and the pattern needs rank"),
+        ("job", "Job.primary", "Job.of_job", "no parameter sets rank, so the key matches many items"),
+        ("job", "Job.primary", "Job.claim", "it also supports the pattern, with two reads: the claim and the item"),
+        ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, but the pattern needs rank"),
         ("ranked", "Job.by_rank", "Job.sharded", "it also supports the pattern, with 3 partitions instead of 1"),
         ("ranked", "Job.by_rank", "Job.by_due", "it doesn't contain items whose due is None"),
         ("fresh", "Job.by_state", "Job.by_rank", "it would need a filter on state"),
@@ -148,11 +148,11 @@ class Jobs(Design):
             "whole",
             "Job.of_job, Part.of_job",
             "Job.primary",
-            "it also supports the pattern, but lacks other entities of the result",
+            "it also supports the pattern, but doesn't contain all entities of the result",
         ),
-        ("of_job", "Job.of_job", "Job.primary", "its order is none, and the pattern needs rank"),
-        ("parts", "Part.of_job", "Part.again", "it also supports the pattern; the chosen key is preferred"),
-        ("steps", "Step.primary", "Step.once_more", "it also supports the pattern; the table is preferred to an index"),
+        ("of_job", "Job.of_job", "Job.primary", "its order is none, but the pattern needs rank"),
+        ("parts", "Part.of_job", "Part.again", "it also supports the pattern, but the chosen key is preferred"),
+        ("steps", "Step.primary", "Step.once_more", "it also supports the pattern, but the table is preferred"),
     ],
 )
 def test_every_reason_against_a_key_is_listed(pattern: str, taken: str, key: str, reason: str) -> None:

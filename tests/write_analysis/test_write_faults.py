@@ -45,7 +45,7 @@ def test_renamed_actions_need_the_same_permissions(name: str, rights: tuple[str,
 def test_renamed_actions_are_explained() -> None:
     explanation = explain(Things, "made")
     assert explanation.operation == "PutItem"
-    assert "Its one action (Create)" in explanation.proof
+    assert "Its only action (Create)" in explanation.proof
     assert explain(Things, "named").operation == "PutItem"
 
 

@@ -1,4 +1,4 @@
-"""USD per month (of 730 hours) for each billing mode, line by line with its arithmetic, without AWS's free tier."""
+"""The bill in USD per month (730 hours) for each billing mode. Each charge shows its arithmetic."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ HOURS = 730
 SECONDS = HOURS * 3600
 GB = 1024**3
 UTILISATION = 0.7
-"""How much of provisioned capacity is used at most: AWS's default target for auto scaling."""
+"""The target utilization of provisioned capacity: AWS's default for auto scaling."""
 RESERVED_BLOCK = 100
-"""Capacity units that reserved capacity is sold by. Source: "Reserved capacity" on DynamoDB's pricing page."""
+"""Reserved capacity is sold in blocks of 100 units. Source: "Reserved capacity" on DynamoDB's pricing page."""
 EXCLUDED = "data transfer, KMS keys, DAX, Lambda, CloudWatch, backups, exports, imports, restores, the free tier"
-"""What is not estimated."""
+"""Costs that aren't estimated."""
 STREAM_READS_A_SECOND = 1
 """Reads per second of one shard by one reader: the Kinesis client library polls when idle. Lambda's reads are free.
 """
@@ -32,7 +32,7 @@ TableClass = Literal["standard", "standard-infrequent-access"]
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One line of a bill. ``usd``: None if the price list has no price for ``meter``. ``why``: the arithmetic."""
+    """One line of a bill. ``usd`` is None if the price list has no price for ``meter``. ``why`` has the arithmetic."""
 
     what: str
     usd: float | None
@@ -42,7 +42,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """One billing mode for a month."""
+    """The charges of one billing mode for one month."""
 
     name: str
     charges: tuple[Charge, ...]
@@ -61,7 +61,7 @@ class Bill:
 
 
 class Payer:
-    """Estimates the bills of an estimate, at the prices of its region and of its replicas' regions."""
+    """Calculates the bills of an estimate, at the prices of the table's region and of the replicas' regions."""
 
     def __init__(self, estimate: Estimate, prices: PriceList, replicas: Sequence[PriceList] = ()) -> None:
         self.estimate = estimate
@@ -72,21 +72,21 @@ class Payer:
     # Bills of the whole table
 
     def on_demand(self, table_class: TableClass = "standard") -> Bill:
-        """On demand: every request unit at the average rates, storage and enabled features."""
+        """The on-demand bill: request units at the average rates, storage, and enabled features."""
         rates = self.estimate.throughput(peak=False)
         charges = [charge for target, rate in rates.items() for charge in self._requests(target, rate, table_class)]
         return Bill(_named("on-demand", table_class), (*charges, *self.stored(table_class)))
 
     def provisioned(self, table_class: TableClass = "standard", *, peak: bool = True) -> Bill:
-        """Capacity for every hour: for the peak, or for the average rate, which is the best case of auto scaling."""
+        """The bill for capacity provisioned for the peak, or for the average rate, the best case of auto scaling."""
         rates = self.estimate.throughput(peak=peak)
         charges = [charge for target, rate in rates.items() for charge in self._capacity(target, rate, table_class)]
         name = "provisioned for the peak" if peak else "provisioned, scaled to the average"
         return Bill(_named(name, table_class), (*charges, *self.stored(table_class)))
 
     def reserved(self, term: Literal["1yr", "3yr"]) -> Bill | None:
-        """Reserved capacity for the peak, in blocks of 100 units; None if the list has no such price. The upfront
-        price is spread over the months of the term. Standard class only.
+        """The bill for capacity reserved for the peak, in the Standard table class. The upfront price is spread over
+        the months of the term. None for a global table, or if the price list has no prices for the term.
         """
         prices = self.prices.reserved.get(term)
         if prices is None or self.replicas:
@@ -109,11 +109,11 @@ class Payer:
         return result
 
     def by_name(self) -> dict[str, Bill]:
-        """The bills by name: of each billing mode, and of a month without requests."""
+        """The bills by name: one for each billing mode, and one for a month without requests."""
         return {bill.name: bill for bill in (*self.bills(), self.idle())}
 
     def chosen(self) -> Bill:
-        """The bill for the billing mode and the table class in the traffic file."""
+        """The bill for the billing mode and the table class that the traffic file sets."""
         if self.settings.billing == "provisioned":
             return self.provisioned(self.settings.table_class)
         return self.on_demand(self.settings.table_class)
@@ -125,23 +125,23 @@ class Payer:
         a_month = _total(each for target, rate in rates.items() for each in self._requests(target, rate, table_class))
         return None if a_month is None else a_month / HOURS
 
-    # Costs of one pattern or one target
+    # Costs of one pattern, the table or one index
 
     def call_usd(self, pattern: PatternEstimate) -> float | None:
-        """The cost of one call of a pattern on demand; None if it couldn't be estimated, or a price is missing."""
+        """The on-demand cost of one call of a pattern; None if the estimate failed, or a price is missing."""
         if pattern.failure is not None:
             return None
         a_month = _total(self._of_pattern(pattern, 1.0))
         return None if a_month is None else a_month / SECONDS
 
     def pattern_usd(self, pattern: PatternEstimate) -> float | None:
-        """The cost of a month's calls; None also if the rate is unknown."""
+        """The on-demand cost of a pattern per month; None if the estimate failed, or a price or the rate is unknown."""
         if pattern.failure is not None or pattern.load.per_second is None:
             return None
         return _total(self._of_pattern(pattern, pattern.load.per_second))
 
     def pattern_charges(self, pattern: PatternEstimate) -> list[Charge]:
-        """The charges of a month's calls by target, each with its arithmetic."""
+        """The on-demand charges of a pattern per month, separately for the table and each index."""
         return list(self._of_pattern(pattern, pattern.load.per_second or 0.0))
 
     def _of_pattern(self, pattern: PatternEstimate, rate: float) -> Iterator[Charge]:
@@ -151,7 +151,7 @@ class Payer:
             yield from self._requests(target, units, self.settings.table_class)
 
     def target_usd(self, target: str) -> float | None:
-        """The cost of the table (or an index) per month on demand, storage included."""
+        """The on-demand cost of the table or of one index per month, including storage."""
         rate, table_class = self.estimate.throughput(peak=False)[target], self.settings.table_class
         stored = (self._storage(target, table_class, prices) for prices in (self.prices, *self.replicas))
         return _total([*self._requests(target, rate, table_class), *stored])
@@ -159,7 +159,7 @@ class Payer:
     # Charges
 
     def _requests(self, target: str, rate: Throughput, table_class: TableClass) -> Iterator[Charge]:
-        """Request units: reads in their region, writes in every region of a global table."""
+        """Charges for request units: for reads in the table's region, for writes in every region of a global table."""
         prefix = _prefix(table_class)
         if rate.reads:
             yield _throughput(f"reads of {_shown(target)}", rate.reads, self.prices, f"{prefix}ReadRequestUnits")
@@ -178,7 +178,7 @@ class Payer:
             yield _hours(f"write capacity of {_shown(target)}{self._in(prices)}", rate.writes, prices, prefix + meter)
 
     def stored(self, table_class: TableClass = "standard") -> Iterator[Charge]:
-        """The cost without any requests: storage, point-in-time recovery, readers of a stream."""
+        """The charges other than throughput: storage, point-in-time recovery and stream readers."""
         for prices in (self.prices, *self.replicas):
             for target in self.estimate.targets:
                 yield self._storage(target, table_class, prices)
@@ -196,7 +196,7 @@ class Payer:
         return _gb(what, self._bytes()[target], prices, f"{_prefix(table_class)}TimedStorage-ByteHrs")
 
     def _recovery(self, prices: PriceList) -> Charge:
-        """Point-in-time recovery stores the table and its local indexes."""
+        """Point-in-time recovery is billed by the size of the table and its local indexes."""
         result = self._bytes()
         size_bytes = sum(result[target] for target in (TABLE, *self.estimate.local))
         return _gb(f"point-in-time recovery{self._in(prices)}", size_bytes, prices, "TimedPITRStorage-ByteHrs")
@@ -209,7 +209,7 @@ class Payer:
         price = self.prices.price(meter)
         plural = "s" if shards > 1 else ""
         why = f"{readers} × {shards} shard{plural} × {STREAM_READS_A_SECOND}/s × {SECONDS:,} s × {_usd(price)}"
-        return Charge("readers of the stream", _times(reads, price), why, meter)
+        return Charge("stream readers", _times(reads, price), why, meter)
 
     def _in(self, prices: PriceList) -> str:
         return f" in {prices.region}" if self.replicas else ""
@@ -221,13 +221,13 @@ def capacity_units(rate: float) -> int:
 
 
 def break_even(prices: PriceList, direction: Literal["Read", "Write"] = "Write") -> float | None:
-    """The utilization, from 0 to 1, above which provisioned capacity is cheaper than on-demand."""
+    """The utilization, from 0 to 1, above which provisioned capacity is cheaper than on-demand requests."""
     hour, unit = prices.price(f"{direction}CapacityUnit-Hrs"), prices.price(f"{direction}RequestUnits")
     return None if hour is None or not unit else hour / 3600 / unit
 
 
 def storage_break_even(prices: PriceList) -> float | None:
-    """The share of storage in the throughput price from which Standard-IA is cheaper: 0.41 is 41 %."""
+    """The ratio of storage cost to throughput cost above which Standard-IA is cheaper, such as 0.41 for 41 %."""
     names = ("TimedStorage-ByteHrs", "IA-TimedStorage-ByteHrs", "WriteRequestUnits", "IA-WriteRequestUnits")
     standard, infrequent, write, dearer = (prices.price(name) for name in names)
     if not standard or infrequent is None or not write or dearer is None or infrequent >= standard:

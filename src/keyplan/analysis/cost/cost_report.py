@@ -1,4 +1,4 @@
-"""The report of a design's cost, and the difference of two, as JSON data and as Markdown."""
+"""The cost report of a design, and the cost difference of two designs, as JSON data and as Markdown."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def report_markdown(payer: Payer, others: Sequence[Payer] = ()) -> str:
 
 def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     estimate = payer.estimate
-    yield f"# What {estimate.design} costs"
+    yield f"# Cost of {estimate.design}"
     yield ""
     yield f"Prices of {payer.prices.said}. A month has 730 hours. Not estimated: {EXCLUDED}."
     yield ""
     yield from cost_wording.table_lines(
-        ("Id", "Pattern", "A call is", "Read units", "Write units", "Calls/s", "USD a million calls", "USD per month"),
+        ("Id", "Pattern", "Requests", "Read units", "Write units", "Calls/s", "USD per million calls", "USD per month"),
         (
             (
                 pattern.id,
@@ -156,7 +156,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     )
     yield ""
     yield from cost_wording.table_lines(
-        ("Paid", *(f"USD per month in {element.prices.region}" for element in (payer, *others))),
+        ("Billing mode", *(f"USD per month in {element.prices.region}" for element in (payer, *others))),
         _bill_rows((payer, *others)),
     )
     for element in (payer, *others):
@@ -179,7 +179,7 @@ def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """One pattern, table, index or billing mode in two designs, in units per call or USD per month; None if absent."""
+    """A cost in two designs, in units per call or USD per month; ``before`` or ``after`` is None if it's unknown."""
 
     what: str
     name: str
@@ -194,7 +194,7 @@ class Difference:
 
 
 def difference(old: Payer, new: Payer) -> list[Difference]:
-    """The cost differences with the same traffic and prices, of the patterns that both designs can estimate."""
+    """Compare the costs of two designs, without the patterns that can't be estimated in one of the designs."""
     before, after = map(_figures, _comparable(old, new))
     names = sorted({**before, **after}, key=lambda figure: list(_UNITS).index(figure[0]))
     return [Difference(*figure, before.get(figure), after.get(figure)) for figure in names]
@@ -218,7 +218,7 @@ def _failing(old: Payer, new: Payer) -> list[str]:
 
 
 def _comparable(old: Payer, new: Payer) -> tuple[Payer, Payer]:
-    """Both without what can't be estimated in one of them: an error of a design would look like a saving."""
+    """Both estimates without the patterns that fail in either: a pattern with an error would look like a saving."""
     failing = set(_failing(old, new))
 
     def kept(payer: Payer) -> Payer:
@@ -238,7 +238,7 @@ def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
 
 
 def difference_markdown(old: Payer, new: Payer) -> str:
-    """The difference as Markdown: each change, with the previous value."""
+    """The changed costs as Markdown tables, each with the values before and after."""
     return "\n".join(_difference_markdown(old, new)) + "\n"
 
 
@@ -258,7 +258,7 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
     yield f"{change}. {prices}."
     yield ""
     if not changed:
-        yield "The cost of each pattern, index and bill is unchanged."
+        yield "The cost of each pattern, index and billing mode is unchanged."
         yield from ("",) if failures else ()
     for title, kinds in _SECTIONS:
         of_section = [entry for entry in changed if entry.what in kinds]
@@ -278,7 +278,7 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
 _SECTIONS = (
     ("Pattern", ("read units", "write units", "USD per month")),
     ("Table or index", ("USD per month of",)),
-    ("Paid", ("USD per month, paid",)),
+    ("Billing mode", ("USD per month, paid",)),
 )
 _UNITS = {
     "read units": "read units per call",

@@ -14,7 +14,7 @@ NAME_MAX = 8
 
 
 def usd(price: float | None) -> str:
-    """A price to the cent; a smaller one with two significant digits."""
+    """Format a price to the cent; below one cent, with one significant digit."""
     if price is None:
         return "–"
     sign = "-" if price < 0 else ""
@@ -32,7 +32,7 @@ def bill_usd(bill: Bill | None) -> str:
 
 
 def without(payer: Payer) -> str | None:
-    """The prices missing from the bills; None if there are none."""
+    """A sentence that lists the prices missing from the bills; None if no price is missing."""
     price_lists = [price_list for price_list in (payer.prices, *payer.replicas) if not price_list.usd]
     result = [price_list.source for price_list in price_lists]
     missing = list(dict.fromkeys(what for bill in payer.bills() for what in bill.missing))
@@ -43,7 +43,7 @@ def without(payer: Payer) -> str | None:
 
 
 def million(price: float | None) -> str:
-    """The price of a million calls from that of one; below ten dollars, to 1/100 of a cent."""
+    """The price of a million calls, from the price of one call; below $10, with up to four decimals."""
     if price is None:
         return "–"
     whole, _, cents = f"{price * MILLION:,.{2 if price * MILLION >= 10 else 4}f}".partition(".")
@@ -51,7 +51,7 @@ def million(price: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Units or a rate: whole if possible, otherwise with the significant digits."""
+    """Format units or a rate: as an integer if possible, otherwise with a decimal or three significant digits."""
     if value is None:
         return "–"
     if abs(value) >= 1e15:
@@ -69,7 +69,7 @@ def size(size_bytes: float) -> str:
 
 
 def called(requests: Iterable[Request]) -> str:
-    """The operations of a call with their numbers: ``4 × Query, BatchGetItem``."""
+    """The number of requests of a call by operation, such as ``4 × Query, BatchGetItem``."""
     counts: dict[str, int] = {}
     for request in requests:
         counts[request.operation] = counts.get(request.operation, 0) + 1
@@ -77,7 +77,7 @@ def called(requests: Iterable[Request]) -> str:
 
 
 def written(units: dict[str, float]) -> str:
-    """Write units by target: ``12``, or ``14 + 6 on 3 indexes``."""
+    """The write units on the table and its indexes, such as ``12`` or ``14 + 6 on 3 indexes``."""
     table = units.get(TABLE, 0.0)
     indexes = {name: value for name, value in units.items() if name != TABLE}
     if not indexes:
@@ -88,7 +88,7 @@ def written(units: dict[str, float]) -> str:
 
 
 def spread(pattern: PatternEstimate) -> str:
-    """The range of a write's units over its branches: `` (6–14)``, `` (6 or more)``."""
+    """The lowest and the highest write units of the branches of a write, such as `` (6–14)`` or `` (6 or more)``."""
     least, most = pattern.span("write")
     if pattern.incomplete:
         return f" ({number(least)} or more)"
@@ -101,7 +101,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def more(before: float | None, after: float | None) -> str:
-    """The change of a number in percent, if it is significant."""
+    """The change from ``before`` to ``after`` in percent; empty without a change or with an unknown number."""
     if before is None or after is None or before == after:
         return ""
     if not before:

@@ -1,4 +1,4 @@
-"""The estimate of a design: units per call of each pattern and per second on each target, and bytes stored."""
+"""The cost estimate of a design: units per call of each pattern, units per second by target, and stored bytes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 
 @dataclass(frozen=True)
 class PatternEstimate:
-    """One pattern: the requests of a typical call with their units, its load and the assumptions.
+    """The estimate of one pattern: the requests of a typical call with their units, the load, and assumptions.
 
-    ``failure``: why its cost is unknown; there are no requests then. ``branches``: for a write, the requests in
-    each dry run. ``incomplete``: whether it has actions that no dry run yields, so that a call can cost more.
+    ``failure``: why the cost is unknown, which leaves ``requests`` empty. ``branches``: the requests in each dry run
+    of a write. ``incomplete``: whether the write has actions that no dry run reaches, so that a call can cost more.
     """
 
     id: str
@@ -58,20 +58,20 @@ class PatternEstimate:
 
     @property
     def amplification(self) -> float | None:
-        """Write units on table and indexes per write unit on the table; None if nothing is written."""
+        """Write units on the table and its indexes per write unit on the table; None if the pattern doesn't write."""
         written = self.units("write")
         return sum(written.values()) / written[TABLE] if written.get(TABLE) else None
 
 
 @dataclass(frozen=True)
 class EntityEstimate:
-    """The stored items of one entity. ``count``: None if unknown; ``claims``: the bytes of one item's claims."""
+    """The stored items of one entity. ``count`` is None if unknown. ``claims``: the bytes of each claim of an item."""
 
     sizes: ItemSizes
     count: float | None
     claims: tuple[int, ...] = ()
     variants: tuple[tuple[float, ItemSizes, tuple[int, ...]], ...] = ()
-    """If the traffic file sets the share of items with a field: the weight, sizes and claims of each combination."""
+    """The weight, sizes and claims for each combination of fields, if the traffic file sets shares of items."""
 
     @property
     def each(self) -> tuple[tuple[float, ItemSizes, tuple[int, ...]], ...]:
@@ -83,7 +83,7 @@ class EntityEstimate:
 
     @property
     def entries(self) -> dict[str, int]:
-        """The average bytes of an entry in each index that contains such items."""
+        """The average size of the entity's entries in each index that contains the entity, in bytes."""
         result: dict[str, list[tuple[float, int]]] = {}
         for weight, sizes, _ in self.each:
             for index, size in sizes.entries.items():
@@ -104,7 +104,7 @@ class Throughput:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A design under its traffic."""
+    """The cost estimate of a design for its traffic."""
 
     design: str
     doc: str
@@ -116,10 +116,10 @@ class Estimate:
     patterns: tuple[PatternEstimate, ...]
     entities: tuple[EntityEstimate, ...]
     failures: tuple[str, ...] = field(default=())
-    """What could not be estimated, and why."""
+    """The patterns and entities that couldn't be estimated, with the reasons."""
 
     def throughput(self, *, peak: bool) -> dict[str, Throughput]:
-        """Units per second by target: on average, or with every pattern at its peak."""
+        """Units per second by target, at the average rates or with every pattern at its peak rate."""
         result = dict.fromkeys(self.targets, Throughput())
         for pattern in self.patterns:
             rate = (pattern.load.peak if peak else pattern.load.per_second) or 0.0
@@ -132,7 +132,7 @@ class Estimate:
         return result
 
     def stored_bytes(self, *, replicated_bytes: int = 0) -> dict[str, float]:
-        """Billed bytes by target, with 100 bytes of overhead each; ``replicated_bytes`` more for a table's item."""
+        """Billed bytes by target: each item has 100 bytes of overhead, and ``replicated_bytes`` more in the table."""
         result = dict.fromkeys(self.targets, 0.0)
         for entity in self.entities:
             count = entity.count or 0.0
@@ -154,7 +154,7 @@ class Estimate:
 
 
 def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
-    """The estimate of a design's class. ``traffic``: the expected load, by default that of the decorators."""
+    """The cost estimate of a design class. ``traffic``: the expected load, by default the load in the decorators."""
     design: CompiledDesign = cls.compiled
     traffic = traffic or traffic_of(design)
     estimator = _Estimator(cls, design, traffic)
@@ -177,10 +177,10 @@ def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
 def estimate_pattern(
     cls: type[Any], name: str, traffic: Traffic | None = None, *, arguments: Mapping[str, Any] | None = None
 ) -> PatternEstimate:
-    """The estimate of one pattern of a design's class.
+    """The cost estimate of one pattern of a design class.
 
-    ``arguments`` (strings or JSON values) are the arguments of a write, and the limit of a read; others are
-    typical. Raises UnknownPattern, ArgumentError.
+    ``arguments`` (strings or JSON values) set the arguments of a write, or the limit, ``Each`` values and time range
+    of a read; other arguments get typical values. Raises UnknownPattern, ArgumentError.
     """
     design: CompiledDesign = cls.compiled
     pattern = design.pattern(name)
@@ -236,6 +236,6 @@ class _Estimator:
 
 
 def _sized(entity: CompiledEntity, typical: Typical) -> tuple[ItemSizes, tuple[int, ...]]:
-    """The sizes of a typical item, and of the claims that go with it. Raises Problem."""
+    """The sizes of a typical item and of its claims. Raises Problem."""
     claims = (typical.claim_bytes(entity, claim) for claim in entity.claims)
     return typical.sizes(entity), tuple(size for size in claims if size is not None)

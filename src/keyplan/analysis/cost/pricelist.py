@@ -1,4 +1,4 @@
-"""Price lists in ``prices/``: USD per unit by region and AWS usage type, with a date. A missing price is unknown."""
+"""Price lists in ``prices/``: one file per region, with the date and the USD per unit of each AWS usage type."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ FOLDER = Path(__file__).parent / "prices"
 METERS = {
     "ReadRequestUnits": "a read request unit",
     "WriteRequestUnits": "a write request unit",
-    "ReplWriteRequestUnits": "a write request unit of a global table, in each region",
+    "ReplWriteRequestUnits": "a replicated write request unit",
     "IA-ReadRequestUnits": "a read request unit, Standard-IA",
     "IA-WriteRequestUnits": "a write request unit, Standard-IA",
-    "IA-ReplWriteRequestUnits": "a write request unit of a global table, Standard-IA",
+    "IA-ReplWriteRequestUnits": "a replicated write request unit, Standard-IA",
     "ReadCapacityUnit-Hrs": "a read capacity unit for an hour",
     "WriteCapacityUnit-Hrs": "a write capacity unit for an hour",
-    "ReplWriteCapacityUnit-Hrs": "a write capacity unit of a global table for an hour",
+    "ReplWriteCapacityUnit-Hrs": "a replicated write capacity unit for an hour",
     "IA-ReadCapacityUnit-Hrs": "a read capacity unit for an hour, Standard-IA",
     "IA-WriteCapacityUnit-Hrs": "a write capacity unit for an hour, Standard-IA",
-    "IA-ReplWriteCapacityUnit-Hrs": "a write capacity unit of a global table for an hour, Standard-IA",
+    "IA-ReplWriteCapacityUnit-Hrs": "a replicated write capacity unit for an hour, Standard-IA",
     "TimedStorage-ByteHrs": "1 GB-month of storage",
     "IA-TimedStorage-ByteHrs": "1 GB-month of storage, Standard-IA",
     "TimedPITRStorage-ByteHrs": "1 GB-month of point-in-time recovery",
@@ -35,10 +35,10 @@ METERS = {
     "RestoreDataSize-Bytes": "a GB restored",
     "ExportDataSize-Bytes": "a GB exported to S3",
     "ImportDataSize-Bytes": "a GB imported from S3",
-    "Streams-Requests": "a read of a stream",
-    "ChangeDataCaptureUnits-Kinesis": "a KB of change data sent to Kinesis",
+    "Streams-Requests": "a streams read request unit",
+    "ChangeDataCaptureUnits-Kinesis": "a change data capture unit for Kinesis Data Streams",
 }
-"""The usage types that are kept, without the prefix of the region, and what each is the price of."""
+"""The supported usage types, without the region prefix, and the unit that each usage type prices."""
 TERMS = ("1yr", "3yr")
 
 
@@ -48,7 +48,7 @@ _Text = Annotated[str, Field(min_length=1)]
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Reserved capacity for a term, in USD per capacity unit: upfront and per hour."""
+    """The prices of reserved capacity for a term, in USD per capacity unit: upfront and per hour."""
 
     read_upfront: _Price
     read_hour: _Price
@@ -58,13 +58,13 @@ class Reserved:
 
 def _of_known(prices: Mapping[str, float]) -> Mapping[str, float]:
     if unknown := sorted(prices.keys() - METERS.keys()):
-        raise ValueError(f"unknown usage types: {', '.join(unknown)}; known: {', '.join(METERS)}")
+        raise ValueError(f"unknown usage types: {', '.join(unknown)}; supported: {', '.join(METERS)}")
     return prices
 
 
 @dataclass(frozen=True)
 class PriceList:
-    """The prices of one region in USD, as of a date. A file has strings: JSON can't represent 0.000000125 exactly."""
+    """The prices of one region in USD, as of a date. In a file, each price is a decimal string, to stay exact."""
 
     region: _Text
     as_of: _Text
@@ -77,7 +77,7 @@ class PriceList:
         return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region} (no prices available)"
 
     def price(self, meter: str) -> float | None:
-        """USD per unit of a usage type; None if the list has no price."""
+        """The USD per unit of a usage type; None if the list has no price for the usage type."""
         return self.usd.get(meter)
 
 
@@ -86,18 +86,18 @@ def priced_regions() -> list[str]:
 
 
 def price_list(region: str) -> PriceList:
-    """The price list of a region, empty for an AWS region without one. Raises PriceError for an unknown region."""
+    """The price list of a region; empty if ``prices/`` has none. Raises PriceError if AWS has no such region."""
     if region in priced_regions():
         return read_price_list(FOLDER / f"{region}.json")
     if region in REGIONS:
-        return PriceList(region, "", f"no price list for {region}: {_RENEWED}", {})
+        return PriceList(region, "", f"Keyplan has no price list for {region}: {_RENEWED}", {})
     near = near_region(region)
     meant = f"did you mean {near}? " if near else ""
     raise PriceError(f"AWS has no region {region!r}", hint=f"{meant}prices exist for {', '.join(priced_regions())}")
 
 
 def read_price_list(path: Path) -> PriceList:
-    """A price list from a file. Raises PriceError with every error of the file."""
+    """Read a price list from a file. Raises PriceError with all errors in the file."""
     place = str(path)
     try:
         return TypeAdapter(PriceList).validate_python(json.loads(path.read_text(encoding="utf-8")))
@@ -107,8 +107,8 @@ def read_price_list(path: Path) -> PriceList:
         faults = [fault_of(each) for each in error.errors(include_url=False)]
         raise PriceError("the price list is invalid", place=place, errors=faults, hint=_HINT) from None
     except (ValueError, RecursionError) as error:
-        raise PriceError(f"the file isn't JSON: {error}", place=place) from None
+        raise PriceError(f"the file isn't valid JSON: {error}", place=place) from None
 
 
 _RENEWED = "create a price list with python -m keyplan.analysis.cost.update_prices, and pass it with --prices"
-_HINT = "create a file from AWS's price list with python -m keyplan.analysis.cost.update_prices"
+_HINT = "create a price list from AWS's offer file with python -m keyplan.analysis.cost.update_prices"

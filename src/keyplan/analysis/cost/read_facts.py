@@ -1,4 +1,4 @@
-"""The items that a typical call of a read finds: how many, how large, in how many partitions."""
+"""The number, the sizes and the partitions of the items that a typical call of a read finds."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
 SIMULATED_MAX = 20_000
-"""Items that are counted one by one; beyond that, units are scaled."""
+"""The maximum number of items that are counted individually; the units of further items are extrapolated."""
 BUCKETS_ASSUMED = 2
-"""Assumed time buckets of a range."""
+"""The assumed number of time buckets in a range."""
 
 _Chunk: TypeAlias = Callable[[int | None, Place | None], tuple[list[FoundItem], bool]]
 """Reads the next items (None: all) after a place. Returns them, and whether there are more."""
@@ -33,14 +33,14 @@ _Chunk: TypeAlias = Callable[[int | None, Place | None], tuple[list[FoundItem], 
 
 @dataclass(frozen=True)
 class ReadCost:
-    """The requests of one typical call of a read. ``notes``: the assumptions."""
+    """The requests of one typical call of a read. ``notes``: the assumptions of the estimate."""
 
     requests: list[Request]
     notes: tuple[str, ...] = ()
 
 
 class Facts:
-    """The requests of a design's reads with typical items."""
+    """Predicts the requests of the read patterns of a design from typical items."""
 
     def __init__(self, typical: Typical, traffic: Traffic) -> None:
         self.typical = typical
@@ -55,10 +55,10 @@ class Facts:
         strongly: bool = False,
         nothing: bool = False,
     ) -> ReadCost:
-        """The requests of one typical call, or of one that finds ``nothing``.
+        """The requests of one typical call; with ``nothing``, of a call that finds no items.
 
-        ``arguments`` set the limit and the number of values of an ``Each``. ``strongly``: the read is part of a
-        write. Raises Problem for an entity without a typical item.
+        ``arguments`` set the limit and the number of values of an ``Each``. ``strongly``: the read is strongly
+        consistent, as part of a write. Raises Problem for an entity without a typical item.
         """
         mixture = [] if nothing else self._mixture(pattern)
         if mixture:
@@ -77,14 +77,14 @@ class Facts:
         return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
 
     def assumed_items(self, pattern: plans.ReadPattern) -> float | None:
-        """The assumed number of items that match a call; None if it is known or irrelevant. Raises Problem."""
+        """The assumed number of items that match a call; None if the number is known or irrelevant. Raises Problem."""
         call = _Call(self, pattern, None)
         call.run()
         return call.assumed
 
 
 class _Call:
-    """One call of a read. ``notes``: the assumptions; ``times``: the factor for the units of uncounted items."""
+    """One call of a read. ``notes``: assumptions. ``times``: the factor that extrapolates units to uncounted items."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class _Call:
         return reads.requests
 
     def _by_key(self, plan: plans.GetPlan | plans.ClaimPlan) -> None:
-        """One item by its key, or its claim and then the item."""
+        """Read an item by its key, or a claim and then the claim's item."""
         entity, consistent = plan.entity, plan.consistent
         if isinstance(plan, plans.ClaimPlan):
             claim = None if self.nothing else self.typical.claim_bytes(entity, plan.claim) or 0
@@ -142,7 +142,7 @@ class _Call:
         self.reads.get(None if self.nothing else size, entity.name, consistent=consistent)
 
     def _result(self, chunk: _Chunk, *, merged: bool) -> None:
-        """Read what the pattern's shape needs: the first item, a page, everything, or part after part."""
+        """Read the items that the return type needs: the first item, a page, all items, or one chunk after another."""
         if self.shape is ShapeKind.COUNT:
             chunk(None, None)
         elif self.shape in {ShapeKind.ONE, ShapeKind.EXISTS}:
@@ -172,7 +172,7 @@ class _Call:
         if self.shape in {ShapeKind.ONE, ShapeKind.EXISTS}:
             self.reads.first(groups)
         elif collection and not plan.merged and not any(member.many for member in self.pattern.shape.members):
-            for at, group in enumerate(groups):  # the first item of each entity
+            for at, group in enumerate(groups):  # read the first item of each entity
                 self.reads.pages(group, len(plan.parts[at % len(plan.parts)].matches))
         else:
             merged = plan.merged and not plan.completed
@@ -218,7 +218,7 @@ class _Call:
                 partitions = [items for link in found for items in self._end_items(way.end, link.place[1], count)]
                 items, further = self.reads.merge(way.end, partitions, size, after)
             else:
-                # A further junction item doesn't prove that its end exists
+                # Read one more junction item than needed, and check that its end item exists
                 found, _ = self.reads.chunk(links, None if size is None else size + 1, after)
                 end = way.end.entity
                 self.reads.batch([self._item_bytes(end)] * len(found), end.name, consistent=way.end.consistent)
@@ -235,7 +235,7 @@ class _Call:
             self.reads.first([Group(way.end, self._end_items(way.end, position, count))])
 
     def _end_items(self, end: plans.QueryPlan, position: int, count: int) -> list[list[FoundItem]]:
-        """The partitions that one of ``count`` junction items leads to; items of several alternate in the result."""
+        """The partitions that one of ``count`` junction items leads to. The result alternates between them."""
         groups = self._spread(end, self._kinds(end, Load()), min(self._looked_at(end), SIMULATED_MAX))
         return [
             [item._replace(place=(0, item.place[1] * count + position)) for item in items]
@@ -254,13 +254,13 @@ class _Call:
     # Numbers
 
     def _capped(self, count: float, limit: int | None) -> int:
-        """How many items to count one by one; beyond that, the units are scaled."""
+        """The number of items to count individually. Units of further items are extrapolated by ``times``."""
         if limit is None:
             self.times = max(1, count / SIMULATED_MAX)
         return int(min(count, SIMULATED_MAX))
 
     def _fewer(self, count: int, looked_at: Sequence[int]) -> int:
-        """How many junction items to count if each leads to many: an iterator reads more parts, each of more."""
+        """The number of junction items to count if each leads to many items. Iterators read more and larger chunks."""
         iterated = self.shape is ShapeKind.ITERATOR
         most = SIMULATED_MAX // 4 if iterated else SIMULATED_MAX
         fewer = min(count, max(1, most // min(SIMULATED_MAX, max(1, *looked_at))))
@@ -277,7 +277,7 @@ class _Call:
         return number
 
     def _values(self, each: str) -> int:
-        """The number of values of an ``Each``: known, or assumed and noted."""
+        """The number of values of an ``Each``. If it's unknown, assume a number and add a note."""
         given = self.arguments.get(each, self.pattern.constants.get(each))
         if given is not None:
             return len(given)
@@ -326,13 +326,13 @@ class _Call:
         return [Group(parts[number % len(parts)], found) for number, found in enumerate(result)]
 
     def _among_others(self, group: Group) -> Group:
-        """The query, with the items of other entities between its first items."""
-        assert isinstance(group.plan, plans.QueryPlan)  # noqa: S101 - scans aren't spread
+        """The group, with items of other entities inserted after its first item."""
+        assert isinstance(group.plan, plans.QueryPlan)  # noqa: S101 - callers pass only queries
         sizes: list[int] = []
         for entity, _ in neighbours(group.plan, self.typical.design.entities.values()):
             usual = self.finds.per_partition(entity)
             if usual is None:
-                self.notes.append(f"no {entity.name} items are between them: set per_partition in the traffic file")
+                self.notes.append(f"no {entity.name} items are read as well: set per_partition in the traffic file")
             sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / self.times)
         if not sizes or not group.partitions or not group.partitions[0]:
             return group
@@ -341,7 +341,7 @@ class _Call:
         return group._replace(partitions=[[first, *between, *rest], *group.partitions[1:]])
 
     def _collection(self, kinds: Sequence[tuple[CompiledEntity, int]]) -> list[tuple[CompiledEntity, int]]:
-        """One item of each member, and of a list's entity as many as a partition has."""
+        """One item for each single member, and for each list member the items of its entity in a partition."""
         sizes = {entity.name: (entity, size) for entity, size in kinds}
         counts: dict[str, int] = {}
         for member in self.pattern.shape.members:
@@ -357,7 +357,7 @@ class _Call:
         return [sizes[name] for name, count in counts.items() for _ in range(math.ceil(count / self.times))]
 
     def _scanned(self, plan: plans.ScanPlan) -> list[FoundItem]:
-        """What a scan evaluates: the items of all entities by their number, or entries of the index."""
+        """The items that a scan evaluates: items of all entities in proportion to their counts, or index entries."""
         own = {entity.name for entity in plan.entities}
         stored = {name: stored.count for name, stored in self.traffic.entities.items() if stored.count}
         if plan.index is not None:
@@ -388,7 +388,7 @@ class _Call:
         ]
 
     def _entry_bytes(self, index: Index | None, entity: CompiledEntity, key: CompiledKey | None = None) -> int:
-        """The bytes of a typical item in an index, or in the table. ``key``: its key there."""
+        """The bytes of a typical item in an index, or in the table. ``key``: the item's key in the index."""
         if index is None:
             return self._item_bytes(entity)
         number = self.typical.sizes(entity).entries.get(index.name)

@@ -1,7 +1,7 @@
-"""The requests of a read and their units, from the sizes of the items that it finds and their partitions.
+"""The requests of a read and their units, calculated from the sizes and partitions of the items that the read finds.
 
-The rules are those of ``keyplan.client``: limits, pages of 1 MB, the shares of merged partitions, batches.
-``read_facts.py`` determines the items.
+The rules for limits, pages of 1 MB, merged partitions and batches are the same as in ``keyplan.client``.
+``read_facts.py`` provides the items.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 class FoundItem(NamedTuple):
-    """An evaluated item or entry. ``passes``: it is in the result; ``own_bytes``: of a completed entry's item."""
+    """An evaluated item or index entry. ``passes``: it's in the result. ``own_bytes``: the size of the entry's item."""
 
     place: Place
     size_bytes: int
@@ -30,16 +30,16 @@ class FoundItem(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The partitions that one query reads, each with its items in the order of the read; for a scan, one."""
+    """The partitions that one query reads, each with its items in read order. A scan has a single partition."""
 
     plan: QueryPlan | ScanPlan
     partitions: Sequence[Sequence[FoundItem]]
 
 
 class ReadRequests:
-    """The requests of one call. Each method adds the requests of one step, and returns the items that it finds.
+    """The requests of one call of a read. Each method adds the requests of one step.
 
-    ``strongly``: reads are strongly consistent if their key allows it.
+    ``strongly``: all reads except those of global indexes are strongly consistent.
     """
 
     def __init__(self, *, strongly: bool) -> None:
@@ -57,11 +57,11 @@ class ReadRequests:
     def chunk(
         self, groups: Sequence[Group], size: int | None, after: Place | None = None
     ) -> tuple[list[FoundItem], bool]:
-        """The next ``size`` items (None: all) of several queries, and whether there are more."""
+        """The next ``size`` items (None: all) of several queries, and whether more items follow."""
         completed = groups[0].plan.completed
         if not completed:
             return self._entries(groups, size, after)
-        # A further entry doesn't prove that its item exists: one more item is read
+        # Read one more entry than needed, and check that its item exists
         entries, _ = self._entries(groups, None if size is None else size + 1, after)
         self.batch([entry.own_bytes for entry in entries], completed[0].name)
         return entries[:size], size is not None and len(entries) > size
@@ -82,7 +82,7 @@ class ReadRequests:
         for number, group in enumerate(groups):
             if after is not None and number < after[0]:
                 continue
-            if len(result) == size:  # the page is full: check whether anything follows
+            if len(result) == size:  # the result is full: check whether another item follows
                 if self.first([group]):
                     return result, True
                 continue
@@ -99,7 +99,7 @@ class ReadRequests:
         return found[:size], size is not None and len(found) > size
 
     def pages(self, group: Group, wanted: int | None, after: Place | None = None) -> list[FoundItem]:
-        """The pages of one partition, or of a scan, until ``wanted`` items are found."""
+        """Read pages of one partition, or of a scan, until ``wanted`` items are found. Returns the items."""
         plan = group.plan
         items = [item for items in group.partitions for item in items if after is None or item.place > after]
         found: list[FoundItem] = []
@@ -136,7 +136,7 @@ class ReadRequests:
     def merge(
         self, plan: QueryPlan, partitions: Sequence[Sequence[FoundItem]], size: int | None, after: Place | None = None
     ) -> tuple[list[FoundItem], bool]:
-        """The next items of several partitions, merged in order."""
+        """The next ``size`` items of several partitions, merged in sort order, and whether more items follow."""
         left = [[item for item in items if after is None or item.place > after] for items in partitions]
         wanted = None if size is None else size + 1
         even, bounded = len(left) == plan.shards, len(plan.key.sort) == 1
@@ -153,10 +153,10 @@ class ReadRequests:
     def _share(
         self, plan: QueryPlan, items: Sequence[FoundItem], starts: list[int], ask: Ask, shares: Shares
     ) -> list[FoundItem]:
-        """Read what ``shares`` asks of a partition."""
+        """Read the part of a partition that ``ask`` requests."""
         start = starts[ask.partition]
         within = len(items)
-        if ask.end is not None and not (start and items[start - 1].place == ask.end):  # no read starts at ask.end
+        if ask.end is not None and not (start and items[start - 1].place == ask.end):  # the read starts before ask.end
             within = bisect_right(items, ask.end, key=lambda item: item.place)
             if start > within:
                 shares.took(ask, [], 0, None)
@@ -166,7 +166,7 @@ class ReadRequests:
         read = items[start:end]
         last = read[-1].place if stopped and read else None
         if last is not None and last == ask.end and plan.index is None:
-            last = None  # the last sort key within the bounds of the table is read
+            last = None  # sort keys of a table are unique: no item up to ask.end remains
         kept = [item for item in read if item.passes]
         shares.took(ask, [item.place for item in kept], len(read), last)
         return kept

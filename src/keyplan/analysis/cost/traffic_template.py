@@ -1,4 +1,4 @@
-"""A traffic file to fill in: every setting that affects the cost of a design, with its unit and the assumed value."""
+"""A template for traffic files: all settings that affect the cost of a design, with units and assumed values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 _NOTE_COLUMN = 44
-"""The column of notes after short lines."""
+"""The column at which notes start if the setting is shorter."""
 _TEXT_MAX = 100
 
 
 class _Line(NamedTuple):
-    """One commented member of the file: its name, a value, and a note."""
+    """One commented-out setting of the file: the name, a value, and a note."""
 
     name: str
     value: str
@@ -39,18 +39,18 @@ _TABLE = (
     _Line("table_class", '"standard"', 'or "standard-infrequent-access"'),
     _Line("billing", '"on-demand"', 'or "provisioned"'),
     _Line("point_in_time_recovery", "false", "continuous backups"),
-    _Line("deletion_protection", "false", "only for keyplan check"),
+    _Line("deletion_protection", "false", "used by keyplan check; doesn't affect the cost"),
     _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; default: no stream'),
-    _Line("stream_readers", "0", "stream readers that aren't Lambda functions"),
-    _Line("replicas", "[]", 'further regions of a global table: ["eu-west-1"]'),
-    _Line("strong_across_regions", "false", "a global table with strong consistency"),
+    _Line("stream_readers", "0", "number of stream readers that aren't Lambda functions"),
+    _Line("replicas", "[]", 'other regions of a global table, such as ["eu-west-1"]'),
+    _Line("strong_across_regions", "false", "whether a global table is strongly consistent across regions"),
     _Line("max_read_units", "5000", "maximum on-demand read units per second; default: none"),
     _Line("max_write_units", "1000", "maximum on-demand write units per second; default: none"),
 )
 
 
 def skeleton(cls: type[Any]) -> str:
-    """A traffic file for a design's class in TOML. Its values are comments; "assumed" marks the defaults."""
+    """A template for the traffic file of a design class, in TOML. All settings are commented out."""
     return "\n".join(_lines(cls)) + "\n"
 
 
@@ -60,7 +60,7 @@ def _lines(cls: type[Any]) -> Iterator[str]:
     typical = Typical(design)
     facts = Facts(typical, traffic_of(design))
     yield f"# Traffic of {design.name}, for keyplan cost and keyplan check: --traffic FILE."
-    yield "# Uncomment the values that you know. The others are assumed, or not checked."
+    yield "# Uncomment the settings that you know. For the other settings, Keyplan assumes a value or skips a check."
     yield ""
     yield "[table]"
     yield from map(str, _TABLE)
@@ -95,7 +95,7 @@ def _pattern(estimated: PatternEstimate, pattern: object, facts: Facts) -> Itera
         yield from _write(load, estimated)
     if not isinstance(load.hottest, dict):
         hottest = load.hottest
-        yield _Line("hottest", _number(hottest, "0.01"), f"share of the calls that go to one key{_by(hottest)}")
+        yield _Line("hottest", _number(hottest, "0.01"), f"share of the calls that use the busiest key{_by(hottest)}")
 
 
 def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
@@ -104,14 +104,14 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
             assumed = facts.assumed_items(pattern)
         except Problem:
             assumed = None
-        note = "items that match the key, before a limit and a filter"
+        note = "items that match the key condition, before limit and filter"
         if load.items is not None:
             yield _Line("items", _number(load.items), note + _by(load.items))
         elif assumed is not None:
             yield _Line("items", _number(assumed), f"{note}; assumed")
         else:
-            yield _Line("items", "10", f"{note}; default: from the counts of the entities")
-    yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: the entity's size")
+            yield _Line("items", "10", f"{note}; default: from the counts of entities")
+    yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: the size of a typical item")
     buckets = pattern.buckets
     if buckets is not None:
         note = f"arguments of a typical call; default: {BUCKETS_ASSUMED} {buckets.unit}s"
@@ -120,7 +120,7 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
             bounds = bounds.replace("T00:00:00Z", "")
         yield _Line("arguments", f"{{ {buckets.field} = {bounds} }}", note)
     if _filters(pattern):
-        yield _Line("kept", _number(load.kept, "1.0"), f"share of items the filter keeps{_by(load.kept, 'assumed')}")
+        yield _Line("kept", _number(load.kept, "1.0"), f"share of items matching the filter{_by(load.kept, 'assumed')}")
 
 
 def _filters(pattern: ReadPattern) -> bool:
@@ -133,8 +133,8 @@ def _filters(pattern: ReadPattern) -> bool:
 def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     written = [request for request in estimated.requests if request.units("write")]
     if written or load.items is not None:
-        yield _Line("items", _number(load.items, "10"), "items per call; default: as many as its code writes")
-        yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: the entity's size")
+        yield _Line("items", _number(load.items, "10"), "items per call; default: the number in a dry run")
+        yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: size of a typical item")
     yield _Line("in_transaction", "true", "part of a transaction with writes of other designs; default: false")
     yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; default: 0")
     yield _Line("arguments", "{}", "values by parameter for a typical call; default: typical values")
@@ -146,13 +146,13 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
 def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     yield _Line("count", "1000", "items stored")
     yield _Line("kept_days", "30.0", "days that an item is stored; without count, determines the number of items")
-    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "bytes per item; details below")
-    yield _Line("per_partition", "10", "items in one item collection")
+    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "bytes per item; default: sum of fields")
+    yield _Line("per_partition", "10", "items in an average item collection")
     yield _Line("per_partition_max", "1000", "items in the largest item collection")
     shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
     if shared:
         pairs = ", ".join(f"{name} = 0.5" for name in shared)
-        yield _Line("filled", f"{{ {pairs} }}", "share of items that have the field, or a value of when=")
+        yield _Line("filled", f"{{ {pairs} }}", "share of items in which the field is set, or has a value of when=")
     open_fields = list(_open_fields(entity, sizes.fields if sizes else ()))
     if open_fields:
         pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)
@@ -171,7 +171,7 @@ def _open_fields(entity: CompiledEntity, sizes: Iterable[FieldSize]) -> Iterator
 
 def _sizes_of(entity: CompiledEntity, sizes: ItemSizes | None) -> str:
     if sizes is None:
-        return f"{entity.name}: it has no typical item"
+        return f"{entity.name}: no typical item can be generated"
     entries = "".join(f", {size:,} B in {index}" for index, size in sizes.entries.items())
     return f"{entity.name}: a typical item has {sizes.item_bytes:,} B{entries}"
 

@@ -1,4 +1,4 @@
-"""Requests with their units: a line for the table and for each index that is read or written, with its arithmetic."""
+"""Requests and their capacity units: a request has a line for the table and for each index that it reads or writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Direction: TypeAlias = Literal["read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The units of a request on the table or on one index. ``why``: the arithmetic."""
+    """The units of a request on the table or on one index. ``why`` shows the arithmetic."""
 
     direction: Direction
     target: str
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request and its lines."""
+    """One request with its units on the table and on each index."""
 
     operation: str
     lines: tuple[Line, ...]
@@ -49,12 +49,12 @@ def total_units(requests: Iterable[Request], direction: Direction) -> dict[str, 
 
 
 def get_item(size_bytes: int | None, *, consistent: bool, what: str = "item") -> Request:
-    """A GetItem of an item of that size; None if it doesn't exist, which costs the minimum."""
+    """A GetItem request. ``size_bytes`` is None if the item doesn't exist, which consumes the minimum units."""
     return Request("GetItem", (_read_line(TABLE, (size_bytes,), what, consistent=consistent),))
 
 
 def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "item") -> Request:
-    """A BatchGetItem: each item is rounded up separately; None for a missing item."""
+    """A BatchGetItem request. The size of each item is rounded up separately; the size of a missing item is None."""
     units = sum(read_units(size or 0, consistent=consistent) for size in sizes)
     distinct = sorted({size or 0 for size in sizes})
     if len(distinct) == 1:
@@ -68,7 +68,7 @@ def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "ite
 def page_read(
     operation: str, index: Index | None, sizes: Sequence[int], *, consistent: bool, what: str = "item"
 ) -> Request:
-    """One page of a Query or Scan: the bytes of all evaluated items are summed, then rounded up once."""
+    """The request for one page of a Query or Scan. The sizes of all evaluated items are added, then rounded up once."""
     strong = consistent and (index is None or index.local)
     target = TABLE if index is None else index.name
     return Request(operation, (_read_line(target, sizes, what, consistent=strong),))
@@ -103,7 +103,7 @@ def _blocks(size_bytes: int, *, consistent: bool) -> str:
 
 
 def mixed(calls: Sequence[tuple[float, Sequence[Request]]]) -> list[Request]:
-    """The requests of an average call: the n-th requests of an operation are combined, with weighted units."""
+    """The requests of an average call. The units of the n-th request of an operation are the weighted average."""
     total = sum(weight for weight, _ in calls)
     result: dict[tuple[str, int], dict[tuple[Direction, str, int], list[tuple[float, Line]]]] = {}
     for weight, requests in calls:

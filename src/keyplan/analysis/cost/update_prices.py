@@ -1,11 +1,11 @@
-"""Writes price lists from AWS's public price list.
+"""Create price lists from the public offer files of the AWS Price List.
 
-Run ``python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]``. Download the offer file first, one per
-region (no account is needed)::
+Run ``python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]`` for each region. First, download the offer
+file of the region (no AWS account is needed)::
 
     https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json
 
-Nothing is downloaded here. For tiered prices, the last tier is used: the price beyond the free tier. Source:
+The command downloads nothing. For tiered prices, it uses the last tier, which applies after the free tier. Source:
 "Reading the service price list file" in the AWS Billing user guide.
 """
 
@@ -27,11 +27,11 @@ _LENGTHS = {"1yr": "1yr", "1 yr": "1yr", "1 year": "1yr", "3yr": "3yr", "3 yr": 
 
 
 def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
-    """The price lists of all regions in an offer file, by region, as they are written. Raises PriceError."""
+    """The price lists in an offer file by region, as JSON data. Raises PriceError if it isn't a DynamoDB offer file."""
     if not isinstance(offer, dict) or offer.get("offerCode") != "AmazonDynamoDB" or "products" not in offer:
         raise PriceError(
             "the file isn't an AmazonDynamoDB offer file",
-            hint="fetch .../offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json",
+            hint="get https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json",
         )
     as_of = str(offer.get("publicationDate", ""))[:10]
     terms = offer.get("terms", {})
@@ -40,7 +40,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
         attributes = product.get("attributes", {})
         region, usage = attributes.get("regionCode"), attributes.get("usagetype", "")
         if not isinstance(region, str) or not re.fullmatch(r"[a-z0-9-]+", region):
-            continue  # without a region, or with one that isn't a valid file name
+            continue  # no region, or a region that isn't a valid file name
         of_region = result.setdefault(
             region,
             {"region": region, "as_of": as_of, "source": f"AWS Price List, offer AmazonDynamoDB, {as_of}", "usd": {}},
@@ -63,7 +63,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the price lists of an offer file. Returns the exit status."""
+    """Write the price lists from an offer file. Returns the exit status."""
     if not 1 <= len(arguments) <= 2:
         sys.stderr.write("usage: python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]\n")
         return 2
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"Error: {error.filename}: {error.strerror}\n")
         return 1
-    except ValueError as error:  # not JSON; PriceError is a ValueError too
+    except ValueError as error:  # invalid JSON, or a PriceError, which is a ValueError
         sys.stderr.write(f"Error: {source}: {error}\n")
         return 2
     return 0

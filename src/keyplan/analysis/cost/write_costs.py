@@ -1,7 +1,7 @@
-"""The cost of a write: its reads, and the requests of its actions, by what each action changes.
+"""The cost of a write: the requests of its reads and of its actions, with the units of each changed item.
 
-``keyplan.analysis.write_analysis`` finds the write's actions. Conditions have no cost of their own. An index entry
-costs 0, 1 or 2 writes. Source: "Global secondary indexes", write throughput, in the developer guide.
+``keyplan.analysis.write_analysis`` finds the actions. Conditions add no cost. A changed item costs 0, 1 or 2 writes of
+each index. Source: "Using Global Secondary Indexes", write throughput, in the DynamoDB Developer Guide.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ SECONDS_A_DAY = 86_400
 class WriteCost:
     """The requests of one typical call of a write.
 
-    ``failure``: why the cost is unknown; there are no requests then. ``notes``: assumptions, and what is unknown.
-    ``there``: the items that existed. ``mutations`` and ``batched``: the item changes. ``fails``: the share of
-    calls whose condition fails. ``shares``: if items differ in their fields, a call per combination with its
-    weight; the requests are their average. ``branches``: the cost in each dry run, including this one.
-    ``incomplete``: whether no dry run yields some of its actions.
+    ``failure``: why the cost is unknown, which leaves ``requests`` empty. ``notes``: assumptions and unknown actions.
+    ``there``: the items that exist before the write. ``mutations`` and ``batched``: the changed items. ``fails``: the
+    share of calls whose condition fails. ``shares``: if items have different fields, the cost for each combination of
+    fields with its weight, and ``requests`` is the average. ``branches``: the costs of all dry runs, this one included.
+    ``incomplete``: whether the write has actions that no dry run reaches.
     """
 
     requests: list[Request]
@@ -76,7 +76,7 @@ def estimate_write(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts)
 
 
 def _costs(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts, load: Load) -> Iterator[WriteCost]:
-    """The cost in each dry run: the average of the combinations of fields that items have."""
+    """The cost of each dry run, averaged over the combinations of fields that items can have."""
     analysis = analyzer.analysis(pattern)
     by_case: dict[str, list[tuple[float, WriteCost]]] = {run.case: [] for run in analysis.runs.finished}
     written = {name for run in analysis.runs.finished for name in run.entities}
@@ -125,7 +125,7 @@ def _cost_of(design: CompiledDesign, run: DryRun, code: WrittenCode, facts: Fact
 
 
 def _times(run: DryRun, code: WrittenCode, load: Load) -> Mapping[Any, float]:
-    """By shape, how many items one repeated action is: ``items=`` counts all, and actions outside loops once."""
+    """The number of items per repeated action, by shape: ``items=`` without the actions outside loops."""
     shapes = Counter(mutation.shape for mutation in (*run.mutations, *run.batched))
     if load.items is None or load.items == shapes.total() or not shapes:
         return {}
@@ -142,7 +142,7 @@ def _multiplied(mutations: Sequence[Mutation], times: Mapping[Any, float]) -> li
 
 
 def write_requests(table: Table, run: DryRun) -> Iterator[Request]:
-    """The requests of a run's actions: one action alone, or several in a transaction; then each batch."""
+    """The write requests of a dry run: a single action, or a transaction of several actions, and then each batch."""
     mutations = run.mutations
     if mutations:
         alone = len(mutations) == 1 and mutations[0].times <= 1 and bool(run.single)
@@ -155,11 +155,11 @@ def write_requests(table: Table, run: DryRun) -> Iterator[Request]:
             yield Request("BatchWriteItem", tuple(lines))
 
 
-# Units of the change of one item
+# Units of one changed item
 
 
 def lines_of(mutation: Mutation, table: Table, *, transactional: bool) -> Iterator[Line]:
-    """The units on the table, doubled in a transaction, and on each affected index, not doubled."""
+    """The units of a changed item: on the table, doubled in a transaction, and on each affected index, not doubled."""
     size = mutation.size_bytes
     units = write_units(size, transactional=transactional)
     double = " × 2, in a transaction" if transactional else ""
@@ -181,7 +181,7 @@ def _index_line(mutation: Mutation, table: Table, index: Index) -> Line | None:
         return None
     if before is None or after is None:
         entry = after or before
-        assert entry is not None  # noqa: S101 - one of them isn't None
+        assert entry is not None  # noqa: S101 - the case that both are None returned above
         size = entry.size_bytes
         what = "new entry" if before is None else "entry removed"
         return Line("write", index.name, entry_units(size), f"{what}, {_blocks(size)} = {entry_units(size):g}")
@@ -203,7 +203,7 @@ def _blocks(size_bytes: int) -> str:
 
 
 def _failing(cost: WriteCost, share: float) -> WriteCost:
-    """The average of the calls that succeed and of the ``share`` that fails a condition.
+    """The average cost of the calls that succeed and of the ``share`` of calls that fail a condition.
 
     A failed conditional write costs the write units of the table, and doesn't write indexes or send later batches.
     Source: "Condition expressions" and "Read and write operations" in the Developer Guide.
@@ -225,7 +225,7 @@ def _failing(cost: WriteCost, share: float) -> WriteCost:
 
 
 def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffic) -> Traffic:
-    """The traffic, with ``count`` set to the items created in ``kept_days`` if it has only that."""
+    """The traffic. For entities with only ``kept_days``, ``count`` is set to the items created in that period."""
     wanted = {
         name: element.kept_days
         for name, element in traffic.entities.items()

@@ -1,1 +1,1 @@
-"""Explanations: the exact requests of a pattern, without a store, and why it needs no scan."""
+"""Explain a pattern: its exact requests, determined without a store, and why the pattern needs no scan."""

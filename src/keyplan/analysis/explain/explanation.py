@@ -1,7 +1,7 @@
-"""Explanations: the exact requests of a pattern, without a store.
+"""Explain a pattern: its exact requests, determined without a store.
 
-The client's own code runs with the arguments, or with symbols such as ``{author_id}``, against a responder that
-finds nothing. The client's requests are the explanation. ``symbolic_plans.py`` has the symbols, ``wording.py`` the
+The client's code runs with the arguments, or with symbols such as ``{author_id}``, against a responder that returns no
+items. The explanation shows the recorded requests. ``symbolic_plans.py`` creates the symbols, and ``wording.py`` the
 sentences.
 """
 
@@ -50,7 +50,7 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A key that isn't used: ``Article.by_author``, its place, and the reason."""
+    """A key that the pattern doesn't use, such as ``Article.by_author``, its table or index, and the reason."""
 
     key: str
     place: str
@@ -58,7 +58,7 @@ class Alternative:
 
 
 def alternatives(design: CompiledDesign, pattern: plans.ReadPattern) -> tuple[Alternative, ...]:
-    """The keys of the pattern's entities that aren't used. Empty for a scan."""
+    """The keys of the pattern's entities that the pattern doesn't use. Empty for a scan."""
     if pattern.options.scan:
         return ()
     taken = {name for text in key_names(pattern.plan) for name in text.split(", ")}
@@ -79,24 +79,24 @@ def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
     wanted = (options.order_by or "").lstrip("-")
     ordered = options.newest_first or wanted or pattern.direction
     if pattern.shape.kind is ShapeKind.ONE and not match.full and not ordered:
-        return f"the parameters leave {order} open, so the key matches many items"
+        return f"no parameter sets {order}, so the key matches many items"
     if wanted and (not match.order or match.order[0][0] != wanted):
-        return f"its order is {order or 'none'}, and the pattern needs {wanted}"
+        return f"its order is {order or 'none'}, but the pattern needs {wanted}"
     unmet = [name for name in pattern.constants if name not in match.used and name in match.entity.fields]
     if unmet and chosen is not None and all(name in chosen.fields for name in unmet):
         return f"it would need a filter on {' and '.join(unmet)}"
     if match.key.is_claim:
-        return "it also supports the pattern, with two reads: the claim, then the item"
+        return "it also supports the pattern, with two reads: the claim and the item"
     missing = next(lacking_while_none(match), None)
     if missing is not None:
         return f"it doesn't contain items whose {missing} is None"
     if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
-        return "it also supports the pattern, but lacks other entities of the result"
+        return "it also supports the pattern, but doesn't contain all entities of the result"
     if chosen is not None and match.key.index is not None and chosen.index is None:
-        return "it also supports the pattern; the table is preferred to an index"
+        return "it also supports the pattern, but the table is preferred"
     if chosen is not None and match.key.shards > chosen.shards:
         return f"it also supports the pattern, with {match.key.shards} partitions instead of {chosen.shards}"
-    return "it also supports the pattern; the chosen key is preferred"
+    return "it also supports the pattern, but the chosen key is preferred"
 
 
 def _chosen(pattern: plans.ReadPattern) -> CompiledKey | None:
@@ -119,7 +119,7 @@ def nothing(request: Request) -> dict[str, Any]:
 
 
 def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]] = nothing) -> list[Request]:
-    """The requests of a conversation if nothing is found. A missing item ends the conversation, like a real call."""
+    """The requests of a conversation with ``respond``. A missing item ends the conversation, as in a real call."""
     requests: list[Request] = []
     with suppress(ResponseError):
         _ask(conversation, respond, requests)
@@ -127,7 +127,7 @@ def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[
 
 
 def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]], result: list[Request]) -> None:
-    """Run a conversation and note its requests. Raises what it raises."""
+    """Run a conversation and add its requests to ``result``. Errors of the conversation propagate."""
 
     def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
         requests = [step] if isinstance(step, Request) else step
@@ -150,14 +150,14 @@ class _Responding:
 def requests_of_write(
     analysis: WriteAnalysis, cls: type[Any], bound: dict[str, Any]
 ) -> tuple[tuple[Request, ...], str]:
-    """The requests of a write on an empty table, and a note on the parts that depend on data."""
+    """The requests of a write on an empty table, and a note about requests that depend on data."""
     design, pattern, code = analysis.design, analysis.pattern, analysis.code
     if code.not_run:
         return (), f"The requests are unknown: {code.not_run}."
     target = Target(design.table.name, design.table)
     answers = {name: Answer(read, target, b"") for name, read in design.reads.items()}
     compiler = WriteCompiler(design.entities, target)
-    nowhere = object.__new__(cls)  # a design without a store: the body uses the ``read`` of its reads alone
+    nowhere = object.__new__(cls)  # a design without a store: the body only calls its reads
     make: Callable[[], Actions[Any]] = partial(pattern.function, nowhere, **bound)
     if pattern.load.in_transaction:
         conversation = _joined(Attempt(compiler, answers, pattern.place, None), make, target)
@@ -171,16 +171,16 @@ def requests_of_write(
         raise
     except KeyplanError as error:
         ended = f" The call ends with an error: {error.message}."
-    except Exception as error:  # noqa: BLE001 - a body is its author's code
+    except Exception as error:  # noqa: BLE001 - the body can raise any error
         ended = f" The call ends with an error: {type(error).__name__}: {error}."
     if not analysis.asked:
         return tuple(requests), f"Timestamps and generated ids are examples.{ended}"
-    note = "These are the requests on an empty table; other requests depend on what the reads find."
+    note = "These are the requests on an empty table; other requests depend on the items that the reads find."
     return tuple(requests), note + ended
 
 
 def _joined(attempt: Attempt, make: Callable[[], Actions[Any]], target: Target) -> Conversation[None]:
-    """The requests of a write that is part of a transaction with others."""
+    """The requests of a write that is part of a transaction with other writes."""
     yield from attempt.gather(make)
     parts = [{operation.kind: operation.parameters} for operation in attempt.operations]
     if parts:
@@ -194,9 +194,9 @@ def _write_proof(analysis: WriteAnalysis) -> str:
     kinds = [kind for kind in analysis.kinds if kind != "Batch" and not batch_alone]
     parts: list[str] = []
     if analysis.asked:
-        parts.append(f"It first reads {listed(analysis.asked)}, strongly consistent if their keys allow it.")
+        parts.append(f"It first reads {listed(analysis.asked)}, with strong consistency if their keys allow it.")
     if kinds and analysis.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
-        parts.append(f"Its one action ({kinds[0]}) is one conditional request.")
+        parts.append(f"Its only action ({kinds[0]}) is one conditional request.")
     elif kinds:
         together = "together (one action as a conditional request, several as one TransactWriteItems)"
         if analysis.joined:
@@ -214,8 +214,8 @@ def _write_proof(analysis: WriteAnalysis) -> str:
 class Explanation:
     """The requests of a pattern, its key, and why it needs no scan.
 
-    ``requests``: exact for the arguments; with ``symbolic``, names in braces replace them. ``note``: on requests
-    that depend on data. ``limit``: in items. ``others``: the keys that aren't used, with the reasons.
+    ``requests``: the exact requests; if ``symbolic``, they contain names in braces instead of values. ``note``: a
+    remark on requests that depend on data. ``others``: the keys that aren't used, with the reasons.
     """
 
     id: str
@@ -247,10 +247,10 @@ class Explanation:
 def explain(
     design: CompiledDesign | type[Any], pattern: str, arguments: Mapping[str, Any] | None = None
 ) -> Explanation:
-    """Explain one pattern of a design's class (or of the compiled design).
+    """Explain one pattern of a design class or of a compiled design.
 
-    ``arguments``: strings or JSON values; without them the requests are symbolic. The requests of a write need
-    arguments and the class, and assume an empty table. Raises UnknownPattern, ArgumentError, and
+    ``arguments``: strings or JSON values; without arguments, the requests are symbolic. The requests of a write need
+    arguments and the design class, and assume an empty table. Raises UnknownPattern, ArgumentError, and
     KeyFieldError for values that a key can't contain.
     """
     compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)
@@ -262,7 +262,7 @@ def explain(
 
 
 def explain_all(design: CompiledDesign | type[Any]) -> list[Explanation]:
-    """All patterns of a design, in the order of its class: reads, then writes."""
+    """Explain all patterns of a design, in the order of its class: reads, then writes."""
     patterns = design.patterns if isinstance(design, CompiledDesign) else design.compiled.patterns
     return [explain(design, name) for name in patterns]
 
@@ -328,7 +328,7 @@ class _Read:
         return asked
 
     def _claimed(self, plan: plans.Plan) -> Callable[[Request], dict[str, Any]]:
-        """A responder with the name of the claim's owner, so that the second read is sent too."""
+        """A responder that returns a claim once, so that the read of the claim's item is sent too."""
         if not isinstance(plan, plans.ClaimPlan):
             return nothing
         entity = self.symbols.entity(plan.entity)
@@ -337,7 +337,7 @@ class _Read:
         return lambda _request: next(answers, {})
 
     def _beyond(self, plan: plans.ThroughPlan, target: Target, values: dict[str, Any]) -> list[Request]:
-        """The requests for one end that the junction could name."""
+        """The requests for the end item of one junction item."""
         junction = (
             plan.junction.matches[0].entity if isinstance(plan.junction, plans.QueryPlan) else plan.junction.entity
         )

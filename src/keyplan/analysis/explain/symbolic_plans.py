@@ -1,4 +1,4 @@
-"""Plans without arguments: their keys contain ``{author_id}`` in place of a value."""
+"""Symbolic plans: without arguments, keys contain names in braces, such as ``{author_id}``, instead of values."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LIMIT_ASSUMED = 10
 """The limit of a pattern without a default."""
 
 _BELOW, _ABOVE = "\ue000", "\ue001"
-"""A prefix of the symbols of a range's ends, so that the lower is below the upper; removed at the end."""
+"""Prefixes of the bounds of a range, so that the lower bound sorts before the upper; removed from the result."""
 _NUMBER_BASE = 10**39
-"""Numbers from here on have 40 digits, and so are base64 too, in the same order."""
+"""Numbers from 10**39 have 40 digits, so they're also valid base64, in the same order."""
 
 PlanT = TypeVar("PlanT", bound=plans.Plan)
 
 
 class Symbol(str):
-    """An unknown value: its name in braces. ``end``: ``low`` or ``high`` of a range."""
+    """An unknown value, shown as its name in braces. ``end``: ``low`` or ``high`` for the bounds of a range."""
 
     __slots__ = ("end", "name")
 
@@ -43,7 +43,7 @@ class Symbol(str):
 
 
 def symbolic_arguments(signature: Signature) -> dict[str, Any]:
-    """A symbol for every parameter; the limit is its default, and there is no cursor."""
+    """A symbol for each parameter, except for the limit, which has its default, and the cursor, which is None."""
     return {parameter.name: _symbolic(parameter) for parameter in signature.parameters}
 
 
@@ -66,7 +66,7 @@ def _symbolic(parameter: Parameter) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _SymbolicVariable(Variable):
-    """A variable that writes symbols as they are, and everything else as ever."""
+    """A variable that writes symbols unchanged, and other values as usual."""
 
     spec: str = ""
     symbols: Symbols | None = None
@@ -87,7 +87,7 @@ class _SymbolicVariable(Variable):
 
 @dataclass(frozen=True, eq=False)
 class _SymbolicKey(CompiledKey):
-    """A key whose shard isn't known while its fields aren't."""
+    """A key whose shard is unknown if its fields are symbols."""
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
         inputs = [values[name] for template in self.hash_input for name in template.fields]
@@ -97,7 +97,7 @@ class _SymbolicKey(CompiledKey):
 
 
 class _SymbolicBuckets(Buckets):
-    """The time buckets of an unknown range: one represents all."""
+    """Time buckets, in which one symbolic bucket represents an unknown range."""
 
     def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
         """The buckets of a known range; one symbolic bucket for an unknown range."""
@@ -108,7 +108,7 @@ class _SymbolicBuckets(Buckets):
 
 
 class Symbols:
-    """Makes plans and requests symbolic; one object per explanation."""
+    """Converts plans and requests to symbolic form. Each explanation needs its own instance."""
 
     def __init__(self) -> None:
         self.values: Mapping[str, Any] = {}
@@ -117,7 +117,7 @@ class Symbols:
         self._entities: dict[int, CompiledEntity] = {}
 
     def number(self, shown: str) -> str:
-        """A number for a symbol, because Number and Binary attributes accept no string. The numbers ascend."""
+        """A number that represents a symbol in a Number or Binary attribute. Later calls return higher numbers."""
         token = str(_NUMBER_BASE + len(self._numbers))
         self._numbers[token] = shown
         return token

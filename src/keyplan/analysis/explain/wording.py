@@ -1,4 +1,4 @@
-"""Plans and requests in words: the key condition with names and values, the order, and the proof."""
+"""Plans and requests in words: the key condition with names and values, the order, and why no scan is needed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def key_names(plan: plans.Plan) -> list[str]:
 
 
 def direction(plan: plans.Plan, *, either: bool = False) -> str | None:
-    """The order of the result, or None. ``either``: the direction depends on the call."""
+    """The order of the result; None if it has none. ``either``: the direction depends on the call."""
     if isinstance(plan, plans.ThroughPlan):
         merged = [way.end for way in plan.ways if isinstance(way.end, plans.QueryPlan)]
         return direction(merged[0] if merged else plan.junction, either=either)
@@ -59,7 +59,7 @@ def direction(plan: plans.Plan, *, either: bool = False) -> str | None:
     return f"{way} by {', '.join(names)}{other}"
 
 
-# The key condition in words: the request's own expression, with names and values in the place of placeholders
+# The key condition in words: the expression of the request, with placeholders replaced by names and values
 
 
 CONDITIONS_MAX = 3
@@ -67,7 +67,7 @@ _EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
 
 
 def conditions(requests: Iterable[Request], plan: plans.Plan) -> str:
-    """The key conditions of the requests, in order; duplicates are reported once."""
+    """The key conditions of the requests, in order and without duplicates."""
     if isinstance(plan, plans.ScanPlan):
         return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
     texts = dict.fromkeys(key_condition(request) for request in requests)
@@ -75,7 +75,7 @@ def conditions(requests: Iterable[Request], plan: plans.Plan) -> str:
     if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
     shown = list(texts)
-    if len(shown) <= CONDITIONS_MAX + 1:  # "and 1 more" wouldn't be shorter
+    if len(shown) <= CONDITIONS_MAX + 1:  # show a fourth condition rather than "and 1 more"
         return " → ".join(shown)
     more = f" → and {len(shown) - CONDITIONS_MAX} more"
     return " → ".join(shown[:CONDITIONS_MAX]) + more
@@ -131,24 +131,24 @@ def filter_text(requests: Iterable[Request]) -> list[str]:
     return list(dict.fromkeys(_filled(element["FilterExpression"], element) for element in result))[:1]
 
 
-# The proof, in a sentence
+# The proof as a sentence
 
 
 def proof(plan: plans.Plan, pattern: plans.ReadPattern) -> str:
     match plan:
         case plans.GetPlan():
             fields = listed(plan.entity.key_fields)
-            return f"{_fill(fields)} the whole primary key of {plan.entity.name}: one GetItem reads the one item"
+            return f"{_fill(fields)} the whole primary key of {plan.entity.name}: one GetItem reads the item"
         case plans.ClaimPlan():
             fields = listed(dict.fromkeys(name for _, template in plan.claim.partition for name in template.fields))
             return (
-                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another reads its owner by the "
+                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another reads the item by the "
                 "primary key in the claim"
             )
         case plans.BatchGetPlan():
             return (
-                f"Each value of {listed(plan.each)} makes a whole primary key of {plan.entity.name}: BatchGetItem "
-                "reads them by key, up to 100 per request"
+                f"Each value of {listed(plan.each)} completes a primary key of {plan.entity.name}: BatchGetItem "
+                "reads the items by key, up to 100 per request"
             )
         case plans.QueryPlan():
             return _query_proof(plan, pattern)
@@ -176,12 +176,12 @@ def _query_proof(plan: plans.QueryPlan, pattern: plans.ReadPattern) -> str:
         text = f"{lead}, so one Query reads one partition"
     bounds = list(dict.fromkeys(part.attribute.name for match in plan.matches for part in match.sort))
     if bounds:
-        text += f", and of that the part that {listed(bounds)} {'bounds' if len(bounds) == 1 else 'bound'}"
+        text += f", of which {listed(bounds)} {'limits' if len(bounds) == 1 else 'limit'} the range"
     if plan.apart:
         apart = [listed(match.entity.name for match in part.matches) for part in plan.apart]
-        text += f"; {', then '.join(apart)} are read by a query each, because other items can be between them"
+        text += f"; {', then '.join(apart)} are read by separate queries, because other items can be between them"
     elif len(plan.matches) > 1:
-        text += f"; {listed(match.entity.name for match in plan.matches)} are together in it"
+        text += f"; {listed(match.entity.name for match in plan.matches)} are in the same partition"
     names = dict.fromkeys(f"{match.entity.name}.{name}" for match in plan.matches for name in match.omits_without)
     omitted = f"; items in which {listed(names)} is None are not in {key.place}, and are omitted" if names else ""
     text += _afterwards(plan, key.place, omitted)
@@ -232,14 +232,14 @@ def _through_proof(plan: plans.ThroughPlan, pattern: plans.ReadPattern) -> str:
         return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read {how}"
     end = plan.end.matches[0].entity.name
     place = plan.end.key.place
-    return f"{first}; {fields} of each {junction.name} is a partition of {place} with {end} items, queried in turn"
+    return f"{first}; {fields} of each {junction.name} is a partition of {place}, queried for {end} items"
 
 
 # Formats of values in keys, and entities of items
 
 
 def as_stored(plan: plans.Plan) -> str:
-    """Facts that a key's strings don't show: letter case, stored formats and labels; empty if there are none."""
+    """Clauses about facts that the key strings don't show: letter case, stored formats and discriminators."""
     facts: dict[str, None] = {}
     for entity, key in _keys_of(plan):
         for variable in (variable for _, template in key.attributes for variable in template.variables):
@@ -256,7 +256,7 @@ def as_stored(plan: plans.Plan) -> str:
 
 
 def folded_fields(plan: plans.Plan) -> set[str]:
-    """The key fields of a plan in folded letter case: any spelling matches."""
+    """The key fields that the plan's keys convert to one letter case, so that any letter case matches."""
     templates = (template for _, key in _keys_of(plan) for _, template in key.attributes)
     return {variable.field for template in templates for variable in template.variables if variable.folds}
 
@@ -278,6 +278,6 @@ def _fill(fields: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """``a, b and c``."""
+    """Join names with commas and "and", as in ``a, b and c``."""
     result = list(names)
     return " and ".join(filter(None, [", ".join(result[:-1]), *result[-1:]]))

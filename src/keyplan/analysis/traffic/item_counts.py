@@ -1,4 +1,4 @@
-"""The number of items that a call of a read finds: from the traffic file, or assumed."""
+"""The number of items that a call of a read finds, from the traffic file or assumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ITEMS_ASSUMED = 10
 
 
 class Finds:
-    """The number of items that each read of a design finds, under its traffic."""
+    """Estimates the number of items that each read of a design finds, from the design's traffic."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic
@@ -28,15 +28,15 @@ class Finds:
         return self.traffic.patterns.get(pattern.name, Load())
 
     def arguments(self, pattern: ReadPattern) -> dict[str, Any]:
-        """The arguments of a typical call in the traffic file. Raises Problem."""
+        """The arguments of a typical call, from the traffic file. Raises Problem if an argument is invalid."""
         given = self.load(pattern).arguments
         try:
             return {} if not given else pattern.signature.some(given)
         except ArgumentError as error:
-            raise Problem(f"the traffic file's arguments of {pattern.name}: {error}") from None
+            raise Problem(f"the arguments of {pattern.name} in the traffic file are invalid: {error}") from None
 
     def buckets(self, pattern: ReadPattern, arguments: Mapping[str, Any] | None = None) -> int | None:
-        """The number of time buckets of a call, by its arguments; None if unknown. Raises Problem."""
+        """The number of time buckets that a call with these arguments reads; None if unknown. Raises Problem."""
         buckets = pattern.buckets
         if buckets is None:
             return 1
@@ -47,7 +47,7 @@ class Finds:
             raise Problem(str(error)) from None
 
     def values(self, pattern: ReadPattern, each: str) -> int:
-        """The assumed number of values of an ``Each``: at most as many as its type has."""
+        """The assumed number of values of an ``Each``, at most the number of values of its type."""
         parameter = pattern.signature.by_name.get(each)
         domain = None if parameter is None else domain_of(parameter.value_type)
         return ITEMS_ASSUMED if domain is None else min(ITEMS_ASSUMED, len(domain))
@@ -59,7 +59,7 @@ class Finds:
         return count if limit is None else min(count, limit)
 
     def limit(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int | None:
-        """The limit of the call: as passed, the default, or the usual length of a page."""
+        """The limit of a call: the argument, or the parameter's default, or an assumed limit without a default."""
         parameter = pattern.limit
         if parameter is None:
             return None
@@ -69,7 +69,7 @@ class Finds:
     def count(
         self, pattern: ReadPattern, limit: int | None, *, within_a_write: bool, buckets: int = 1
     ) -> tuple[float, str | None]:
-        """The number of items before the limit in this many time buckets, and the assumption."""
+        """The number of items that match before the limit applies, and the assumption, if the number is unknown."""
         load = self.load(pattern)
         if load.items is not None:
             return load.items, None
@@ -77,11 +77,11 @@ class Finds:
         if held is not None:
             return held * buckets, None
         if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR and not within_a_write:
-            return (limit + 2) / (load.kept or 1), f"more than the limit of {limit} items exist"
-        return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items exist: set items in the traffic file"
+            return (limit + 2) / (load.kept or 1), f"more items match than the limit of {limit}"
+        return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items match: set items in the traffic file"
 
     def _held(self, pattern: ReadPattern) -> float | None:
-        """The number of items in a partition of the result's entities, or in the table, from the traffic file."""
+        """The number of items of the result's entities in a partition, or in the table, from the traffic file."""
         plan = pattern.plan
         if isinstance(plan, ScanPlan) and plan.index is not None:
             return None  # the number of index entries is unknown

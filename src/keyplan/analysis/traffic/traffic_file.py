@@ -1,8 +1,8 @@
-"""The expected load of a design: calls per second, items and bytes, from its decorators or from a traffic file.
+"""The expected load of a design: calls per second, items and bytes, from decorators or from a traffic file.
 
-A traffic file is TOML or JSON: ``[table]`` for regions and billing, ``[patterns.NAME]`` for rates and numbers of
-items, ``[entities.NAME]`` for stored items and their sizes. The share of items with a
-field applies to an optional field, or to the values in ``when=``; fields are assumed to be independent.
+A traffic file is TOML or JSON. ``[table]`` sets regions and billing, ``[patterns.NAME]`` sets rates and numbers of
+items, and ``[entities.NAME]`` sets the number of stored items and their sizes. ``filled`` sets the share of items that
+have an optional field, or a value in ``when=``. The shares of several fields are assumed to be independent.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 Filling: TypeAlias = Mapping[tuple[str, str], bool]
 """Whether a field, by entity and name, has a value."""
 EXACT_MAX = 6
-"""The number of fields for which every combination is used; beyond that, a sample."""
+"""The maximum number of fields for which all combinations are used; combinations of more fields are sampled."""
 CHOSEN = 64
 
 
 def constants_of(entity: CompiledEntity, name: str) -> list[tuple[Any, ...]]:
-    """For each key with the field in ``when=``, the values of the field with which the key contains an item."""
+    """The values of the field in ``when=``, for each key that has the field in ``when=``."""
     result = (tuple(value for value in key.when[name] if value is not None) for key in entity.keys if name in key.when)
     return [values for values in dict.fromkeys(result) if values]
 
 
 def unshared(entity: CompiledEntity, name: str) -> str | None:
-    """The reason why a field can't have a share of items; None if it can."""
+    """The reason why ``filled`` can't set a share for the field; None if it can."""
     field = entity.fields[name]
     constants = constants_of(entity, name)
     if field.computed:
         return f"{name} is computed: set the share of the fields that it is computed from"
     if len(constants) > 1:
-        return f"several keys have when= with different values of {name}: one share can't apply to all of them"
+        return f"several keys have when= with different values of {name}: one share can't apply to all keys"
     if not constants and not is_optional(field.annotation):
-        return f"each {entity.name} has {name}: it isn't optional or in any key's when="
+        return f"each {entity.name} has {name}: the field isn't optional, and no key has it in when="
     return None
 
 
 def combinations(shares: Iterable[tuple[tuple[str, str], float]]) -> list[tuple[float, Filling]]:
-    """The combinations of fields, with weights that add up to 1."""
+    """The combinations of set and absent fields, with weights that add up to 1."""
     given = list(shares)
     open_ = [(place, share) for place, share in given if 0 < share < 1]
     fixed = {place: share == 1 for place, share in given if share in {0, 1}}
@@ -81,10 +81,10 @@ def _step(at: int, position: int) -> float:
 class StoredItems:
     """The stored items of one entity.
 
-    ``count``: the number of items. ``item_bytes``: of one item, with names. ``fields``: the bytes of fields
-    whose types determine no size. ``per_partition``: the items in an average and in the largest item collection.
-    ``filled``: the share of items with an optional field, or with a value in ``when=``. ``kept_days``: how long
-    items are stored; without ``count``, the number follows from it and from the rate at which patterns create them.
+    ``item_bytes``: the size of an item, with attribute names. ``fields``: the sizes of fields whose types don't set a
+    size. ``per_partition`` and ``per_partition_max``: the items in an average and in the largest item collection.
+    ``filled``: the share of items with an optional field, or with a value in ``when=``. ``kept_days``: how long an item
+    is stored; without ``count``, the number of items is ``kept_days`` times the items that patterns create per day.
     """
 
     __pydantic_config__ = pattern_load.FORBID_OTHERS
@@ -100,7 +100,7 @@ class StoredItems:
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings:
-    """The regions of the table, its billing, and its features. ``None``: not set."""
+    """The regions, billing and features of the table. A setting is None if the traffic file doesn't contain it."""
 
     __pydantic_config__ = pattern_load.FORBID_OTHERS
 
@@ -128,7 +128,7 @@ class _File:
 
 @dataclass(frozen=True)
 class Traffic:
-    """The load of a design: ``patterns`` and ``entities`` by name. ``source``: the file, if one was read."""
+    """The expected load of a design, with ``patterns`` and ``entities`` by name. ``source``: the file, if any."""
 
     table: TableSettings
     patterns: Mapping[str, pattern_load.Load]
@@ -141,7 +141,7 @@ class Traffic:
 
 
 def traffic_of(design: CompiledDesign) -> Traffic:
-    """The load in the decorators of the design only."""
+    """The expected load of a design from its decorators, without a traffic file."""
     return Traffic(
         TableSettings(),
         {name: pattern.load for name, pattern in design.patterns.items()},
@@ -150,10 +150,10 @@ def traffic_of(design: CompiledDesign) -> Traffic:
 
 
 def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesign) -> Traffic:
-    """The load of a design from a TOML or JSON file, which overrides the decorators.
+    """Read the expected load of a design from a TOML or JSON file, which overrides the decorators.
 
     Patterns and entities of ``others`` are ignored, so that two versions of a design can use one file. Raises
-    TrafficError with every error and its place in the file: syntax, unknown names, invalid rates, an unknown region.
+    TrafficError that lists all syntax errors, unknown names and regions, and invalid values, with their places.
     """
     source = str(path)
     try:
@@ -165,12 +165,12 @@ def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesi
         data = json.loads(text) if source.endswith(".json") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         kind = "JSON" if source.endswith(".json") else "TOML"
-        raise TrafficError(f"invalid {kind}: {error}", place=source, hint="write TOML, or JSON in *.json") from None
+        raise TrafficError(f"invalid {kind}: {error}", place=source, hint="use TOML, or JSON in *.json files") from None
     return traffic_from(data, design, *others, source=source)
 
 
 def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, source: str = "traffic") -> Traffic:
-    """The load of a design from the contents of a traffic file. Raises TrafficError with every error."""
+    """The expected load of a design from the data of a traffic file. Raises TrafficError that lists all errors."""
     faults = [*_unknown_names(data, (design, *others))]
     file = _File()
     try:
@@ -183,7 +183,7 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
         raise TrafficError(
             f"the traffic file is invalid: {count} error{'s' if count > 1 else ''}", place=source, errors=faults
         )
-    ids = {pattern.id: name for name, pattern in design.patterns.items()}  # a file can also use pattern ids
+    ids = {pattern.id: name for name, pattern in design.patterns.items()}  # a traffic file can name patterns by id
     given = {name if name in design.patterns else ids.get(name, name): load for name, load in file.patterns.items()}
     own = traffic_of(design)
     return Traffic(
@@ -195,12 +195,12 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
 
 
 def _fault_of(detail: ErrorDetails) -> ErrorDetail:
-    """Pydantic's finding in the file's own words."""
+    """The error in the traffic file for an error from Pydantic."""
     if detail["type"] not in {"unexpected_keyword_argument", "extra_forbidden"}:
         return pattern_load.fault_of(detail)
     *_, name = place = detail["loc"]
     known = _MEMBERS.get(len(place) == 1 or place[0], ())
-    return ErrorDetail(".".join(str(step) for step in place), "this setting doesn't exist", _near(str(name), known))
+    return ErrorDetail(".".join(str(step) for step in place), "unknown setting", _near(str(name), known))
 
 
 def _members(kind: type[Any]) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ _MEMBERS: dict[Any, tuple[str, ...]] = {
 
 
 def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
-    """Patterns, entities, fields and regions that there are none of; patterns that are named twice."""
+    """Errors for unknown patterns, entities, fields and regions, and for patterns that are set twice."""
     patterns = {name for design in designs for name in design.patterns}
     ids = {pattern.id: name for design in designs for name, pattern in design.patterns.items()}
     entities = {name: entity for design in designs for name, entity in design.by_name.items()}
@@ -229,7 +229,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
         place, pattern = f"patterns.{name}", ids.get(name, name)
         other = seen.setdefault(pattern, name)
         if other != name:
-            yield ErrorDetail(place, f"it names the same pattern as {other}, which is also set", "remove one of them")
+            yield ErrorDetail(place, f"{name} and {other} set the same pattern", "remove one of the two settings")
         yield from _unknown(f"{place}.hottest", _part(loads, name, "hottest"), keys, "the design has no such key")
         same = [design.patterns[pattern] for design in designs if pattern in design.patterns]
         known = {parameter for each in same for parameter in each.signature.by_name}
@@ -251,7 +251,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
 
 
 def _part(value: Any, *names: str) -> Mapping[str, Any]:
-    """A part of the file; empty if it is missing, or has no members."""
+    """A part of the file; empty if the part is missing or isn't a table."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
@@ -276,10 +276,10 @@ def _unknown_regions(table: Mapping[str, Any]) -> Iterable[ErrorDetail]:
 
 
 def _contradictions(data: Any) -> Iterable[ErrorDetail]:
-    """Numbers that contradict each other. Values that aren't numbers are errors of their own."""
+    """Errors for maximums below their averages. Values that aren't numbers are reported separately."""
     for place, usual, most, text in (
         ("patterns", "per_second", "peak_per_second", "the peak, {:g} per second, is below the average, {:g}"),
-        ("entities", "per_partition", "per_partition_max", "the maximum, {:g}, is below the usual number, {:g}"),
+        ("entities", "per_partition", "per_partition_max", "the maximum, {:g}, is below the average, {:g}"),
     ):
         for name in _part(data, place):
             low, high = map(_part(data, place, name).get, (usual, most))
@@ -292,4 +292,4 @@ def _near(name: str, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known)
     if near:
         return f"did you mean {near[0]}?"
-    return f"it has {', '.join(known)}" if len(known) <= 30 else f"the {len(known)} valid names include {known[0]}"
+    return f"valid: {', '.join(known)}" if len(known) <= 30 else f"the {len(known)} valid names include {known[0]}"

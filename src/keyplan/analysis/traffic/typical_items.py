@@ -1,8 +1,8 @@
-"""Typical items: an instance of an entity, generated from its declaration, and its size.
+"""Typical items: instances of entities that are generated from the declarations, and their sizes.
 
-The type determines the length of a value if it can (a timestamp, a UUID, a ULID). Otherwise the length comes from
-the traffic file, from the field's examples or default, or is assumed by the field's name. Every size reports its
-source.
+The length of a value comes from its type if the type has a fixed length (a timestamp, a UUID, a ULID), or from the
+traffic file, or from the field's examples or default. Otherwise the length is assumed from the field's name. Each size
+records its source.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ ULID_BYTES = 26
 
 @contextmanager
 def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
-    """Turns the rejection of a typical item, such as a key that is too long, into a Problem."""
+    """Raise Problem if a typical item is rejected, for example, because a key is too long."""
     try:
         yield
     except KeyplanError as error:
-        raise Problem(f"{entity.name} has no typical item: {error.message}", error.hint) from None
+        raise Problem(f"no typical {entity.name} item can be generated: {error.message}", error.hint) from None
 
 
 class Typical:
-    """Typical instances and items. ``stored``: sizes in the traffic file; ``filling``: the fields with a value."""
+    """Generates typical instances and items. ``stored``: sizes, by entity. ``filling``: the fields to set or omit."""
 
     def __init__(
         self, design: CompiledDesign, stored: Mapping[str, StoredItems] | None = None, filling: Filling | None = None
@@ -77,7 +77,7 @@ class Typical:
             return result.model_copy(update=own)
 
     def mixture(self, names: Iterable[str]) -> list[tuple[float, Typical]]:
-        """Typical items for each combination of fields with a share, with their weights."""
+        """A weight and a ``Typical`` for each combination of the entities' fields that have a share in ``filled``."""
         wanted = frozenset(names)
         result = self._mixtures.get(wanted)
         if result is None:
@@ -92,12 +92,12 @@ class Typical:
         return result
 
     def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
-        """Typical items with this item size for these entities."""
+        """A copy in which the items of the entities ``names`` have ``item_bytes``."""
         sized = {name: replace(self._stored[name], item_bytes=item_bytes) for name in names}
         return Typical(self.design, {**self._stored, **sized}, self._filling)
 
     def item(self, instance: Entity) -> dict[str, dict[str, Any]]:
-        """The item of an instance, of the size in the traffic file. Raises KeyplanError."""
+        """The stored item of an instance, resized to the size in the traffic file. Raises KeyplanError."""
         entity = self.design.entities[type(instance)]
         item = entity.to_item(instance)
         stored = self._stored[entity.name]
@@ -116,13 +116,13 @@ class Typical:
         return self._sizes[entity.name]
 
     def entries(self, entity: CompiledEntity, known: Mapping[str, Any]) -> Mapping[str, int]:
-        """The bytes of a typical item's entry in each index, with these values of its fields. Raises Problem."""
+        """The bytes of a typical item's entry in each index. ``known``: values of fields. Raises Problem."""
         instance = self.instance(entity, known)
         with _none_where_refused(entity):
             return entry_bytes(self.design.table, self.item(instance))
 
     def claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int | None:
-        """The bytes of a typical claim item; None if there is none. Raises Problem."""
+        """The bytes of a typical claim item; None if a typical item doesn't have the claim. Raises Problem."""
         known = entity.field_values(self.instance(entity))
         with _none_where_refused(entity):
             return values.item_size(entity.claim_item(claim, known)) if claim.member(known) else None
@@ -149,7 +149,7 @@ class Typical:
         return FieldSize(field.name, field.attribute, size, GIVEN if stretched else value.source, exact=value.exact)
 
     def _stretch(self, entity: CompiledEntity, item: dict[str, Any], keys: set[str], size_bytes: int) -> None:
-        """Set the item's size to ``size_bytes`` with its longest string that is in no key."""
+        """Set the item's size to ``size_bytes`` by resizing the longest string that isn't in a key."""
         strings = (field.attribute for field in entity.fields.values() if kind_of(field.annotation) is str)
         texts = [name for name in strings if name not in keys and "S" in item.get(name, ())]
         if not texts:
@@ -179,7 +179,7 @@ class Typical:
             return decided
         sparse = any(None in key.when.get(name, ()) for key in entity.index_keys)
         if sparse and there is None and given is None and info.default is None:
-            # The index contains the items without the field, usually most of them
+            # The index contains the items without the field, which usually are most items
             return example_values.TypicalValue(None, DEFAULT, exact=True)
         if given is not None and kind is str and not example_values.choices_of(annotation):
             return example_values.TypicalValue(example_values.text_of(max(given, 1), serial, name), GIVEN)
@@ -206,7 +206,7 @@ class Typical:
 
 
 def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool) -> example_values.TypicalValue | None:
-    """The value of a field that is set or absent by its share; None: any typical value. Raises Problem."""
+    """The value of a field with a share; None if any typical value is suitable. Raises Problem."""
     annotation = entity.fields[name].annotation
     constants = constants_of(entity, name)
     if there:
@@ -214,17 +214,17 @@ def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool)
     if is_optional(annotation):
         return example_values.TypicalValue(None, DEFAULT, exact=True)
     if not constants:
-        return None  # no key depends on its value, so any value will do
+        return None  # no key depends on the field, so any value is suitable
     others = (True, False) if kind_of(annotation) is bool else (info.default, *example_values.choices_of(annotation))
     for value in (*others, example_values.typical(annotation, name, 0).value):
         stored = value.value if isinstance(value, enum.Enum) else value
         if value is not PydanticUndefined and value is not None and not {value, stored} & {*constants[0]}:
             return example_values.TypicalValue(value, example_values.CHOICE)
-    raise _no_value(entity, f"its field {name} accepts only the values in when= of a key")
+    raise _no_value(entity, f"the field {name} accepts only values that are in when= of a key")
 
 
 def _most_in_keys(entity: CompiledEntity, name: str) -> int:
-    """The largest whole number that the field's places in keys have room for."""
+    """The largest integer that fits into all keys with the field."""
     widths = [
         variable.format.width
         for key in entity.keys
@@ -236,11 +236,11 @@ def _most_in_keys(entity: CompiledEntity, name: str) -> int:
 
 
 def _no_value(entity: CompiledEntity, why: str) -> Problem:
-    return Problem(f"{entity.name} has no typical instance: {why}", "give its fields examples: Field(examples=[...])")
+    return Problem(f"no typical {entity.name} can be generated: {why}", "add examples: Field(examples=[...])")
 
 
 def _filled(value: Mapping[str, Any], size_bytes: int) -> dict[str, Any]:
-    """An attribute value of that many bytes, with the same start, so that different values stay different."""
+    """The value resized to ``size_bytes``, with the same start, so that different values stay different."""
     if values.value_size({**value}) == size_bytes:
         return {**value}
     ((_, content),) = value.items()
