@@ -69,7 +69,7 @@ def test_ignored_findings_are_omitted(ignore: dict[str, str], result: list[str])
 def test_ignore_is_a_mapping_of_strings(wrong: Any) -> None:
     with pytest.raises(DesignError) as caught:
         inbox(wrong)
-    assert "ignore= must map strings to strings" in str(caught.value)
+    assert "ignore= must map each ignored finding" in str(caught.value)
 
 
 def test_a_subclass_inherits_ignored_findings() -> None:

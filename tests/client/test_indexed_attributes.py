@@ -112,41 +112,41 @@ def royale() -> Iterator[Royale]:
 
 
 UNFIT: tuple[tuple[Entity, str, str], ...] = (
-    (Game(game_id="1", map=""), "Game.map", "is empty, and the key attribute map of BY_MAP can't be empty"),
+    (Game(game_id="1", map=""), "Game.map", "the value is empty, but the key attribute map of BY_MAP can't be empty"),
     (
         Player(game_id="1", name="a", map=""),
         "Player.map",
-        "is empty, and the key attribute map of BY_MAP can't be empty",
+        "the value is empty, but the key attribute map of BY_MAP can't be empty",
     ),
     (
         Player(game_id="1", name="a", picture=b""),
         "Player.picture",
-        "is empty, and the key attribute picture of BY_PICTURE can't be empty",
+        "the value is empty, but the key attribute picture of BY_PICTURE can't be empty",
     ),
     (
         Player(game_id="1", name="a", map="é" * 1024 + "x"),
         "Player.map",
-        "is 2049 bytes long, and the key attribute map of BY_MAP allows at most 2048",
+        "the value is 2049 bytes long, but the key attribute map of BY_MAP allows at most 2048",
     ),
     (
         Player(game_id="1", name="a", picture=b"x" * 2049),
         "Player.picture",
-        "is 2049 bytes long, and the key attribute picture of BY_PICTURE allows at most 2048",
+        "the value is 2049 bytes long, but the key attribute picture of BY_PICTURE allows at most 2048",
     ),
     (
         Player(game_id="1", name="a", day="x" * 1025),
         "Player.day",
-        "is 1025 bytes long, and the key attribute day of BY_PICTURE allows at most 1024",
+        "the value is 1025 bytes long, but the key attribute day of BY_PICTURE allows at most 1024",
     ),
     (
         Guest.model_validate({"name": "a", "map": ""}),
         "Guest.map",
-        "is empty, and the key attribute map of BY_MAP can't be empty",
+        "the value is empty, but the key attribute map of BY_MAP can't be empty",
     ),
     (
         Guest.model_validate({"name": "a", "map": 5}),
         "Guest.map",
-        "is stored as N, and the key attribute map of BY_MAP is S",
+        "the value is stored as N, but the key attribute map of BY_MAP is of type S",
     ),
 )
 

@@ -225,8 +225,8 @@ def test_incompatible_junctions_are_rejected() -> None:
 
     told(error, r"D\.unordered: primary isn't sorted like primary.*\{number:06d\}#\{name\}")
     told(error, r"D\.by_another_name: primary isn't sorted like primary")
-    told(error, r"D\.pointers_only: one of several junctions must point to a partition")
-    told(error, r"D\.two_keys: the junctions point to two keys, primary and by_name")
+    told(error, r"D\.pointers_only: with several junctions, at least one must lead to a partition")
+    told(error, r"D\.two_keys: the junctions lead to different keys, primary and by_name")
     told(error, r"D\.by_nothing: through= has no junction")
 
 

@@ -165,7 +165,7 @@ def test_invalid_time_ranges_are_rejected(timed: Caller) -> None:
     assert refusal.value.place == "at"
     with pytest.raises(ArgumentError, match="has no beginning"):
         timed.read("is_any", sensor="s", at=Range(lt=NEW_YEAR))
-    with pytest.raises(ArgumentError, match=r"at covers 1,201 months; a call supports at most 1,000"):
+    with pytest.raises(ArgumentError, match=r"the range of at covers 1,201 months; the maximum is 1,000"):
         timed.read("readings", sensor="s", at=Range(ge=NEW_YEAR, le=NEW_YEAR.replace(year=2126)))
     with pytest.raises(ArgumentError, match=r"at covers 1,001 months"):
         timed.read("is_any", sensor="s", at=Range(ge=NEW_YEAR, le=NEW_YEAR.replace(year=2109, month=5)))

@@ -161,11 +161,11 @@ def test_unsupported_range_reads_are_rejected_with_the_reason() -> None:
 
     faults = {fault.place: str(fault) for fault in refusal.value.errors}
     for name, said in {
-        "whole": "a collection can't read the key month by month of at",
-        "tagged": "a junction can't read the key year by year of at",
+        "whole": "a collection doesn't support a key with time buckets (at by month)",
+        "tagged": "a junction doesn't support a key with time buckets (at by year)",
         "open_ended": "so its range is required",
-        "two_ranges": "at and until are in the partition key, and only one can be a range",
-        "narrow": "NARROW doesn't project until, fields of EventText",
+        "two_ranges": "the partition key has at and until, but supports only one range",
+        "narrow": "NARROW doesn't project until, which EventText contains",
         "completed": "NARROW doesn't project until, which a range uses",
         "one": "so several items match",
     }.items():

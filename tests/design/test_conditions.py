@@ -133,34 +133,34 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("where", "annotation", "why"),
     [
-        ("expires_at > :value", int, "is datetime, stored as seconds since 1970, but the value is int"),
+        ("expires_at > :value", int, "is of type datetime, stored as seconds since 1970, but the value is int"),
         ("expires_at > :value", str, "but the value is str"),
-        ("number > :value", str, "Thing.number is int, but the value is str"),
-        ("text = :value", int, "Thing.text is str, but the value is int"),
-        ("at > :value", str, "Thing.at is datetime, but the value is str"),
+        ("number > :value", str, "Thing.number is of type int, but the value is str"),
+        ("text = :value", int, "Thing.text is of type str, but the value is int"),
+        ("at > :value", str, "Thing.at is of type datetime, but the value is str"),
         ("at > :value", date, "the value is date"),
         ("flag < :value", bool, "doesn't order values of type"),
         ("tags < :value", set[str], "doesn't order values of type"),
         ("contains(number, :value)", int, r"contains\(\) supports strings, lists and sets"),
-        ("contains(tags, :value)", int, "an element of Thing.tags is str, but the value is int"),
-        ("contains(words, :value)", int, "an element of Thing.words is str, but the value is int"),
+        ("contains(tags, :value)", int, "an element of Thing.tags is of type str, but the value is int"),
+        ("contains(words, :value)", int, "an element of Thing.words is of type str, but the value is int"),
         ("begins_with(expires_at, :value)", str, "stored as a number of seconds"),
         ("begins_with(number, :value)", str, r"begins_with\(\) supports strings"),
         ("size(number) > :value", int, "has no size"),
-        ("size(text) > :value", str, "a number is int, but the value is str"),
+        ("size(text) > :value", str, "a number is of type int, but the value is str"),
         ("number BETWEEN :value AND :value", str, "the value is str"),
         ("number IN (:value)", str, "the value is str"),
-        ("place.city = :value", int, "Thing.place.city is str, but the value is int"),
+        ("place.city = :value", int, "Thing.place.city is of type str, but the value is int"),
         ("place.town = :value", str, "Thing.place has no field 'town'"),
         ("text.part = :value", str, "has no nested fields"),
         ("number[0] = :value", int, "doesn't support an index"),
-        ("place.since > :value", str, "Thing.place.since is datetime, but the value is str"),
+        ("place.since > :value", str, "Thing.place.since is of type datetime, but the value is str"),
         ("at = expires_at AND number = :value", int, "stored in different formats"),
         ("text = number AND number = :value", int, "stored in different formats"),
         ("closed_at > :value", datetime | None, "the parameter can be None"),
         ("text = :value", Range[str], "a Range isn't a single value"),
-        ("text IN (:value, :value)", Each[str], "Each contains several values"),
-        ("text = :value", Each[str], "Each contains several values"),
+        ("text IN (:value, :value)", Each[str], "an Each parameter contains several values"),
+        ("text = :value", Each[str], "an Each parameter contains several values"),
         ("NOT (number = :value)", str, "the value is str"),
         ("text = :value OR number = :value", str, "the value is str"),
     ],
@@ -289,7 +289,7 @@ def test_values_in_conditions_are_sent_in_their_stored_format() -> None:
         with pytest.raises(ConditionFailed):
             changing.renew("1", NOON + timedelta(seconds=1))
         changing.by_value("1")
-        with pytest.raises(ArgumentError, match=r"Thing.number is int, so it can't be compared with '2'"):
+        with pytest.raises(ArgumentError, match=r"Thing.number is a number \(int\), but the value is '2'"):
             changing.wrong("1")
         with pytest.raises(ArgumentError, match="attribute_not_exists"):
             changing.nothing("1")

@@ -74,7 +74,7 @@ def test_an_attribute_of_a_wrong_type_makes_an_item_invalid(attribute: str, valu
         entity.from_item(item)
     assert [fault.place for fault in caught.value.errors] == [place]
     assert caught.value.place == "Order(pk=ORDER#a$c1, sk=9987#2026-01-02T03:00:00.000000Z)"
-    assert "another program wrote it, or the entity changed" in (caught.value.hint or "")
+    assert "another program wrote the item, or the entity changed" in (caught.value.hint or "")
 
 
 def test_every_invalid_attribute_is_reported() -> None:

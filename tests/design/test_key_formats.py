@@ -93,14 +93,14 @@ def nothing(self: Any) -> Page[Any]: ...  # type: ignore[empty-body]
 @pytest.mark.parametrize(
     ("function", "args", "kwargs", "faults"),
     [
-        (asked, (), {}, ["owner: missing (its type is str)"]),
-        (asked, ("a", 1, 2), {}, ["takes 2 arguments, got 3"]),
+        (asked, (), {}, ["owner: missing (pass a value of type str)"]),
+        (asked, ("a", 1, 2), {}, ["the pattern takes 2 arguments, got 3"]),
         (asked, ("a", 1), {"owner": "b"}, ["owner: duplicate"]),
         (asked, ("a",), {"onwer": "b"}, ["onwer: unknown parameter (did you mean owner?)"]),
-        (asked, (), {"zzz": "b"}, ["zzz: unknown parameter (it takes owner, number)",
-            "owner: missing (its type is str)"]),
-        (nothing, (), {"zzz": "b"}, ["zzz: unknown parameter (it takes no arguments)"]),
-        (nothing, (1,), {}, ["takes 0 arguments, got 1"]),
+        (asked, (), {"zzz": "b"}, ["zzz: unknown parameter (the pattern takes owner, number)",
+            "owner: missing (pass a value of type str)"]),
+        (nothing, (), {"zzz": "b"}, ["zzz: unknown parameter (the pattern takes no arguments)"]),
+        (nothing, (1,), {}, ["the pattern takes 0 arguments, got 1"]),
         (asked, (3, "x"), {}, ["owner: input should be a valid string; given: 3",
             "number: input should be a valid integer; given: 'x'"]),
     ],
@@ -111,4 +111,4 @@ def test_invalid_arguments_of_a_call_are_rejected(function: Any, args: Any, kwar
         signature.bind(args, kwargs)
     assert [str(fault) for fault in caught.value.errors] == faults
     assert caught.value.message == ("wrong arguments" if len(faults) > 1 else "wrong argument")
-    assert str(caught.value.hint) == f"call it as {signature}"
+    assert str(caught.value.hint) == f"the signature is {signature}"

@@ -222,7 +222,7 @@ def test_invalid_discriminators_are_rejected() -> None:
         label = Discriminator("kind", "twice")
         primary = Key("TWICE#{name}", "HEAD")
 
-    with pytest.raises(DesignError, match="of a Discriminator is also that of kind"):
+    with pytest.raises(DesignError, match="of a Discriminator is also used by kind"):
 
         class Twices(Design):
             table = Table("twices", entities=[Twice])

@@ -150,21 +150,21 @@ def test_order_by_is_required_if_two_orders_are_possible() -> None:
             @read("R5", where={"score": 5})
             def filtered(self, game: str) -> list[Player]: ...
 
-    told(error, "D.first: ", "each in its own order")
+    told(error, "D.first: ", "but their orders differ")
     told(
         error,
         "D.members: ",
-        "each in its own order",
+        "but their orders differ",
         r"primary \(ordered by game, name\), by_time \(ordered by since\)",
     )
-    told(error, "D.merged: ", "each in its own order")
+    told(error, "D.merged: ", "but their orders differ")
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"scan": True, "newest_first": True}, "newest_first= requires an order, but a scan returns items in no"),
-        ({"scan": True, "order_by": "score"}, "order_by= requires an order, but a scan returns items in no"),
+        ({"scan": True, "newest_first": True}, "newest_first= requires an ordered result, but a scan returns items"),
+        ({"scan": True, "order_by": "score"}, "order_by= requires an ordered result, but a scan returns items in no"),
         ({"scan": True, "through": Link}, "a scan doesn't support junctions"),
     ],
 )
@@ -188,7 +188,7 @@ def test_an_unavailable_order_is_rejected() -> None:
             @read("R2", order_by="-score")
             def alone(self, game: str, name: str) -> list[Player]: ...
 
-    told(error, "D.several: newest_first= requires an order, but BatchGetItem returns items in the order of")
+    told(error, "D.several: newest_first= requires an ordered result, but BatchGetItem returns items in the order of")
     told(error, "D.alone: no matching key sorts by score")
 
 

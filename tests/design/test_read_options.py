@@ -76,10 +76,10 @@ REJECTED = [
     ("", 'tickets(self, team: str, state: Literal["urgent", "calm"]) -> list[Ticket]',
      "the key contains only items with state ="),
     ("key=Visit.primary", "visits(self, page: str, newest_first: int) -> list[Visit]",
-     "Visit has no field 'newest_first' (newest_first sets the sort direction: newest_first: bool = True)"),
+     "Visit has no field 'newest_first' (to set the sort direction, declare newest_first: bool = True)"),
     ("", "visit(self, page: str, number: int, newest_first: bool) -> Visit | None",
-     "newest_first requires a result with an order"),
-    ("scan=True", "visits(self, newest_first: bool) -> list[Visit]", "newest_first requires a result with an order"),
+     "newest_first requires an ordered result"),
+    ("scan=True", "visits(self, newest_first: bool) -> list[Visit]", "newest_first requires an ordered result"),
     ("newest_first=True", "visits(self, page: str, newest_first: bool) -> list[Visit]",
      "the decorator and the parameter newest_first"),
     ('order_by="-seconds"', "visits(self, page: str, newest_first: bool) -> list[Visit]",
@@ -178,14 +178,14 @@ def test_mutually_exclusive_keys_share_an_index(key: Key, other: Key) -> None:
         (
             on_gsi1("T#{team}", when=OPEN),
             on_gsi1("T#{team}", "CLOSED#{ticket_id}", when=CLOSED),
-            "keys in GSI1 can equal those of first",
+            "keys in GSI1 can equal keys of first",
         ),
     ],
 )
 def test_keys_that_are_not_exclusive_need_separate_attributes(key: Key, other: Key, words: str) -> None:
     place, message, hint = told(two_keys(key, other))
     assert (place, message.startswith(words)) == ("Ticket.second", True), message
-    assert "exclude each other" in str(hint) or "different constant" in str(hint)
+    assert "mutually exclusive" in str(hint) or "different constant" in str(hint)
 
 
 def test_a_third_key_on_an_index_is_compared_with_two_exclusive_keys() -> None:
@@ -291,11 +291,11 @@ def test_the_direction_is_in_the_rest_api_schema() -> None:
         ({"where": 5}, "where= takes a mapping of fields to values, or a filter expression, not 5"),
         ({"scan_index": "GSI1"}, "scan_index= takes an index, not 'GSI1'"),
         ({"total": 5}, "total= takes the name of a field, not 5"),
-        ({"entity": 5}, "entity= takes an entity class, or a list of them, not 5"),
-        ({"entity": [Visit, "Visit"]}, "entity= takes an entity class, or a list of them, not 'Visit'"),
-        ({"through": {}}, "through= takes an entity class, or a list of them, not {}"),
-        ({"through": 5}, "through= takes an entity class, or a list of them, not 5"),
-        ({"through": [Other, Through(int)]}, "through= takes an entity class, or a list of them, not"),  # type: ignore[arg-type]
+        ({"entity": 5}, "entity= takes an entity class or a list of entity classes, not 5"),
+        ({"entity": [Visit, "Visit"]}, "entity= takes an entity class or a list of entity classes, not 'Visit'"),
+        ({"through": {}}, "through= takes an entity class or a list of entity classes, not {}"),
+        ({"through": 5}, "through= takes an entity class or a list of entity classes, not 5"),
+        ({"through": [Other, Through(int)]}, "through= takes an entity class or a list of entity classes, not"),  # type: ignore[arg-type]
     ],
 )
 def test_decorator_arguments_of_wrong_types_are_rejected(given: dict[str, Any], message: str) -> None:

@@ -181,9 +181,9 @@ def test_when_accepts_enum_values() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("status", 1, "Ticket.status is Literal.*, so it can't be 1"),
+        ("status", 1, "Ticket.status is of type Literal.*, so it can't be 1"),
         ("status", [], "is empty"),
-        ("at", "2026-11-21", "Ticket.at is datetime, so it can't be '2026-11-21'"),
+        ("at", "2026-11-21", "Ticket.at is of type datetime, so it can't be '2026-11-21'"),
         ("at", NOON.replace(tzinfo=None), "has no time zone"),
         ("ticket_id", None, "Ticket.ticket_id can't be None"),
     ],

@@ -238,7 +238,7 @@ def test_a_range_on_a_key_that_stores_only_part_of_the_value_is_rejected() -> No
         primary = Key("HOLD#{hold_id}", "HEAD")
         by_end = Key("TENANT#{tenant}", "{until:s}", index=HELD)
 
-    with pytest.raises(DesignError, match="the key contains until only in part or unsorted, so it doesn't support"):
+    with pytest.raises(DesignError, match="the key contains until truncated or unsortable, so it doesn't support"):
 
         class Holds(Design):
             table = Table("holds", indexes=[HELD])

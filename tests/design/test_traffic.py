@@ -138,7 +138,7 @@ OTHER_FORMS: list[Any] = [[], 3, "x", None, {"patterns": []}, {"patterns": {"thi
 
 @pytest.mark.parametrize("wrong", OTHER_FORMS)
 def test_values_of_wrong_types_are_reported(wrong: Any) -> None:
-    assert "the value must be a table with names and values" in next(iter(faults(wrong).values()))
+    assert "the value must be a mapping of names to values" in next(iter(faults(wrong).values()))
 
 
 def test_contradictory_traffic_values_are_reported() -> None:

@@ -260,7 +260,7 @@ def test_an_overriding_method_replaces_the_inherited_pattern() -> None:
 
 
 def test_a_list_parameter_for_several_values_must_be_declared_with_each() -> None:
-    with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to pass several"):
+    with pytest.raises(DesignError, match=r"Thing.thing_id is of type str \(write Each\[str\] to pass several"):
 
         class Wrong(Design):
             table = Table("things")

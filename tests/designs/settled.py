@@ -55,9 +55,9 @@ def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
             reads.pop(name)
             if ordered is not None:
                 reads[name] = ordered
-        elif read is not None and "newest_first requires a result" in fault.message:
+        elif read is not None and "newest_first requires an ordered result" in fault.message:
             reads[name] = replace(read, directed=False, newest_first=False)
-        elif read is not None and "requires an order" in fault.message:
+        elif read is not None and "requires an ordered result" in fault.message:
             reads[name] = replace(read, newest_first=False)
         elif read is not None and any(text in fault.message for text in _DESERVED):
             reads.pop(name)

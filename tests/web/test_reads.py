@@ -217,7 +217,7 @@ def test_a_time_range_is_read_by_bucket() -> None:
         assert [json.loads(line)["value"] for line in lines] == [1, 2]  # the other bound has its default
         for query, message in (
             ("at.ge=2026-02-01T00:00:00Z", "at is read month by month, but the range has no end"),
-            ("at.ge=0001-01-01T00:00:00Z&at.lt=2026-06-01T00:00:00Z", "at covers 24,305 months"),
+            ("at.ge=0001-01-01T00:00:00Z&at.lt=2026-06-01T00:00:00Z", "the range of at covers 24,305"),
         ):
             answer = http.get(f"/api/readings?sensor=1&{query}")
             assert answer.status_code == 400

@@ -79,7 +79,7 @@ def check_limits(text: str) -> None:
     check_size(text)
     count = count_operators(expressions.parse_condition(text))
     if count > OPERATORS_MAX:
-        raise expressions.ExpressionFault(f"{count} operators, but DynamoDB allows at most {OPERATORS_MAX}")
+        raise expressions.ExpressionFault(f"the condition has {count} operators; the maximum is {OPERATORS_MAX}")
 
 
 class Rewriting:
@@ -258,8 +258,8 @@ class Rewriting:
         found = [levels for entity in self.entities if (levels := _levels_of(entity, parts)) is not None]
         if any(levels != found[0] for levels in found):
             raise Problem(
-                f"{parts[0]} has different defaults in {' and '.join(entity.name for entity in self.entities)}, so the "
-                "value of an item without it is ambiguous",
+                f"{parts[0]} has different defaults in {' and '.join(entity.name for entity in self.entities)}, so a "
+                f"condition on items without {parts[0]} is ambiguous",
                 "give the fields the same default, or read each entity with its own access pattern",
             )
         return found[0] if found else []
@@ -280,7 +280,7 @@ def _levels_of(entity: CompiledEntity, parts: Sequence[str | int]) -> list[Level
     for depth, step in enumerate(steps, 2):
         levels += _nested_level(annotation, step, depth)
         annotation = type_at(annotation, step)
-    while levels and levels[-1][1] is None:  # the deepest levels without a default have no effect
+    while levels and levels[-1][1] is None:  # the deepest levels, if they have no default, don't change the result
         levels.pop()
     return levels
 

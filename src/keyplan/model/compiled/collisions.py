@@ -158,14 +158,14 @@ class _Run:
         if all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches):
             return f"{self.start}\0"
         if all(match.sort[0].complete for match in self.matches):
-            return self.start  # one item, whose sort key repeats a field of the partition key
+            return self.start  # there is only one item: its sort key repeats a field of the partition key
         return _successor(self.start)
 
 
 def read_apart(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> QueryPlan:
     """The plan with narrower queries, in result order, if they cost less."""
     runs = _runs(plan)
-    if len(runs) < 2 or plan.buckets is not None:  # each time bucket is one query
+    if len(runs) < 2 or plan.buckets is not None:  # each time bucket is read by one query
         return plan
     common = runs[0].matches[0].sort[0].known[: runs[0].common]
     others = list(_others(plan, common, entities))

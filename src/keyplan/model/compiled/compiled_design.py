@@ -110,7 +110,7 @@ class _Compiler:
         table = getattr(self.cls, "table", None)
         if not isinstance(table, Table):
             raise DesignError(
-                f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='declare one: table = Table("name")'
+                f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='add a table: table = Table("name")'
             )
         self._check_table(table)
         patterns = self._patterns()
@@ -152,7 +152,7 @@ class _Compiler:
         ):
             self.fault(
                 self.cls.__name__,
-                "ignore= must map strings to strings",
+                "ignore= must map each ignored finding (a string) to a reason (a string)",
                 'write ignore={"KP201 Message.primary": "a few per day"}',
             )
 
@@ -161,14 +161,14 @@ class _Compiler:
         names = [index.name for index in table.indexes]
         for name in (table.name, *names):
             if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
-                self.fault(place, f"{name!r} isn't a valid table or index name", "use 3 to 255 of A-Z a-z 0-9 _ . -")
+                self.fault(place, f"invalid table or index name {name!r}", "use 3 to 255 characters A-Z a-z 0-9 _ . -")
         for name in {name for name in names if names.count(name) > 1}:
             self.fault(place, f"two indexes are named {name}")
         local = sum(index.local for index in table.indexes)
         if len(names) - local > GLOBAL_INDEXES_MAX:
-            self.fault(place, f"{len(names) - local} global indexes; DynamoDB allows at most {GLOBAL_INDEXES_MAX}")
+            self.fault(place, f"{len(names) - local} global indexes exceed the limit of {GLOBAL_INDEXES_MAX}")
         if local > LOCAL_INDEXES_MAX:
-            self.fault(place, f"{local} local indexes; DynamoDB allows at most {LOCAL_INDEXES_MAX}")
+            self.fault(place, f"{local} local indexes exceed the limit of {LOCAL_INDEXES_MAX}")
         types: dict[str, str] = {}
         for owner, attributes in _key_attributes(table):
             for attribute in attributes:
@@ -183,7 +183,7 @@ class _Compiler:
 
     def _check_index(self, place: str, table: Table, index: Index) -> None:
         if len(index.partition) > INDEX_KEY_ATTRIBUTES_MAX or len(index.sort) > INDEX_KEY_ATTRIBUTES_MAX:
-            self.fault(place, f"a key of {index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes")
+            self.fault(place, f"{index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} partition or sort key attributes")
         if index.local and (index.partition != (table.partition,) or len(index.sort) != 1):
             self.fault(place, f"the local index {index.name} must have the table's partition key and one sort key")
 
@@ -238,7 +238,7 @@ class _Compiler:
             other = names.setdefault(cls.__name__, cls)
             if other is not cls:
                 where = f"{other.__module__}.{other.__qualname__} and {cls.__module__}.{cls.__qualname__}"
-                self.fault(cls.__name__, f"two entities have the same name: {where}", "rename one of them")
+                self.fault(cls.__name__, f"two entities have the same name: {where}", "rename one entity")
             problems = list(entity_problems(cls))
             for name, problem in problems:
                 self.report(f"{cls.__name__}.{name}", problem)
@@ -254,7 +254,7 @@ class _Compiler:
             entity = result[attribute]
             self.fault(
                 entity.name,
-                f"the TTL attribute is {attribute}, but {first} in {result[first].name}; a table has only one",
+                f"the TTL attribute is {attribute}, but {first} in {result[first].name}; a table has one TTL attribute",
                 "give the Ttl fields the same name or alias",
             )
 
@@ -299,12 +299,12 @@ class _Compiler:
             if signature is None or any(
                 entity_class not in entities for entity_class in _mentioned(pattern, signature)
             ):
-                continue  # the error of the pattern or its entity is reported already
+                continue  # an error of the pattern or its entity is already reported
             if not self.wrong_views.isdisjoint(views_in(signature.returns)):
                 continue
             if isinstance(pattern, WriteMethod):
                 if not inspect.isgeneratorfunction(pattern.function):
-                    self.fault(signature.place, "a write must yield actions", "yield at least one: Put, Update, ...")
+                    self.fault(signature.place, "a write must yield actions", "yield a Put or Update, for example")
                 writes[name] = WritePattern(
                     pattern.options.id,
                     name,
@@ -367,16 +367,16 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
     for name, annotation in written.items():
         field = entity.fields.get(name)
         if field is None or field.computed:
-            why = "a computed field, which isn't stored" if name in entity.cls.model_computed_fields else "no field"
+            why = "a computed field" if name in entity.cls.model_computed_fields else "not a field"
             stored = ", ".join(
                 stored_field.name for stored_field in entity.fields.values() if not stored_field.computed
             )
-            yield name, Problem(f"{name} is {why} of {entity.name}", f"use one of {stored}")
+            yield name, Problem(f"{name} is {why} of {entity.name}, so it isn't stored", f"use one of {stored}")
         elif kind_of(annotation) is not kind_of(field.annotation) or is_optional(annotation) != field.optional:
             yield (
                 name,
                 Problem(
-                    f"the type is {type_name(annotation)}, but {type_name(field.annotation)} in {entity.name}",
+                    f"the type is {type_name(annotation)}, but it is {type_name(field.annotation)} in {entity.name}",
                     "give both fields the same type",
                 ),
             )

@@ -49,12 +49,12 @@ class _EntityCompiler:
         keys = {name: value for name, value in declared.items() if isinstance(value, Key)}
         primaries = [name for name, key in keys.items() if key.index is None]
         if len(primaries) != 1:
-            what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
+            what = "no primary key" if not primaries else f"several primary keys: {', '.join(primaries)}"
             self.fault(
                 "",
-                what,
-                "declare one Key without index=; other keys need index=, or are Unique claims; `keyplan plan` "
-                "derives keys from access patterns",
+                f"the entity has {what}",
+                "declare exactly one Key without index=; declare other keys with index= or as Unique; `keyplan plan` "
+                "generates keys from access patterns",
             )
             faults.extend(self.faults)
             return None
@@ -96,7 +96,7 @@ class _EntityCompiler:
             self.fault(
                 name,
                 "a model_serializer isn't supported: an entity is stored field by field",
-                "serialize single fields (field_serializer), or move them into a nested model",
+                "use field_serializer for single fields, or move the fields into a nested model",
             )
         for field in self.stored.values():
             problem = unwritable(field.annotation, field.form)
@@ -119,7 +119,7 @@ class _EntityCompiler:
         """An entity has at most one token field, which is empty by default and stored as a set."""
         fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
         for field in fields[1:]:
-            self.fault(field.name, f"{fields[0].name} already stores the tokens of updates", "remove one of the fields")
+            self.fault(field.name, f"{fields[0].name} already stores the idempotency tokens", "remove this field")
         for field in fields:
             if field.default or field.form is not Form.OURS or field.codec is not None:
                 self.fault(field.name, "the default must be set()", f"write {field.name}: IdempotencyTokens = set()")
@@ -131,7 +131,7 @@ class _EntityCompiler:
                 self.fault(
                     name,
                     "CounterShards has no effect: the field isn't in the partition key of the primary key",
-                    f'add the field: Key("...#{{{name}:d}}", ...), or write {name}: int',
+                    f'add the field to the partition key: Key("...#{{{name}:d}}", ...), or write {name}: int',
                 )
 
     def _check_labels(self, labels: tuple[Discriminator, ...], keys: Iterable[CompiledKey]) -> None:
@@ -141,8 +141,8 @@ class _EntityCompiler:
             if label.attribute in taken:
                 self.fault(
                     "",
-                    f"the attribute {label.attribute} of a Discriminator is also that of {taken[label.attribute]}",
-                    "use a different attribute for one of them",
+                    f"the attribute {label.attribute} of a Discriminator is also used by {taken[label.attribute]}",
+                    "use a different attribute for the Discriminator",
                 )
             taken[label.attribute] = "another Discriminator"
 
@@ -197,7 +197,7 @@ class _EntityCompiler:
             return None
         own = next((index for index in self.table.indexes if index.same_keys(key.index)), None)
         if own is None:
-            self.fault(name, f"{key.index.name} isn't an index of the table", "add it: Table(..., indexes=[...])")
+            self.fault(name, f"{key.index.name} isn't an index of the table", "add the index: Table(indexes=[...])")
         return own or key.index
 
     def _places(self, index: Index | None) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
@@ -222,7 +222,7 @@ class _EntityCompiler:
         pieces = split_template(source, raw=style.raw)
         bare = len(pieces) == 1
         if attribute.type != "S" and not (bare and isinstance(pieces[0], tuple)):
-            raise Problem(f"the template of {attribute.name} (type {attribute.type}) must be one field without text")
+            raise Problem(f"the template of {attribute.name} (type {attribute.type}) must be one field and no text")
         parts: list[Literal_ | Variable] = []
         for position, piece in enumerate(pieces):
             if isinstance(piece, str):
@@ -232,16 +232,16 @@ class _EntityCompiler:
             stored = self.stored.get(field_name)
             if stored is None:
                 raise Problem(
-                    f"{self.cls.__name__} has no field {field_name!r}", f"its fields are {', '.join(self.stored)}"
+                    f"{self.cls.__name__} has no field {field_name!r}", f"the fields are {', '.join(self.stored)}"
                 )
             last = position == len(pieces) - 1
             form = self._format(stored, spec, attribute, sorts=sorts)
             if kind_of(stored.annotation) is tuple and not _is_of_texts(stored.annotation):
-                raise Problem(f"{{{field_name}}} isn't a tuple of strings", "make it tuple[str, ...]")
+                raise Problem(f"{{{field_name}}} isn't a tuple of strings", "use tuple[str, ...]")
             if kind_of(stored.annotation) is tuple and not last:
-                raise Problem(f"{{{field_name}}} has a variable number of parts, so nothing can follow it")
+                raise Problem(f"{{{field_name}}} has a variable number of parts, so it must be last in the template")
             if kind_of(stored.annotation) is tuple and (style.raw or style.case):
-                raise Problem(f"{{{field_name}}} is a tuple, which requires escaping")
+                raise Problem(f"{{{field_name}}} is a tuple, which KeyStyle(raw=True) and case= don't support")
             ends = DELIMITER if last else str(pieces[position + 1])
             alone = bare and kind_of(stored.annotation) is not tuple
             own = style if attribute.type == "S" else OURS
@@ -277,8 +277,8 @@ class _EntityCompiler:
             variable = None
         if variable is None or not (variable.format.whole and variable.format.exact):
             raise Problem(
-                f"the key attribute {attribute.name} also stores the field {owner.name}, with a different value",
-                "use a template of only the whole field, rename the attribute or the field, or give the field an alias",
+                f"the key attribute {attribute.name} also stores the field {owner.name} in another form",
+                "use only the whole field as the template, rename the attribute, or give the field an alias",
             )
         if owner.keeps_null and owner.optional:
             raise Problem(
@@ -320,7 +320,7 @@ class _EntityCompiler:
                 if can_collide(key, other):
                     self.fault(
                         other.name,
-                        f"keys in {other.place} can equal those of {key.name}: {other} and {key}",
+                        f"keys in {other.place} can equal keys of {key.name}: {other} and {key}",
                         "start one of the templates with a different constant",
                     )
                 continue
@@ -331,7 +331,7 @@ class _EntityCompiler:
     def _sharing_fault(self, key: CompiledKey, other: CompiledKey, shared: tuple[KeyAttribute, Template]) -> None:
         attribute, held = shared
         both = key.index is not None and other.index is not None and key.index.name == other.index.name
-        way = ", or when= conditions that exclude each other" if both else ""
+        way = ", or mutually exclusive when= conditions" if both else ""
         self.fault(
             other.name,
             f"{other.name} and {key.name} share the attribute {attribute.name}, in which {key.name} stores {held} "
@@ -362,7 +362,7 @@ def _agree(key: CompiledKey, other: CompiledKey, held: Held, wanted: Held) -> bo
     """Whether two keys write the same value to an attribute under the same conditions."""
     same = held[1].source == wanted[1].source and _style(held[1]) == _style(wanted[1])
     if key.index is not None and key.when != other.when:
-        return False  # a primary key always exists; a local secondary index is sparse by its own attribute
+        return False  # doesn't apply to the primary key, whose attributes are always written
     return same and (other.shards == key.shards or wanted not in other.partition)
 
 

@@ -154,11 +154,11 @@ def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
         case ParameterKind.CURSOR | ParameterKind.LIMIT | ParameterKind.DIRECTION:
             return f"{parameter.name} sets the limit, cursor or order of the read", "compare with another parameter"
         case ParameterKind.EACH if not operand.alone:
-            return "Each contains several values", f"write: field IN (:{parameter.name})"
+            return "an Each parameter contains several values", f"write: field IN (:{parameter.name})"
         case _:
             pass
     if is_optional(parameter.annotation) and not all(target.keeps_null for target in operand.targets):
-        return "the parameter can be None, which equals no stored value", "declare an access pattern without it"
+        return "the parameter can be None, which equals no stored value", "declare a pattern without it for None"
     why = operand.why_not(parameter.value_type)
     return None if why is None else (why, "give the parameter the type of the field")
 

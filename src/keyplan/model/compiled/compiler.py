@@ -105,7 +105,7 @@ class _ReadCompiler:
         self.constants = self._checked_constants()
         plan = self._plan()
         if self.direction is not None and not turns(plan):
-            raise Problem("newest_first requires a result with an order", "remove the parameter")
+            raise Problem("newest_first requires an ordered result", "remove the parameter newest_first")
         name = self.signature.place.rpartition(".")[2]
         return ReadPattern(
             id=self.options.id,
@@ -233,7 +233,7 @@ class _ReadCompiler:
     def _refuse_order(self, why: str) -> None:
         for option in ("order_by", "newest_first"):
             if getattr(self.options, option):
-                raise Problem(f"{option}= requires an order, but {why}", f"remove {option}=")
+                raise Problem(f"{option}= requires an ordered result, but {why}", f"remove {option}=")
 
     def _one(
         self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]
@@ -458,7 +458,7 @@ class _ReadCompiler:
             entities, rest, asked, self.signature, self.filter_text, plan_checks.attributes_held(matches) or held
         )
 
-    # Through a junction
+    # Reads through junctions
 
     def _junctions(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
         junctions: list[tuple[CompiledEntity, dict[str, str]]] = []
@@ -473,7 +473,7 @@ class _ReadCompiler:
     def _through(self) -> ThroughPlan:
         if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION or self.shape.told:
             raise Problem(
-                "through= requires a result of one entity", "return the entity, or a Page, a list or an Iterator of it"
+                "through= requires a result of one entity", "return an entity, or a Page, a list or an Iterator of one"
             )
         if self.options.complete:
             raise Problem("complete= doesn't support junctions", "omit complete= or through=")
@@ -487,7 +487,7 @@ class _ReadCompiler:
         for target, source in mapping.items():
             if target not in end.fields or source not in junction.fields:
                 raise Problem(
-                    f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them isn't a field"
+                    f"through= maps {end.name}.{target} to {junction.name}.{source}, but one of the two isn't a field"
                 )
         own = [condition.name for condition in self._conditions() if condition.name in junction.fields]
         rest = [condition.name for condition in self._conditions() if condition.name not in junction.fields]
@@ -502,7 +502,7 @@ class _ReadCompiler:
                 end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
         must = frozenset(rest) | frozenset(mapping)
         second = self._one_end(end, end_knowns, must)
-        # Partitions of ends are merged in their key's order; otherwise the result has the junction's order
+        # Queries of end items are merged in the order of their key. End items read by key have the junction's order.
         ordered = not (self.shape.many and isinstance(second, QueryPlan))
         first = self._for_junction(junction).junction_plan(junction, self._knowns(junction, own), ordered=ordered)
         elsewhere = {name for other, _ in self._junctions() for name in other.fields}
@@ -546,7 +546,7 @@ class _ReadCompiler:
         if not full:
             raise Problem(
                 f"no key identifies one {end.name} by the junction's fields",
-                "return a Page, a list or an Iterator of it",
+                f"return a Page, a list or an Iterator of {end.name}",
             )
         return self._query(*min(full, key=self._rank), ordered=False)
 

@@ -35,7 +35,7 @@ class Operand:
 
     def encoded(self, value: Any) -> dict[str, Any]:
         first, *others = (target.encoded(value) for target in self.targets)
-        del others  # the others only validate the value: they have the same form
+        del others  # all targets have the same form; the others only validate the value
         return first
 
 
@@ -120,10 +120,10 @@ class _Translation:
         for side in (first, second):
             why = side.why_unordered() if side is not None and operator in {*_ORDERING, "BETWEEN"} else None
             if side is not None and why is not None:
-                raise Problem(f"{side.name} can't be compared with {operator}: {why}", "compare the field with = or IN")
+                raise Problem(f"{side.name} doesn't support {operator}: {why}", "compare the field with = or IN")
         if first is not None and second is not None and not first.comparable(second):
             raise Problem(
-                f"{first.name} and {second.name} are stored in different formats", "compare fields of one type"
+                f"{first.name} and {second.name} are stored in different formats", "compare fields of the same type"
             )
         return self._operand(left, second), self._operand(right, first, alone=alone)
 
@@ -131,7 +131,7 @@ class _Translation:
         """A function as a condition, such as ``begins_with``; the grammar checks the number of operands."""
         if len(call.arguments) != 2:
             for argument in call.arguments:
-                if isinstance(argument, tree.Path):  # reject an attribute that is never stored
+                if isinstance(argument, tree.Path):  # raises Problem for an attribute that is never stored
                     self._stored_parts(argument.parts)
             return tree.Call(call.function, tuple(self._operand(argument, None) for argument in call.arguments))
         first, second = call.arguments
@@ -149,7 +149,7 @@ class _Translation:
         other = self._stored(second)
         if wanted is not None and other is not None and not wanted.comparable(other):
             raise Problem(
-                f"{call.function}() compares {wanted.name} with {other.name}, which is stored in another format"
+                f"{call.function}() compares {wanted.name} with {other.name}, which is stored in a different format"
             )
         return tree.Call(call.function, (self._operand(first, None), self._operand(second, wanted)))
 
@@ -161,7 +161,7 @@ class _Translation:
                 return tree.Value(self._placeholder(name.removeprefix(":"), target or UNKNOWN, alone=alone))
             case tree.Call(function, arguments):
                 return tree.Call(function, tuple(self._operand(argument, None) for argument in arguments))
-            case tree.Arithmetic():  # pragma: no cover - the grammar of conditions has none
+            case tree.Arithmetic():  # pragma: no cover - conditions have no arithmetic
                 return node
 
     def _placeholder(self, name: str, target: StoredOperand, *, alone: bool) -> str:

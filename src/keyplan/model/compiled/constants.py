@@ -100,8 +100,8 @@ def _constant(owner: str, field: StoredField, value: Any) -> Any:
     if result is _INVALID:
         domain = domain_of(field.annotation)
         if domain is None or type(value) not in {type(element) for element in domain}:
-            raise Problem(f"{owner}.{field.name} is {type_name(field.annotation)}, so it can't be {value!r}")
-        result = value  # a typo, which ``keyplan check`` reports
+            raise Problem(f"{owner}.{field.name} is of type {type_name(field.annotation)}, so it can't be {value!r}")
+        result = value  # ``keyplan check`` reports the value as a typo
     try:
         if result is not None:
             field.encode(result)

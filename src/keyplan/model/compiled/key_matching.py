@@ -60,14 +60,14 @@ def match_key(
     in_part = (_in_part(key, sort) & used) - bucketed
     if in_part:
         name = min(in_part)
-        return Miss(key, f"the key contains only part of {name}: add a computed field of that part as the parameter", 1)
+        return Miss(key, f"the key contains only part of {name}: use a computed field with that part as parameter", 1)
     decided, admitted = implied
     used |= decided
     narrowed = (admitted & needed) - used
     unused = sorted(needed - used - narrowed)
     unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
     if unsorted:
-        why = f"the key contains {', '.join(unsorted)} only in part or unsorted, so it doesn't support ranges"
+        why = f"the key contains {', '.join(unsorted)} truncated or unsortable, so it doesn't support ranges"
         return Miss(key, why, len(unused) + 1)
     if unused:
         return Miss(key, f"the key doesn't contain {', '.join(unused)} after the other parameters", len(unused) + 1)
@@ -138,7 +138,7 @@ def _partition(
 
 def _ranged(key: CompiledKey, known: Known, other: Buckets | None) -> Buckets | Miss:
     if other is not None:
-        return Miss(key, f"{other.field} and {known.field} are in the partition key, and only one can be a range", 2)
+        return Miss(key, f"the partition key has {other.field} and {known.field}, but supports only one range", 2)
     if known.optional and not isinstance(known.default, Range):
         return Miss(key, f"{known.field} is in the partition key, so its range is required", 1)
     result = buckets_of(key, known.field, known.default if isinstance(known.default, Range) else None)
@@ -187,13 +187,13 @@ def _implied(
         domain = domain_of(entity.fields[name].annotation)
         if domain is not None and all_in(domain, allowed):
             admitted.add(name)
-            continue  # the key contains every item, whatever the pattern
+            continue  # ``when=`` allows every value of the field
         known = knowns.get(name)
         asked = known.values if known is not None else fixed.get(name)
         if asked is None or not all_in(asked, allowed):
             shown = " or ".join(map(repr, allowed))
-            return Miss(key, f"the key contains only items with {name} = {shown}, but the pattern also reads others", 1)
-        # A call can have fewer values than its type, and an Each can be empty
+            return Miss(key, f"the key contains only items with {name} = {shown}; the pattern reads other items too", 1)
+        # A call can pass fewer values than the parameter's type allows, and an Each can be empty
         always = known is not None and (
             known.source == "constant"
             or (len(asked) == 1 and (known.kind is not ParameterKind.EACH or known.source == "constant"))
@@ -207,7 +207,7 @@ def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool)
     if isinstance(match, Miss) or match.buckets is None or not (by_junction or collection):
         return match
     buckets, what = match.buckets, "a collection" if collection else "a junction"
-    return Miss(match.key, f"{what} can't read the key {buckets.unit} by {buckets.unit} of {buckets.field}", 2)
+    return Miss(match.key, f"{what} doesn't support a key with time buckets ({buckets.field} by {buckets.unit})", 2)
 
 
 def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
@@ -257,7 +257,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
             orders = ", ".join(f"{key.name} sorts by {_order(matches)}" for key, matches in candidates)
             raise Problem(f"no matching key sorts by {wanted}: {orders}")
         candidates = fitting
-    # Prefer one partition to several
+    # Prefer a key without time buckets, because it reads fewer partitions
     candidates = [element for element in candidates if element[1][0].buckets is None] or candidates
     best, *others = sorted(candidates, key=lambda element: rank(element, constants))
     rivals = [element for element in others if not _same_order(best[1], element[1])]
@@ -267,8 +267,8 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
         firsts = dict.fromkeys(match.order[0][0] for _, matches in choices for match in matches if match.order)
         ways = " or ".join(f'order_by="{name}"' for name in firsts)
         raise AmbiguousKey(
-            f"several keys match, each in its own order: {names}",
-            f'choose one with {ways} ("-{next(iter(firsts))}" for the descending order)',
+            f"several keys match, but their orders differ: {names}",
+            f'choose a key with {ways} ("-{next(iter(firsts))}" for the descending order)',
         )
     return best
 

@@ -106,14 +106,14 @@ class StoredOperand:
         if self.codec is None and (self.kind is object or self.tag is None):
             return None
         raise Problem(
-            f"contains() supports strings, lists and sets, and {self.name} is {type_name(self.annotation)}",
+            f"contains() supports strings, lists and sets, but {self.name} is of type {type_name(self.annotation)}",
             "compare the field with =",
         )
 
     def beginning(self) -> StoredOperand:
         if self.tag not in {"S", "B", None} or self.epoch or (self.codec is not None and self.tag != "S"):
             raise Problem(
-                f"begins_with() supports strings, and {self.name} is {type_name(self.annotation)}"
+                f"begins_with() supports strings, but {self.name} is of type {type_name(self.annotation)}"
                 f"{', stored as a number of seconds' if self.epoch else ''}",
                 "compare the field with < and >=, or BETWEEN",
             )
@@ -127,7 +127,7 @@ class StoredOperand:
         if self.tag == "N" and not self.epoch and given in _NUMBERS and self.codec is None:
             return None
         how = ", stored as seconds since 1970" if self.epoch else ""
-        return f"{self.name} is {type_name(self.annotation)}{how}, but the value is {type_name(annotation)}"
+        return f"{self.name} is of type {type_name(self.annotation)}{how}, but the value is {type_name(annotation)}"
 
     def encoder(self, annotation: Any) -> Encoder:
         if self.codec is not None:
@@ -160,7 +160,7 @@ class StoredOperand:
     def _number(self, value: Any) -> Any:
         plain = value.value if isinstance(value, enum.Enum) else value
         if isinstance(plain, bool) or not isinstance(plain, _NUMBERS):
-            raise ArgumentError(f"{self.name} is {type_name(self.annotation)}, so it can't be compared with {value!r}")
+            raise ArgumentError(f"{self.name} is a number ({type_name(self.annotation)}), but the value is {value!r}")
         return plain
 
     def _validated(self, value: Any) -> Any:
@@ -172,7 +172,7 @@ class StoredOperand:
             return adapter.validate_python(value, strict=not by_value)
         except ValidationError as error:
             raise ArgumentError(
-                f"{self.name} is {type_name(self.annotation)}, so it can't be compared with {value!r}",
+                f"{self.name} is of type {type_name(self.annotation)}, so it can't be compared with {value!r}",
                 errors=error_details_of(error, self.name),
             ) from None
 
@@ -225,7 +225,7 @@ def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
     if whole.tag is None:
         return _nested(name, object)
     what = "doesn't support an index" if isinstance(step, int) else "has no nested fields"
-    raise Problem(f"{whole.name} is {type_name(whole.annotation)}, which {what}")
+    raise Problem(f"{whole.name} is of type {type_name(whole.annotation)}, which {what}")
 
 
 def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -> Any:
@@ -235,15 +235,15 @@ def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -
     if model.model_config.get("extra") == "allow":
         return object
     named = [name for name, info in model.model_fields.items() if step in {info.alias, info.serialization_alias}]
-    if owner.tag is None and (named or step in model.model_computed_fields):  # a serializer may store this name
+    if owner.tag is None and (named or step in model.model_computed_fields):  # a serializer may use this name
         return object
     if named:
         raise Problem(
-            f"{owner.name}.{named[0]} isn't stored as {step!r}", f"use the field name {named[0]}, not its alias"
+            f"{step!r} is the alias of {owner.name}.{named[0]}", f"use the field name {named[0]} in conditions"
         )
     if step in model.model_computed_fields:
-        raise Problem(f"{owner.name}.{step} is computed, and isn't stored", "compare the fields that it depends on")
-    raise Problem(f"{owner.name} has no field {step!r}", f"its fields are {', '.join(model.model_fields)}")
+        raise Problem(f"{owner.name}.{step} is computed, not stored", "compare the fields that it depends on")
+    raise Problem(f"{owner.name} has no field {step!r}", f"the fields are {', '.join(model.model_fields)}")
 
 
 def _element(arguments: tuple[Any, ...], step: int) -> Any:

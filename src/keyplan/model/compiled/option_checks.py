@@ -43,7 +43,7 @@ def kind_problems(options: Options) -> Iterator[Problem]:
         several = given if isinstance(given, Sequence) else (given,)
         wrong = [each for each in several if not is_entity(each.entity if isinstance(each, Through) else each)]
         if wrong:
-            yield Problem(f"{name}= takes an entity class, or a list of them, not {shown(wrong[0])}")
+            yield Problem(f"{name}= takes an entity class or a list of entity classes, not {shown(wrong[0])}")
 
 
 def attempts_problems(attempts: Any) -> Iterator[Problem]:
@@ -56,7 +56,7 @@ def example_problems(
 ) -> Iterator[Problem]:
     for example in examples:
         if not isinstance(example, Example):
-            yield Problem(f"example= takes an Example, or a list of them, not {shown(example)}")
+            yield Problem(f"example= takes an Example or a list of Examples, not {shown(example)}")
             continue
         for name in example.arguments.keys() - signature.by_name.keys():
             yield Problem(f"example= has an unknown parameter {name!r}", f"use one of {', '.join(signature.by_name)}")
@@ -95,7 +95,7 @@ def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parame
     """A read of a whole table or index can't use keys or junctions. Returns the option's name. Raises Problem."""
     word = "a scan" if options.scan else "a read of a whole index"
     if options.scan and options.scan_index is not None:
-        raise Problem("scan= and scan_index= are mutually exclusive", "omit one of them")
+        raise Problem("scan= and scan_index= are mutually exclusive", "omit scan= or scan_index=")
     if not shape.many and not shape.told:
         raise Problem(f"{word} must return a Page, a list, an Iterator, an int or a bool")
     if options.through is not None:
@@ -120,7 +120,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
     each = [parameter.name for parameter in signature.parameters if parameter.kind is ParameterKind.EACH]
     if each and not (shape.many or shape.told):
         raise Problem(
-            f"{each[0]} has many values, but the result is a single item", "return a Page or a list, or pass one value"
+            f"{each[0]} has several values, but the result is a single item", "return a Page or a list, or omit Each"
         )
 
 
@@ -129,15 +129,15 @@ def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
     if field is None:
         raise Problem(
             f"{entity.name} has no field {parameter.name!r}",
-            "newest_first sets the sort direction: newest_first: bool = True"
+            "to set the sort direction, declare newest_first: bool = True"
             if parameter.name == "newest_first"
-            else f"name the parameter like one of the fields {', '.join(entity.fields)}",
+            else f"give the parameter the name of a field: {', '.join(entity.fields)}",
         )
     given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
     if object not in {given, wanted} and given is not wanted:
         raise Problem(
-            f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
-            f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
+            f"the parameter {parameter.name} is of type {type_name(parameter.value_type)}, but the field "
+            f"{entity.name}.{parameter.name} is of type {type_name(field.annotation)}",
             f"write Each[{type_name(field.annotation)}] to pass several values"
             if wanted in {kind_of(inner) for inner in get_args(parameter.value_type)}
             else "give the parameter and the field the same type",
@@ -152,18 +152,18 @@ def _check_segments(signature: Signature, options: Options, shape: Shape) -> Non
     """A parallel scan reads everything, in no order."""
     given: Any = options.segments
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
-        raise Problem(f"segments={given!r} isn't a number from 1 to {SEGMENTS_MAX}", "8 are enough for most jobs")
+        raise Problem(f"segments={given!r} isn't a number from 1 to {SEGMENTS_MAX}", "for most jobs, use 8")
     if given == 1:
         return
     if not options.scan and options.scan_index is None:
         raise Problem("segments= requires scan=True or scan_index=", "omit segments=, or set scan=True or scan_index=")
     if options.complete:
-        raise Problem("segments= doesn't support complete=", "omit one of them")
+        raise Problem("segments= doesn't support complete=", "omit segments= or complete=")
     if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.PAGE, ShapeKind.COUNT}:
         raise Problem("segments= doesn't support this return type", "return an Iterator, a list, a Page or an int")
     limited = any(parameter.kind is ParameterKind.LIMIT for parameter in signature.parameters)
     if limited and shape.kind is not ShapeKind.PAGE:
-        raise Problem("segments= supports a limit only with a Page", "return a Page, or omit one of them")
+        raise Problem("segments= supports a limit only with a Page", "return a Page, or omit the limit")
 
 
 def _check_direction(signature: Signature, options: Options) -> None:
@@ -171,7 +171,7 @@ def _check_direction(signature: Signature, options: Options) -> None:
     if directed and (options.newest_first is not None or (options.order_by or "").startswith("-")):
         raise Problem(
             "the decorator and the parameter newest_first both set the sort direction",
-            "omit one of them; the parameter can have a default",
+            "keep either the decorator's option or the parameter, which can have a default",
         )
 
 
@@ -184,7 +184,7 @@ def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity
     for entity in owners[: len(shape.entities)]:
         if name not in entity.fields:
             raise Problem(
-                f"total= names {name!r}, which isn't a field of {entity.name}", f"it has {', '.join(entity.fields)}"
+                f"total= names {name!r}, which isn't a field of {entity.name}", f"use one of {', '.join(entity.fields)}"
             )
         kind = kind_of(entity.fields[name].annotation)
         if not isinstance(kind, type) or not issubclass(kind, int) or kind is bool:
@@ -218,5 +218,5 @@ def _check_where(signature: Signature, options: Options, owners: Sequence[Compil
     if twice:
         raise Problem(
             f"{', '.join(twice)} is set by both where= and a parameter",
-            "use one of them; to limit the values of a parameter, give it a Literal type",
+            "omit the parameter or this part of where=; to limit a parameter's values, give it a Literal type",
         )

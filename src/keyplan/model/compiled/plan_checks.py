@@ -26,8 +26,8 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
     ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
     if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
         raise Problem(
-            "one of several junctions must point to a partition with a single sort key attribute",
-            "use one access pattern for each junction",
+            "with several junctions, at least one must lead to a partition with a single sort key attribute",
+            "declare a separate access pattern for each junction",
         )
     template = ordering.key.sort[0][1]
     wanted = str(template)
@@ -35,7 +35,7 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
         junction = way.junction
         if isinstance(way.end, QueryPlan):
             if way.end.key is not ordering.key:
-                raise Problem(f"the junctions point to two keys, {ordering.key.name} and {way.end.key.name}")
+                raise Problem(f"the junctions lead to different keys, {ordering.key.name} and {way.end.key.name}")
         elif isinstance(junction, QueryPlan):
             own = "" if junction.index is not None or junction.merged else str(junction.key.sort[0][1])
             same = all(way.fields.get(name, name) == name for name in template.fields)
@@ -91,9 +91,9 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
         index = match.key.index
         if index is not None and lacking:
             raise Problem(
-                f"{index.name} doesn't project {', '.join(lacking)}, fields of {match.entity.gives.__name__}",
-                'add them to projection=, make it "ALL", return a View of fewer fields, or set complete=True '
-                "to read missing fields from the table with BatchGetItem",
+                f"{index.name} doesn't project {', '.join(lacking)}, which {match.entity.gives.__name__} contains",
+                'add the fields to projection=, set projection="ALL", return a View without the fields, or set '
+                "complete=True to read missing fields from the table with BatchGetItem",
             )
     check_filtered(matches, condition)
 
@@ -114,10 +114,10 @@ def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> Non
     held = attributes_held(matches)
     if condition is None or index is None or held is None:
         return
-    firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # a name after a dot is nested
+    firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # names after a dot are in nested maps
     lacking = [name for value in dict.fromkeys(firsts) if (name := condition.names[value]) not in held]
     if lacking:
-        raise Problem(f"{index.name} doesn't project {', '.join(lacking)}, which where= uses", "add it to projection=")
+        raise Problem(f"{index.name} doesn't project {', '.join(lacking)}, which where= uses", "extend projection=")
 
 
 def attributes_held(matches: Sequence[KeyMatch]) -> frozenset[str] | None:

@@ -73,7 +73,7 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
                     name,
                     Problem(
                         f"{name} is reserved by pydantic",
-                        f'rename it; to store a field under that name, use Field(alias="{name}")',
+                        f'use another name; to store a field under this name, use Field(alias="{name}")',
                     ),
                 )
 
@@ -82,7 +82,7 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
 
 def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
     """Fields whose alias is another field's name: an instance created by names would confuse them."""
-    fields = cls.__pydantic_fields__  # what model_fields returns, unless a key has that name
+    fields = cls.__pydantic_fields__  # like model_fields, which a Key of that name would hide
     for name, info in fields.items():
         given = info.validation_alias or info.alias
         choices = given.choices if isinstance(given, AliasChoices) else [given]

@@ -106,7 +106,7 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     if annotation in _COUNTED:
         return _counted(_COUNTED[annotation], of)
     if of:
-        raise Problem("entity= requires the return type int or bool", "omit it: the return type contains the entity")
+        raise Problem("entity= requires the return type int or bool", "omit entity=: the return type names it")
     arguments = get_args(annotation)
     if origin in _MANY:
         entities, views = entities_of(arguments[0])
@@ -129,9 +129,9 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
 def _counted(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
     if not of:
         what = "count" if kind is ShapeKind.COUNT else "find"
-        raise Problem(f"the decorator doesn't name the entity to {what}", 'pass it: @read("...", entity=Order)')
+        raise Problem(f"the decorator doesn't name the entity to {what}", 'add @read("...", entity=Order)')
     if not all(_is_entity(entity_class) for entity_class in of):
-        raise Problem("entity= isn't an entity class", "pass an entity class, or a list of them")
+        raise Problem("entity= isn't an entity class", "pass an entity class or a list of entity classes")
     return Shape(kind, tuple(of))
 
 
@@ -145,13 +145,13 @@ def entities_of(annotation: Any) -> tuple[Entities, Views]:
     union = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
     parts = [part for part in union if part is not InvalidItem]
     if not parts or not all(_is_given(part) for part in parts):
-        raise Problem(f"{_name(annotation)} isn't an entity, a view, or a union of them")
+        raise Problem(f"{_name(annotation)} isn't an entity, a view, or a union of these")
     views: Views = {_entity_of(part): part for part in parts if is_view(part)}
     entities = tuple(_entity_of(part) for part in parts)
     twice = [entity.__name__ for entity in dict.fromkeys(entities) if entities.count(entity) > 1]
     if twice:
         raise Problem(
-            f"{_name(annotation)} names {', '.join(twice)} twice", "use each entity only once, itself or as one view"
+            f"{_name(annotation)} names {', '.join(twice)} twice", "use each entity only once, or one of its views"
         )
     return entities, views
 
@@ -179,7 +179,7 @@ def _collection(factory: Any, *, optional: bool) -> Shape:
         if InvalidItem in get_args(annotation) or _takes_unreadable(next(iter(get_args(annotation)), None)):
             raise Problem(
                 f"{factory.__name__}.{name} contains InvalidItem, which a collection doesn't support",
-                "return a Page, a list or an Iterator of its entities and InvalidItem",
+                "return a Page, a list or an Iterator of the entities and InvalidItem",
             )
         if get_origin(annotation) is list:
             entities, views = entities_of(get_args(annotation)[0])

@@ -111,7 +111,7 @@ class Signature:
                 faults.append(_uncountable(name, value, error))
         if faults:
             what = "wrong arguments" if len(faults) > 1 else "wrong argument"
-            raise ArgumentError(what, place=self.place, errors=faults, hint=f"call it as {self}")
+            raise ArgumentError(what, place=self.place, errors=faults, hint=f"the signature is {self}")
         return bound
 
     def some(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,9 +136,9 @@ class Signature:
         ]
         faults += [ErrorDetail(name, "duplicate") for name in given if name in kwargs]
         if len(args) > len(self._names):
-            faults.append(ErrorDetail("", f"takes {len(self._names)} arguments, got {len(args)}"))
+            faults.append(ErrorDetail("", f"the pattern takes {len(self._names)} arguments, got {len(args)}"))
         return faults + [
-            ErrorDetail(parameter.name, "missing", f"its type is {type_name(parameter.annotation)}")
+            ErrorDetail(parameter.name, "missing", f"pass a value of type {type_name(parameter.annotation)}")
             for parameter in self.parameters
             if parameter.required and parameter.name not in given and parameter.name not in kwargs
         ]
@@ -198,7 +198,7 @@ def _range_validator(parameter: Parameter) -> Callable[..., Any]:
         elif isinstance(value, Mapping) and not strict:
             given = dict(value)
         else:
-            raise ArgumentError(f"must be a Range, not {shown(value)}", hint="pass Range(ge=..., lt=...)")
+            raise ArgumentError(f"the value must be a Range, not {shown(value)}", hint="pass Range(ge=..., lt=...)")
         unknown = [name for name in given if name not in _BOUNDS]
         if unknown:
             raise ArgumentError(f"a range has no bound {unknown[0]!r}", hint=f"the bounds are {', '.join(_BOUNDS)}")
@@ -220,7 +220,7 @@ def _closest(name: str, names: Sequence[str]) -> str:
     import difflib  # noqa: PLC0415 - needed only for wrong names
 
     near = difflib.get_close_matches(name, names)
-    return f"did you mean {near[0]}?" if near else f"it takes {', '.join(names) or 'no arguments'}"
+    return f"did you mean {near[0]}?" if near else f"the pattern takes {', '.join(names) or 'no arguments'}"
 
 
 def type_name(annotation: Any) -> str:
@@ -253,7 +253,7 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
     try:
         hints = get_type_hints(function, localns=dict(namespace), include_extras=True)
         for annotation in (hints.get("return"), *get_args(hints.get("return"))):
-            if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # resolve the names of its scope
+            if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # a NamedTuple of the local scope
                 annotation.__annotations__ = get_type_hints(annotation, localns=dict(namespace), include_extras=True)
     except NameError as error:
         raise Problem(f"{error} in an annotation", "import the name at run time, not only for type checking") from None
@@ -262,10 +262,10 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
             raise Problem(f"{parameter} isn't supported: parameters must be named", "name each parameter")
         if name not in hints:
-            raise Problem(f"the parameter {name} has no type", "annotate it")
+            raise Problem(f"the parameter {name} has no type", "annotate the parameter")
         parameters.append(_parameter(name, hints[name], parameter.default))
     if "return" not in hints:
-        raise Problem("missing return type", "add one, such as -> Page[Article]")
+        raise Problem("the return type is missing", "add a return type, such as -> Page[Article]")
     doc = inspect.getdoc(function) or ""
     return Signature(place, tuple(parameters), hints["return"], inspect.iscoroutinefunction(function), doc)
 

@@ -96,13 +96,13 @@ class Buckets:
         try:
             first, last = self._least(asked), self._most(asked)
         except OverflowError:
-            return  # beyond the calendar
+            return  # a bound excludes the last datetime of the calendar, so the range is empty
         if first > last:
             return
         begin, end = self._number(first), self._number(last)
         if end - begin + 1 > BUCKETS_MAX:
             raise ArgumentError(
-                f"{self.field} covers {end - begin + 1:,} {self.unit}s; a call supports at most {BUCKETS_MAX:,}",
+                f"the range of {self.field} covers {end - begin + 1:,} {self.unit}s; the maximum is {BUCKETS_MAX:,}",
                 place=self.field,
                 hint="read a shorter range per call",
             )

@@ -26,9 +26,9 @@ V = TypeVar("V")
 
 def several(given: Iterable[T], what: str) -> Iterable[T]:
     """The given values, if they are iterable. Raises ArgumentError."""
-    anything: Any = given  # accepted by the caller's type checker
+    anything: Any = given  # calls that aren't type-checked can pass other types
     if not isinstance(anything, Iterable):
-        raise ArgumentError(f"several {what} must be a list, not {shown(given)}")
+        raise ArgumentError(f"the {what} must be a list, not {shown(given)}")
     return given
 
 
@@ -187,7 +187,7 @@ class Update(_ByKey[E_co]):
                 return self.set(**{str(name): change})
             before = self.changes.get(str(name), Within(()))
             if not isinstance(before, Within):
-                raise ArgumentError("another change sets the whole field", place=str(name), hint="omit one change")
+                raise ArgumentError("another change sets the whole field", place=str(name), hint="omit a change")
             return self.set(**{str(name): Within((*before.changes, (tuple(rest), change)))})
 
         return At(make, (Add, Append, lambda _: Remove()))
@@ -346,7 +346,7 @@ class _Recorder:
     def __getitem__(self, key: Any) -> _Recorder:
         if isinstance(key, bool) or not isinstance(key, str | int) or (isinstance(key, int) and key < 0):
             raise ArgumentError(
-                f"{shown(key)} isn't a key of a map or an index of a list", place="at", hint="pass a string or 0, 1, …"
+                f"{shown(key)} isn't a key of a map or an index of a list", place="at", hint="pass a string or index"
             )
         return _Recorder((*self._steps, key))
 

@@ -24,7 +24,7 @@ from keyplan.model.declared.fields import TTL, VERSION, is_optional, kind_of, la
 M = TypeVar("M", bound=BaseModel)
 
 TYPE = "its type"
-CHOICE = "one of its choices"
+CHOICE = "one of the type's values"
 ASSUMED = "assumed"
 
 ELEMENTS = 3
@@ -221,7 +221,7 @@ def valid_instance(model: type[M], chosen: dict[str, Any], given: Mapping[str, A
                 try:
                     chosen[name] = accepted_value(annotated(info))
                 except Problem:
-                    raise Problem(f"the type of {name} rejects every value that was tried") from None
+                    raise Problem(f"the type of {name} rejects every value that Keyplan tried") from None
             replaced |= wrong
 
 
@@ -249,7 +249,7 @@ def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]
     strict = () if what == "length" else ("gt", "lt")
     for layer in layers(annotation):
         if isinstance(layer, type) or get_origin(layer) is not None:
-            continue  # a class's attributes describe its values, not limits
+            continue  # the attributes of a class aren't constraints
         for mark in (layer, *getattr(layer, "metadata", ())):
             least, most = (getattr(mark, name, None) for name in names)
             if strict:
@@ -295,7 +295,7 @@ def _candidates(annotation: Any) -> Iterable[Any]:
     low, high = limits(annotation, "value")
     yield from (value for value in (low, high) if value is not None)
     if all(isinstance(bound, int | float | Decimal) for bound in (low, high)):
-        # For exclusive bounds: the middle, and half a step from it
+        # If the bounds are exclusive, the middle of the range can be valid, or a value half a step from it
         yield from ((Decimal(str(low)) + Decimal(str(high)) + apart) / 2 for apart in (0, -1, 1))
     yield from FORMED_TEXTS
     yield from (1, 0, 10, 100, -1, (), [], {}, set())

@@ -61,7 +61,7 @@ class _Slot:
         self.count = count
 
     def __call__(self) -> int:
-        return random.randrange(self.count)  # noqa: S311 - it spreads writes and isn't a secret
+        return random.randrange(self.count)  # noqa: S311 - the number isn't a secret
 
 
 def CounterShards(count: int) -> int:  # noqa: N802 - used like a type, so it is named like one

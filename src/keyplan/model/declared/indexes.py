@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol
 
 from keyplan.model.declared.declaration_errors import check_given, is_a, is_text, one_of, several
 
-_ATTRIBUTES = "the name of an attribute, or a list of up to four"
-_PROJECTIONS = '"ALL", "KEYS_ONLY", or a list of names of attributes'
+_ATTRIBUTES = "an attribute name, or a list of up to four attribute names"
+_PROJECTIONS = '"ALL", "KEYS_ONLY", or a list of attribute names'
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from keyplan.model.declared.declaration_errors import check_given, is_a, is_text
 from keyplan.model.declared.indexes import Index
 
 _TEMPLATE = 'a template such as "ORDER#{order_id}"'
-_TEMPLATES = f"{_TEMPLATE}, or a list of them"
+_TEMPLATES = f"{_TEMPLATE}, or a list of templates"
 
 
 @dataclass(frozen=True, init=False)
@@ -50,7 +50,7 @@ class Key:
             sort=(sort, or_none(_is_templates), _TEMPLATES),
             index=(index, or_none(is_a(Index)), "an index"),
             when=(when, or_none(is_a(Mapping)), "a mapping of fields to values"),
-            shards=(shards, _is_count, "a number of at least 1"),
+            shards=(shards, _is_count, "an integer of at least 1"),
             style=(style, or_none(is_a(KeyStyle)), "a KeyStyle"),
         )
         object.__setattr__(self, "partition", (partition,) if isinstance(partition, str) else tuple(partition))
@@ -144,7 +144,7 @@ class Discriminator:
         check_given(
             "Discriminator",
             attribute=(self.attribute, is_text, "the name of an attribute"),
-            value=(self.value, is_text, "the string in the attribute"),
+            value=(self.value, is_text, "the attribute's value, a nonempty string"),
         )
 
     @property

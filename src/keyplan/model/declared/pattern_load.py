@@ -101,7 +101,7 @@ def fault_of(detail: ErrorDetails) -> ErrorDetail:
     """Pydantic's error in the terms of a load."""
     given = repr(detail.get("input"))
     shown = given if len(given) <= 60 else f"{given[:57]}..."
-    message = "the value must be a table with names and values" if detail["type"] in _NO_MAPPING else detail["msg"]
+    message = "the value must be a mapping of names to values" if detail["type"] in _NO_MAPPING else detail["msg"]
     place = ".".join(str(step) for step in detail["loc"])
     return ErrorDetail(place, f"{lowered(message)}; given: {shown}")
 

@@ -278,7 +278,7 @@ class ReadDecorator:
     def __init__(self, options: Options) -> None:
         self._options = options
 
-    # The overloads overlap intentionally: a type checker uses the first match, and the last matches every result.
+    # The overloads overlap intentionally: a type checker uses the first that matches, and the last one always matches.
     @overload
     def __call__(  # type: ignore[overload-overlap] # pyright: ignore[reportOverlappingOverload]
         self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
@@ -342,7 +342,7 @@ def read(
         result: Any = ReadMethod(bare, Options(""))
         return result  # type: ignore[no-any-return] # unreachable for type checkers
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
-    given: Any = entity  # unchecked by a type checker: reported as an error of the design
+    given: Any = entity  # an invalid value is reported as an error of the design
     told_of = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
     return ReadDecorator(
         Options(
@@ -392,7 +392,7 @@ def write(
             return (yield from Update(article, status="published").only_if(status="draft"))
     """
     bare: Any = id
-    if callable(bare):  # as in ``read``
+    if callable(bare):  # @write without an id: reported as an error of the design
         result: Any = WriteMethod(bare, Options(""), attempts)
         return result  # type: ignore[no-any-return] # unreachable for type checkers
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes, in_transaction=in_transaction or None)

@@ -26,7 +26,7 @@ Decoder = Callable[[str, Any], Any]
 
 def _text(value: str) -> dict[str, Any]:
     if not value.isascii():
-        value.encode()  # a lone surrogate has no UTF-8 form
+        value.encode()  # raises UnicodeEncodeError for an unpaired surrogate
     return {"S": value}
 
 
@@ -40,7 +40,7 @@ def _moment(value: datetime) -> dict[str, Any]:
 
 
 def _epoch_seconds(value: datetime) -> dict[str, Any]:
-    # Fractions are truncated first: otherwise the calendar's last second would be rounded beyond it.
+    # Fractions are truncated first, because timestamp() would round the last microsecond of year 9999 up.
     return {"N": str(int(as_utc(value).replace(microsecond=0).timestamp()))}
 
 

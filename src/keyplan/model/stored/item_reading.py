@@ -54,10 +54,10 @@ def reader_of(
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
     by_python = (
         cls.model_config.get("extra") == "allow"
-        or cls.model_config.get("strict")  # a strict type accepts a timestamp, but not a string
+        or cls.model_config.get("strict")  # strict validation rejects datetimes as strings
         or any(aliased_models(field.annotation) or holds(field.annotation, _is_strict) for field in fields)
     )
-    validate = None if by_python else _validator(cls, paths)  # the validator looks up nested aliases and names
+    validate = None if by_python else _validator(cls, paths)  # finds nested fields by alias and by name
     if validate is None:
         return slowly
     make, set_attribute = cls.__new__, object.__setattr__
@@ -70,7 +70,7 @@ def reader_of(
             fields, _, fields_set = validate(_decoded(item, decoders) if decoders else item)
         except (ValidationError, ValueError, ArithmeticError):
             return slowly(item)
-        # An attribute of another type than its field's would count as absent: check that every attribute was read.
+        # The validator ignores an attribute whose type isn't the field's, so check that every attribute was read.
         if len(fields_set) != count:
             there = attributes & item.keys()
             if len(fields_set) != len(there) or not in_keys <= there:

@@ -176,7 +176,7 @@ class _CalendarFormat(Format):
         return pattern_of(self.layout)
 
     def _write(self, value: date) -> str:
-        text = value.strftime(self.layout.replace("%Y", f"{value.year:04d}"))  # strftime doesn't pad earlier years
+        text = value.strftime(self.layout.replace("%Y", f"{value.year:04d}"))  # strftime doesn't pad years below 1000
         return self._turned(text)
 
     def _read(self, text: str) -> datetime:
@@ -363,7 +363,7 @@ class StoredFormat(Format):
         floor = self.floor(value)
         if self.whole and floor != value:
             raise KeyFieldError(
-                f"{value.isoformat()} is more precise than the stored values, so no item has it",
+                f"{value.isoformat()} is more precise than the stored values, so no item has this value",
                 hint="truncate the value to seconds or milliseconds, like the StoredAs(...) of the field",
             )
         return self.to_text(floor)
@@ -491,7 +491,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         if sorts and not all(isinstance(member.value, str) for member in kind):
             raise Problem(
                 f"{kind.__name__} has values that don't sort as strings",
-                "pad whole numbers, as in {level:02d}, or sort members in the order of the class: {level:rank}",
+                "pad whole numbers, as in {level:02d}, or sort the members in declaration order: {level:rank}",
             )
         return TextFormat(lambda value: str(value.value))
     if kind is tuple:

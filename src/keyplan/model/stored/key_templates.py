@@ -98,7 +98,7 @@ class Variable:
         if self.style.case is not None:
             plain = self.style.fold(plain)
         if plain == "":
-            raise KeyFieldError("is empty, and key values can't be empty", hint="set the field to a value")
+            raise KeyFieldError("the value is empty, and key values can't be empty", hint="set a value")
         if self.bare or self.style.raw or not self.format.raw:
             return plain
         return escape(plain, last=self.last)
@@ -112,7 +112,7 @@ class Variable:
 
     def _parts(self, value: Any) -> str:
         if not value or any(part == "" for part in value):
-            raise KeyFieldError("is empty or has an empty part", hint="give every part a value")
+            raise KeyFieldError("the value is empty or has an empty part", hint="give every part a value")
         return DELIMITER.join(escape(part, last=False) for part in value)
 
     def prefix_text(self, value: str) -> str:
@@ -195,7 +195,7 @@ class Template:
                 continue
             value = values[part.field]
             if value is None:
-                raise KeyFieldError("is None, which a key can't contain", place=part.field, hint="set a value")
+                raise KeyFieldError("the value is None, which keys can't contain", place=part.field, hint="set a value")
             try:
                 out.append(part.text(value))
             except KeyFieldError as error:
@@ -218,7 +218,7 @@ class Template:
         result: dict[str, Any] = {}
         for variable, piece in zip(self.variables, match.groups(), strict=True):
             if variable.style.case is not None:
-                continue  # its case can't be read from the key
+                continue  # the key doesn't contain the value's original case
             try:
                 value = variable.value(piece)
             except (ValueError, OverflowError):

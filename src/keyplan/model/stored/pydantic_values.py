@@ -185,7 +185,7 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
     """Why pydantic's serialization can't store values of a type: it masks, decodes or doesn't support them."""
     hint = "use another type, or a serializer and a validator that restore the value"
     if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
-        return Problem("the validator rejects values that it returned, and writes validate instances again", hint)
+        return Problem("the validator rejects its own results, and writes validate instances again", hint)
     if form is not Form.DUMPED:
         return None
     if holds(annotation, lambda part: isinstance(cls := get_origin(part) or part, type) and issubclass(cls, _SECRETS)):
@@ -206,7 +206,7 @@ _DECODED = frozenset({EncodedBytes, EncodedStr, Json})
 def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
     try:
         return TypeAdapter(annotation, config={"arbitrary_types_allowed": True})
-    except PydanticUserError:  # the type has its own configuration
+    except PydanticUserError:  # a type with its own configuration can't have another
         return TypeAdapter(annotation)
 
 
@@ -269,7 +269,7 @@ def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> Non
         raise values.ValueFault(f"the value can't be read back: {error.errors()[0]['msg']}") from None
     numbers = isinstance(result, int | float) and isinstance(value, int | float)
     if result != value or (type(result) is not type(value) and not numbers):
-        raise values.ValueFault(f"JSON can't represent the value: it would be read back as {result!r}; declare a type")
+        raise values.ValueFault(f"JSON can't represent the value: it would be read back as {result!r}; change the type")
 
 
 def holds_anything(annotation: Any) -> bool:

@@ -375,7 +375,7 @@ class CompiledEntity:
         faults: list[ErrorDetail] = []
         for name, value in given.items():
             try:
-                strict = not isinstance(value, int | float | Decimal)  # an int can be added to a Decimal
+                strict = not isinstance(value, int | float | Decimal)  # an int can also be added to a Decimal field
                 self._kind_adapter(name).validate_python(value, strict=strict)
             except ValidationError as error:
                 faults.extend(error_details_of(error, f"{self.name}.{name}"))
@@ -468,7 +468,7 @@ class CompiledEntity:
         """Undeclared values (``extra="allow"``) under their own names. Raises ArgumentError."""
         for name, value in others.items():
             if name in self._attributes:
-                raise ArgumentError("its attribute stores a key or a Discriminator", place=f"{self.name}.{name}")
+                raise ArgumentError("the attribute stores a key or a Discriminator", place=f"{self.name}.{name}")
             dumped = undeclared(value)
             item[name] = self.encode_field(name, values.encode, dumped)
 
@@ -549,7 +549,7 @@ class CompiledEntity:
             raise InvalidItemError(
                 f"the item has a key of {self.name}, but its attributes don't match the entity",
                 place=f"{self.name}({self.describe_key(item)})",
-                hint="another program wrote it, or the entity changed: fix the item, or give the field a default",
+                hint="another program wrote the item, or the entity changed: fix the item or give the field a default",
                 errors=error_details_of(error, self.name),
             ) from None
 
@@ -608,7 +608,7 @@ def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[s
         raise RequestError(
             f"{cls.__name__} has no field {', '.join(map(repr, unknown))}",
             place=cls.__name__,
-            hint=f"its fields are {', '.join(known)}",
+            hint=f"the fields are {', '.join(known)}",
         )
 
 

@@ -102,7 +102,7 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
 def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
     default = info.get_default(call_default_factory=True)
     if info.validate_default or (info.validate_default is None and cls.model_config.get("validate_default")):
-        with suppress(ValidationError):  # an invalid default must not make items unreadable
+        with suppress(ValidationError):  # an invalid default must not make items without the attribute unreadable
             return TypeAdapter[Any](annotated(info)).validate_python(default)
     return default
 
@@ -136,7 +136,7 @@ def stored_default(default: Any, encode: Encoder) -> dict[str, Any] | None:
     try:
         return encode(default)
     except (KeyFieldError, ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError):
-        return None  # pydantic never validated the default
+        return None  # a default of another type, which pydantic doesn't validate
 
 
 def _marked(stored: StoredField, annotation: Any) -> StoredField:

@@ -148,7 +148,7 @@ def _moment(mark: StoredAs, name: str) -> FieldForm:
         return _since(Decimal(value), unit)
 
     key = epoch_format(unit, whole=True)
-    if name != unit:  # a string: fixed width, and so sortable, from 2001 to 2286
+    if name != unit:  # strings of times from 2001 to 2286 have a fixed width, so they sort
         return _form(
             mark,
             lambda value: {"S": key.write(value)},
@@ -227,7 +227,7 @@ def _layout(mark: StoredAs, layout: str, kind: Any) -> FieldForm:
         return str(moment.strftime(layout.replace("%Y", f"{moment.year:04d}")))
 
     def read(text: str) -> Any:
-        result = datetime.strptime(text, layout)  # noqa: DTZ007 - the next line gives it its zone
+        result = datetime.strptime(text, layout)  # noqa: DTZ007 - the next line adds the time zone
         moment = result.replace(tzinfo=UTC) if result.tzinfo is None else result
         return moment if kind is datetime else moment.date()
 
@@ -329,7 +329,7 @@ def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
 def _packing(name: str) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
     if name == "zlib":
         return zlib.compress, zlib.decompress
-    import gzip  # noqa: PLC0415 - needed by designs that store it
+    import gzip  # noqa: PLC0415 - only some designs store gzip data
 
     return partial(gzip.compress, mtime=0), gzip.decompress
 

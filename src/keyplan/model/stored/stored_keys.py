@@ -138,7 +138,7 @@ class CompiledKey:
 
 
 def _matcher(shapes: _Shapes) -> Matcher:
-    if len(shapes) == 2:  # the usual case, for every read item: a loop would double its time
+    if len(shapes) == 2:  # the usual case: a loop would double the time for each item read
         (first, first_kind, first_match), (second, second_kind, second_match) = shapes
 
         def match_both(item: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -167,7 +167,7 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="it contains an unpaired surrogate") from None
+            raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="remove the unpaired surrogate") from None
     if len(text) * 4 > bytes_max and attribute.type != "N":
         size = value_size({attribute.type: text})
         if size > bytes_max:
@@ -192,20 +192,20 @@ class IndexedAttribute:
         held = f"the key attribute {self.attribute.name} of {self.index}"
         if self.attribute.type not in value:
             raise KeyFieldError(
-                f"is stored as {next(iter(value))}, and {held} is {self.attribute.type}",
+                f"the value is stored as {next(iter(value))}, but {held} is of type {self.attribute.type}",
                 place=self.place,
                 hint="give the field an alias",
             )
         if not value[self.attribute.type]:
             raise KeyFieldError(
-                f"is empty, and {held} can't be empty",
+                f"the value is empty, but {held} can't be empty",
                 place=self.place,
                 hint="set the field to a value, or to None, which isn't stored",
             )
         size = value_size({self.attribute.type: value[self.attribute.type]})
         if size > self.bytes_max and self.attribute.type != "N":
             raise KeyFieldError(
-                f"is {size} bytes long, and {held} allows at most {self.bytes_max}",
+                f"the value is {size} bytes long, but {held} allows at most {self.bytes_max}",
                 place=self.place,
                 hint="shorten the value, or give the field an alias",
             )

@@ -68,14 +68,14 @@ def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions
         raise UpdateRejected(
             "idempotent() requires a field for the tokens",
             place=entity.name,
-            hint="declare one: applied: IdempotencyTokens = set()",
+            hint="declare a field: applied: IdempotencyTokens = set()",
         )
     name = entity.tokens.name
     if name in action.changes:
         raise UpdateRejected(
             "idempotent() adds the token to this field, so the update can't change it",
             place=f"{entity.name}.{name}",
-            hint="use two updates",
+            hint="use a separate update for the change",
         )
     return action.set(**{name: actions.SetAdd((action.token,))})
 
@@ -83,7 +83,7 @@ def whole_update(entity: CompiledEntity, action: actions.Update[Any]) -> actions
 def _slots(entity: CompiledEntity, action: actions.Update[Any]) -> dict[str, int]:
     open_ = {name: count for name, count in entity.slots.items() if name not in action.key}
     if action.token is None:
-        return {name: random.randrange(count) for name, count in open_.items()}  # noqa: S311 - it spreads load
+        return {name: random.randrange(count) for name, count in open_.items()}  # noqa: S311 - not a secret
     return {name: zlib.crc32(action.token.encode()) % count for name, count in open_.items()}
 
 
