@@ -18,7 +18,7 @@
     └── DynamoDBError        an error of DynamoDB's API, with its type and message
 
 Each error says what is wrong (``message``), where (``place``: ``Blog.latest_posts``, ``items[3].title``) and what to do
-(``hint``). Codes are stable when messages change. DynamoDB's own errors are in ``keyplan.dynamodb.service_errors``.
+(``hint``). Codes don't change when messages do. DynamoDB's own errors are in ``keyplan.dynamodb.service_errors``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ SHOWN_MAX = 60
 
 
 def shown(value: object) -> str:
-    """A value in a message: its ``repr``, truncated; its type if ``repr`` fails (for example, nested too deep)."""
+    """The ``repr`` of a value for a message, truncated; if ``repr`` fails, as for deep nesting, the value's type."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a repr may raise anything
@@ -71,8 +71,8 @@ def shown(value: object) -> str:
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Whether an error results from Ctrl-C: a KeyboardInterrupt or its consequence. Pydantic's core turns every
-    exception during schema building into a SchemaError.
+    """Whether Ctrl-C caused an error: a KeyboardInterrupt, or a SchemaError, because Pydantic's core turns every
+    exception into a SchemaError while it builds a schema.
     """
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
@@ -87,7 +87,7 @@ def is_interrupt(error: BaseException | None) -> bool:
 class ErrorDetail:
     """One error in an input.
 
-    ``place`` is a path such as ``Cms.articles_by_author`` or ``items[3].title``; ``hint`` says how to fix it.
+    ``place`` is a path such as ``Cms.articles_by_author`` or ``items[3].title``; ``hint`` says how to fix the error.
     """
 
     place: str
@@ -146,7 +146,7 @@ class KeyplanError(Exception):
 
 
 class DesignError(KeyplanError, TypeError):
-    """An invalid design, with all errors. Raised when its class is defined."""
+    """An invalid design, with all errors. Raised when the design's class is defined."""
 
     code = "DesignError"
 
@@ -158,13 +158,13 @@ class RequestError(KeyplanError, ValueError):
 
 
 class UnknownDesign(RequestError, LookupError):
-    """Unknown design."""
+    """A design or system that can't be found or read."""
 
     code = "UnknownDesign"
 
 
 class UnknownPattern(RequestError, LookupError):
-    """Unknown access pattern."""
+    """The design has no access pattern with the given name."""
 
     code = "UnknownPattern"
 
@@ -176,7 +176,7 @@ class ArgumentError(RequestError):
 
 
 class CursorError(RequestError):
-    """A cursor of another access pattern or other arguments, or one that was truncated or changed."""
+    """A cursor that belongs to another access pattern or other arguments, or that was truncated or changed."""
 
     code = "CursorError"
 
@@ -218,7 +218,7 @@ class ResponseError(KeyplanError):
 
 
 class ItemNotFound(ResponseError, LookupError):
-    """Item not found, and the access pattern requires one."""
+    """No item was found, but the access pattern requires one."""
 
     code = "ItemNotFound"
 
@@ -248,14 +248,14 @@ class ConditionFailed(WriteFailed):
 
 
 class UniqueValueTaken(WriteFailed):
-    """A unique value is owned by another item."""
+    """Another item has the same unique value."""
 
     code = "UniqueValueTaken"
 
 
 class TransactionFailed(WriteFailed):
-    """A transaction was canceled. ``errors`` gives the reason per action; ``reasons`` lists the error of each
-    action.
+    """A transaction was canceled. ``errors`` describes each failed action; ``reasons`` has the exception of each
+    action, or None.
     """
 
     code = "TransactionFailed"
@@ -266,15 +266,13 @@ class TransactionFailed(WriteFailed):
 
 
 class Refused(KeyplanError):
-    """A write rejected by the design's own rules, raised in the body of the write: an archived article can't be
-    edited.
-    """
+    """A write rejected by the design's own rules, such as an edit of an archived article; raised in the write."""
 
     code = "Refused"
 
 
 class AccessDenied(KeyplanError, PermissionError):
-    """Access denied by the application's policy."""
+    """The application's policy denies the request."""
 
     code = "AccessDenied"
 
@@ -286,22 +284,22 @@ class AuthenticationRequired(AccessDenied):
 
 
 class TooManyRequests(AccessDenied):
-    """Rate limit exceeded. ``retry_after_s``: seconds to wait, if the policy sets it."""
+    """The caller exceeded the rate limit. ``retry_after_s``: seconds to wait, if the policy sets them."""
 
     code = "TooManyRequests"
     retry_after_s: int | None = None
 
 
 class StoreError(KeyplanError, OSError):
-    """The store can't be opened, read or written: file missing, not a Keyplan file, damaged, read-only, full or
-    locked.
+    """The store can't be opened, read or written, for example, because its file is missing, damaged, read-only, locked,
+    not a Keyplan file, or on a full disk.
     """
 
     code = "StoreError"
 
 
 class DynamoDBError(KeyplanError):
-    """An error of DynamoDB's API. ``type`` is its type; ``fields`` has the other members of the response."""
+    """An error of DynamoDB's API. ``type`` is the error type; ``fields`` has the other members of the response."""
 
     code = "DynamoDBError"
     type: str = "InternalServerError"
@@ -310,7 +308,7 @@ class DynamoDBError(KeyplanError):
         self,
         message: str,
         *,
-        type: str | None = None,  # noqa: A002 - the API's own word
+        type: str | None = None,  # noqa: A002 - the name in DynamoDB's API
         fields: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)

@@ -1,13 +1,13 @@
-"""Systems: their interface, and the discovery of installed ones.
+"""Defines the interface of systems, and finds installed systems.
 
 A system is a design with sample data, a loader for real input and, optionally, web pages. Packages provide systems
-through entry points in the group ``keyplan.systems``: the name is the system's, and the object is a ``System``::
+through entry points in the group ``keyplan.systems``: an entry point has the system's name and refers to a ``System``::
 
     [project.entry-points."keyplan.systems"]
     library = "my_package.system:SYSTEM"
 
-Then ``keyplan serve library`` and other commands accept the name. The package ``keyplan-systems``, in this repository's
-folder ``systems/``, provides five systems.
+With this entry point, ``keyplan serve library`` and other commands accept the name ``library``. The package
+``keyplan-systems``, in this repository's folder ``systems/``, provides five systems.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ FAULTS_KEPT = 1000
 
 @dataclass
 class LoadReport:
-    """The result of a load: the number of loaded entries, and an error, with its file and line, for each failed one.
-    ``counts`` has more numbers by name: ``pictures kept``, ``posts dated by git``. ``more_faults`` counts the errors
-    beyond ``FAULTS_KEPT``.
+    """The result of a load: the number of loaded entries, and an error, with its file and line, for each failed entry.
+    ``counts`` has further counts by name, such as ``posts dated by git``. ``more_faults`` counts the errors beyond
+    ``FAULTS_KEPT``.
     """
 
     loaded: int = 0
@@ -101,8 +101,8 @@ class SiteOptions:
     """Options for serving a system's site.
 
     ``secret`` signs cookies; ``hosts`` are the accepted host names; ``origin`` is the public address
-    (``https://blog.example.com``) behind a reverse proxy, else None. ``settings`` is a file with the site's settings:
-    name, colors.
+    (``https://blog.example.com``) behind a reverse proxy, else None. ``settings`` is a file with the site's settings,
+    such as its name and colors.
     """
 
     secret: bytes
@@ -121,12 +121,12 @@ class Site(Protocol):
 
     @property
     def policy(self) -> Any:
-        """The authorization policy of the API: a ``keyplan.web.policy.Policy``."""
+        """The authorization policy of the API, which is a ``keyplan.web.policy.Policy``."""
         ...
 
     @property
     def told(self) -> Sequence[str]:
-        """Lines to print when the server starts, for example how to sign in to the sample."""
+        """Lines to print when the server starts, for example, how to sign in to a site with sample data."""
         ...
 
 
@@ -142,9 +142,9 @@ class SiteMaker(Protocol):
 class System:
     """A system: its design, sampler, loader and, optionally, site.
 
-    ``input`` describes the loader's input (``a folder of Markdown posts``), ``takes`` specifies a file, a folder, or
-    either. With ``maps_columns``, the loader also accepts the keyword ``columns``: the names of a table's
-    columns by expected name.
+    ``input`` describes the loader's input (``a folder of Markdown posts``), ``takes`` specifies whether it is a file, a
+    folder, or either. With ``maps_columns``, the loader also accepts the argument ``columns``, which maps each expected
+    column name to the name in the file.
     """
 
     name: str
@@ -160,12 +160,12 @@ class System:
 
 
 def system_names() -> tuple[str, ...]:
-    """The names of the installed systems, sorted. Imports nothing from them."""
+    """The names of the installed systems, sorted, without importing the systems."""
     return tuple(sorted(_installed()))
 
 
 def system(name: str) -> System:
-    """The installed system of that name.
+    """The installed system with this name.
 
     Raises UnknownDesign if it isn't installed, and RequestError if several packages provide it, or if it can't be
     imported or isn't a ``System``.
@@ -180,8 +180,8 @@ def system(name: str) -> System:
 
 
 def hint_for(name: str) -> str:
-    """The hint for a system that isn't installed: the nearest name, or what to install."""
-    import difflib  # noqa: PLC0415 - needed only for wrong names
+    """The hint for a system that isn't installed: a similar name, or the package to install."""
+    import difflib  # noqa: PLC0415 - needed only for unknown names
 
     installed = _installed()
     near = difflib.get_close_matches(name, installed, n=1)
@@ -194,7 +194,7 @@ def hint_for(name: str) -> str:
 
 def _installed() -> dict[str, list[EntryPoint]]:
     """Entry points by name. Duplicates with the same object, from two copies of a package, count once."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - not needed by designs without a system
+    from importlib.metadata import entry_points  # noqa: PLC0415 - needed only for systems
 
     installed: dict[str, dict[str, EntryPoint]] = {}
     for each in entry_points(group=GROUP):
@@ -214,7 +214,7 @@ def _loaded(entry: EntryPoint) -> System:
     except KeyplanError:
         raise
     except ModuleNotFoundError as error:
-        hint = f"install it, or pip install --force-reinstall {_package(entry)}"
+        hint = f"install it, or reinstall the system: pip install --force-reinstall {_package(entry)}"
         raise RequestError(f"{where} needs {error.name}, which isn't installed", hint=hint) from error
     except (Exception, SystemExit) as error:
         text = f"{where} can't be imported: {type(error).__name__}: {error}"

@@ -1,7 +1,7 @@
-"""OpenTelemetry: a span for each pattern call with its requests as children, and metrics by pattern.
+"""Exports to OpenTelemetry a span for each pattern call, with child spans for its requests, and metrics by pattern.
 
-``blog.store.watch(Telemetry())`` enables it; it needs the extra ``otel``. Records are in
-``keyplan.client.call_records``; the application configures exporters with the SDK.
+``blog.store.watch(Telemetry())`` enables the export, which requires the extra ``otel``. ``keyplan.client.call_records``
+defines the records; the application configures exporters with the SDK.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _SYSTEM = "aws.dynamodb"
 class Telemetry:
     """Exports a store's calls to OpenTelemetry: ``blog.store.watch(Telemetry())``.
 
-    Spans: one per call, named after the pattern (``Blog.latest_posts``), and one per request (``Query``), with the
-    attributes of OpenTelemetry's semantic conventions for databases and DynamoDB. Metrics:
+    Each call has a span named after the pattern (``Blog.latest_posts``), and each request has a span (``Query``), with
+    the attributes of OpenTelemetry's semantic conventions for databases and DynamoDB. The metrics are
     ``db.client.operation.duration`` (s) by operation; ``keyplan.pattern.duration`` (s), ``keyplan.requests``,
-    ``keyplan.retries``, ``keyplan.read_units`` and ``keyplan.write_units`` by pattern. Uses the global providers by
-    default.
+    ``keyplan.retries``, ``keyplan.read_units`` and ``keyplan.write_units`` by pattern. The default providers are
+    OpenTelemetry's global ones.
     """
 
     def __init__(

@@ -67,7 +67,7 @@ def test_entities_with_overlapping_keys_are_merged_and_reported(folder: Path) ->
     model = table({"One": (("PK", "SK"), mixed), "Two": (("PK", "SK"), items[0])})
     result = run("import-workbench", written(folder, model), "-o", "made.py")
     assert result.exit_code == 0
-    assert "One: TODO: keys of Two overlap with keys of One; both become one entity" in result.stderr
+    assert "One: TODO: keys of Two overlap with keys of One; the two become one entity" in result.stderr
     assert "class Two" not in (folder / "made.py").read_text(encoding="utf-8")
 
 
@@ -78,7 +78,7 @@ def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> No
         item |= {"GSI1PK": "Q#all", "GSI1SK": item["PK"]}
     result = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
     assert result.exit_code == 0
-    assert "# TODO: 2 items of the sample aren't in GSI1, and no condition was found: add when=" in result.stdout
+    assert "# TODO: 2 sample items aren't in GSI1, and no condition was found: add when=" in result.stdout
     assert result.stderr.count("put back, GSI1PK would be 'Q#all', but is missing") == 2
 
 

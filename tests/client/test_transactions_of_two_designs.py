@@ -69,7 +69,7 @@ def test_invalid_calls_send_no_request(both: tuple[Shop, Ledger], carry_out: Car
             ledger.take.in_transaction("a", 1),
         )
         for pair in ([one, two], [two, three], [one, three, two]):
-            with pytest.raises(RequestError, match="are on different stores; a transaction needs one store") as raised:
+            with pytest.raises(RequestError, match="are on different stores; a transaction requires") as raised:
                 carry_out(*pair)
             assert raised.value.hint is not None
             assert raised.value.hint.startswith("open one design on the other's store: ")

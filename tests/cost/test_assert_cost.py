@@ -87,7 +87,7 @@ def test_a_wrong_cost_shows_every_request() -> None:
 
 def test_incomparable_designs_are_rejected() -> None:
     """A name without an access pattern, no expected cost, arguments for a class. Errors of the call are unchanged."""
-    with pytest.raises(RequestError, match="no limit is given"):
+    with pytest.raises(RequestError, match="no expected cost is given"):
         assert_cost(Readings.note)
     with pytest.raises(RequestError, match="isn't an access pattern"):
         assert_cost("note", read_units=1)

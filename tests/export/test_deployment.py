@@ -36,7 +36,7 @@ def test_on_demand_has_no_units() -> None:
 
 def test_a_table_has_at_most_50_tags() -> None:
     Deployment(tags={str(number): "" for number in range(50)})
-    with pytest.raises(RequestError, match="51 tags"):
+    with pytest.raises(RequestError, match="at most 50 tags, not 51"):
         Deployment(tags={str(number): "" for number in range(51)})
 
 

@@ -82,7 +82,7 @@ def test_features_of_other_libraries_are_described() -> None:
     """Discriminators, case folding and counter shards change keys, but aren't in templates."""
     rows = {line.split(" | ")[0]: line for line in page("Words").splitlines() if line.startswith("| **")}
     assert rows["| **Task**"].endswith("all; the key is in lower case; in each `__edb_e__` is `task` |")
-    assert rows["| **Counter**"].endswith("all, in 10 slots |")
+    assert rows["| **Counter**"].endswith("all, in 10 shards |")
     assert "| one claim per value; the key is in lower case |" in page("Words")
     assert 'entity_Task["Task (__edb_e__ = task)<br/>$task_1"]' in flowchart(design("Words").compiled)
 

@@ -249,10 +249,10 @@ class Zoo(Design):
     [
         (
             "def all_new(self) -> list[Parcel]: ...",
-            "Parcel.new: all its items are in one partition, which supports 1,000",
+            "Parcel.new: all items of this key are in one partition, which supports 1,000",
         ),
-        ("def in_state(self, state: str) -> list[Parcel]: ...", "it has only 4 partitions, by state"),
-        ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, because it orders"),
+        ("def in_state(self, state: str) -> list[Parcel]: ...", "this key has only 4 partitions, by state"),
+        ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, because this"),
     ],
 )
 def test_few_partitions_and_optional_orders_are_noted(pattern: str, note: str) -> None:

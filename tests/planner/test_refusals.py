@@ -81,15 +81,15 @@ def all_orders(self: Any) -> list[Order]: ...
 CASES: dict[str, tuple[Any, str]] = {
     "filter_on_another": (
         read("Q")(filter_on_another),
-        "Line has no field 'state' (copy state of Order into Line as one field: each Line refers to one Order",
+        "Line has no field 'state' (copy Order.state to a field of Line: each Line refers to one Order",
     ),
     "ordered_together": (
         read("Q", order_by="placed_at")(ordered_together),
-        "order_by= names 'placed_at', which isn't a field of Line (copy placed_at of Order into Line",
+        "order_by= names 'placed_at', which isn't a field of Line (copy Order.placed_at to a field of Line",
     ),
     "strong": (
         read("Q", consistent=True)(strong),
-        "it is strongly consistent, which only the table's key supports (order_id) (remove consistent=True, or write a",
+        "only the table's key (order_id) supports strongly consistent reads (remove consistent=True, or write a",
     ),
     "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key supports only one range"),
     "range_and_order": (
@@ -97,12 +97,12 @@ CASES: dict[str, tuple[Any, str]] = {
         "placed_at is a range, but the result is ordered by total (order by placed_at",
     ),
     "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can contain (store one item per value"),
-    "by_fraction": (read("Q")(by_fraction), "total is a fraction, which a partition key can't represent exactly"),
+    "by_fraction": (read("Q")(by_fraction), "total is a float or Decimal, which a partition key can't represent"),
     "filtered_end": (
         read("Q", through=Basket, where={"name": "tea"})(in_basket),
-        "which is read by key, without a filter (copy name of Product into Basket",
+        "is read by its key, without a filter (copy Product.name to a field of Basket",
     ),
-    "ordered_end": (read("Q", through=Basket, order_by="price")(in_basket), "(copy price of Product into Basket"),
+    "ordered_end": (read("Q", through=Basket, order_by="price")(in_basket), "(copy Product.price to a field of Basket"),
     "misspelt": (read("Q")(misspelt), "Order has no field 'custmer_id' (did you mean customer_id?)"),
     "wrong_type": (read("Q")(wrong_type), "is of type int, but the field Order.customer_id is of type str"),
     "where_misspelt": (read("Q", where={"stat": "open"})(of_customer), "where= names 'stat'"),
@@ -111,14 +111,14 @@ CASES: dict[str, tuple[Any, str]] = {
     "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can contain"),
     "odd_collection": (
         read("Q")(odd_collection),
-        "Line has order_id, and refers to Product by product_id: read through=Line",
+        "Line has order_id, and refers to Product by product_id: read with through=Line",
     ),
     "no_limit": (read("Q")(no_limit), "a Page requires a limit"),
     "nameless": (read("Q")(nameless), "no field identifies an item"),
     "prefix_of_number": (read("Q")(prefix_of_number), "is of type str, but the field Line.number is of type int"),
     "maybe_none": (read("Q")(maybe_none), "shipped_at can be None, and no key contains items without a value"),
     "bad_return": (read("Q")(bad_return), "the return type dict isn't supported"),
-    "order_of_another": (read("Q", order_by="name")(lines), "(copy name of Product into Line"),
+    "order_of_another": (read("Q", order_by="name")(lines), "(copy Product.name to a field of Line"),
     "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan returns items in no particular order"),
 }
 

@@ -30,7 +30,7 @@ BY_KEY = """
 def test_a_read_by_a_blindly_updated_field_is_rejected() -> None:
     by_league = '    @read("P2")\n    def of_league(self, league: str) -> list[Player]: ...\n'
     text = refusal(design(PLAYERS + by_league + BY_KEY))
-    assert "Zoo.of_league: Player by league: Zoo.move changes league by the item's key alone" in text
+    assert "Zoo.of_league: Player by league: Zoo.move changes league without reading the item" in text
     assert "update the instance: Update(item, league=...)" in text
     by_instance = BY_KEY.replace("player_id: str", "player: Player").replace("Player, player_id=player_id", "player")
     best = plan(design(PLAYERS + by_league + by_instance))[0]

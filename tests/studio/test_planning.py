@@ -109,7 +109,7 @@ def test_unplannable_reads_are_reported_with_line_numbers() -> None:
     assert places.keys() == {"Store.customer_by_email", "Store.lines_with"}
     lines = text.splitlines()
     assert all(place.split(".")[1] in lines[fault["line"] - 1] for place, fault in places.items())
-    assert "copy status of Order into Line" in places["Store.lines_with"]["hint"]
+    assert "copy Order.status to a field of Line" in places["Store.lines_with"]["hint"]
     broken: Any = read(request("1 / 0"))
     assert (broken["message"], broken["line"]) == ("ZeroDivisionError: division by zero", 1)
 

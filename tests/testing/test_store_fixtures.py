@@ -115,7 +115,7 @@ def test_selected_requests_are_throttled() -> None:
         assert notes.note("1") is None
         with pytest.raises(RequestError, match="no operation GetItm"), throttled(notes, operations=["GetItm"]):
             pass
-    with Notes.open(":memory:") as plain, pytest.raises(RequestError, match="isn't a test store"):
+    with Notes.open(":memory:") as plain, pytest.raises(RequestError, match="isn't open on a test store"):
         expire_items(plain)
 
 

@@ -373,7 +373,7 @@ def keys_that_are_refused(patch: Patch) -> None:
 
 
 FAULTS = [
-    (unpadded_keys, r"returned the wrong items, or in the wrong order"),
+    (unpadded_keys, r"returned the wrong items or the wrong order"),
     (unescaped_values, r"overwritten by another|is there: |is stale|returned \d+ items|or in the wrong order"),
     (stale_index_keys, r"is stale: its attribute gsi1\w\w contains|has no claim at|no item owns the claim"),
     (a_key_written_behind_its_back, r"is stale: its attribute gsi1pk contains 'CITY#elsewhere', but its fields"),

@@ -108,16 +108,16 @@ def test_declared_attributes_are_kept() -> None:
 @pytest.mark.parametrize(
     ("row", "key", "todo"),
     [
-        ({"PK": "H1", "SK": "R1"}, "{pk} {sk}", "every item of the sample has 'H1' in PK, so it is a field"),
-        ({"PK": "HOTEL", "SK": "R#1"}, "HOTEL R#{r_id}", "every item of the sample has 'HOTEL' in PK; if it varies"),
-        ({"PK": "H#1", "SK": "META"}, "H#{h_id} META", "every item of the sample has 'META' in SK; if it varies"),
+        ({"PK": "H1", "SK": "R1"}, "{pk} {sk}", "every sample item has 'H1' in PK, which became a field"),
+        ({"PK": "HOTEL", "SK": "R#1"}, "HOTEL R#{r_id}", "every sample item has 'HOTEL' in PK; if the value varies"),
+        ({"PK": "H#1", "SK": "META"}, "H#{h_id} META", "every sample item has 'META' in SK; if the value varies"),
     ],
 )
 def test_a_constant_in_a_key_has_a_todo(row: Row, key: str, todo: str) -> None:
     module = made(table({"Hotel": (("PK", "SK"), [row])}))
     assert keys(module) == {"Hotel": key}
     assert any(todo in note for note in module.notes)
-    assert "# TODO: every item of the sample has" in module.text
+    assert "# TODO: every sample item has" in module.text
 
 
 def test_sparse_index_keys_are_inferred() -> None:
@@ -131,7 +131,7 @@ def test_sparse_index_keys_are_inferred() -> None:
     for row in rows:
         row["state"] = "q"
     module = made(table({"Job": (("PK", "SK"), rows)}))
-    assert any("2 items of the sample aren't in GSI1, and no condition was found" in note for note in module.notes)
+    assert any("2 sample items aren't in GSI1, and no condition was found" in note for note in module.notes)
 
 
 def test_types_are_inferred_from_the_sample() -> None:

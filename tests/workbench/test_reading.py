@@ -65,12 +65,12 @@ def test_irregular_values_are_omitted_and_noted() -> None:
     assert sorted(result.notes) == sorted(
         [
             "DataModel[0].TableName: 'My Shop' isn't a valid name: changed to 'My_Shop'",
-            "DataModel[0].GlobalSecondaryIndexes[1]: the index has an incomplete key, and is omitted",
-            f"{place}[0]: the item has no SK, and is omitted",
-            f"{place}[1].GSI1PK: the value isn't valid in a key of type S, and is omitted",
-            f"{place}[1].plain, {place}[1].n: the value isn't DynamoDB JSON, and is omitted",
+            "DataModel[0].GlobalSecondaryIndexes[1]: the index is omitted, because its key is incomplete",
+            f"{place}[0]: the item is omitted, because it has no SK",
+            f"{place}[1].GSI1PK: the value is omitted, because it isn't valid in a key of type S",
+            f"{place}[1].plain, {place}[1].n: the value is omitted, because it isn't DynamoDB JSON",
             f"{place}[2]: duplicate key; the item is omitted",
-            f"{place}[3]: the item has no PK and no SK, and is omitted",
+            f"{place}[3]: the item is omitted, because it has no PK and no SK",
         ]
     )
 
@@ -145,7 +145,7 @@ def test_tables_without_a_key_are_omitted() -> None:
     result = read_model(json.dumps(model), "model.json")
     assert [table_model.name for table_model in result.tables] == ["Shop"]
     assert result.notes == (
-        "DataModel[1].KeyAttributes.PartitionKey: field required: the name of an attribute: the table is omitted",
+        "DataModel[1].KeyAttributes.PartitionKey: field required: an attribute name: the table is omitted",
     )
     error = refused({"DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
     places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]

@@ -14,7 +14,7 @@ DESCRIPTION_BYTES_MAX = 1024
 
 
 def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
-    """The template as a tree. Without a table name in ``deployment``, the table is called ``<stack>-<stage>``."""
+    """The template as a tree. Without a table name in ``deployment``, it is ``<stack>-<stage>``."""
     resource: dict[str, Any] = {"Type": "AWS::DynamoDB::Table"}
     if deployment.deletion_protection:
         resource |= {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
@@ -41,7 +41,7 @@ def cloudformation_yaml(design: CompiledDesign, deployment: Deployment) -> str:
 
 
 def cloudformation_json(design: CompiledDesign, deployment: Deployment) -> str:
-    """The template in JSON, without comments, and with long forms of functions."""
+    """The template in JSON, without comments and with the full names of functions."""
     result = template(design, deployment)
     for output in result["Outputs"].values():
         if "Fn::GetAtt" in output["Value"]:
@@ -61,7 +61,7 @@ def _properties(design: CompiledDesign, deployment: Deployment) -> dict[str, Any
     first = ("TableName", "BillingMode", "AttributeDefinitions", "KeySchema")
     result: dict[str, Any] = {name: members[name] for name in first} | members
     if deployment.stream is not None:
-        del result["StreamSpecification"]["StreamEnabled"]  # CloudFormation has no such property
+        del result["StreamSpecification"]["StreamEnabled"]  # CloudFormation has no property StreamEnabled
     _annotate(result, design)
     if design.ttl_attribute is not None:
         result["TimeToLiveSpecification"] = {"AttributeName": design.ttl_attribute, "Enabled": True}

@@ -26,10 +26,10 @@ _TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """How a table is deployed. Raises RequestError with all errors.
+    """The deployment options of a table. Raises RequestError with all errors.
 
     ``read_units`` and ``write_units`` are the provisioned capacity per second of the table and of each global index.
-    ``table_class`` and ``stream`` have the values of the command line; ``tags`` are AWS resource tags.
+    ``table_class`` and ``stream`` accept the values of the command-line options; ``tags`` are AWS resource tags.
     """
 
     table_name: str | None = None
@@ -62,7 +62,7 @@ class Deployment:
         yield from _tag_faults(self.tags)
 
     def members(self, design: CompiledDesign) -> dict[str, Any]:
-        """The members of the CreateTable request, which are CloudFormation's properties too."""
+        """The members of the CreateTable request, which are also properties in CloudFormation."""
         result = design.table.create_request(self.table_name)
         if self.billing == "provisioned":
             units = {"ReadCapacityUnits": self.read_units, "WriteCapacityUnits": self.write_units}
@@ -82,7 +82,7 @@ class Deployment:
 
 
 def tags_of(texts: Iterable[str]) -> dict[str, str]:
-    """Tags typed as ``name=value``. Raises RequestError with all errors."""
+    """The tags in texts of the form ``name=value``. Raises RequestError with all errors."""
     result: dict[str, str] = {}
     faults: list[ErrorDetail] = []
     for text in texts:
@@ -100,7 +100,7 @@ def tags_of(texts: Iterable[str]) -> dict[str, str]:
 def _tag_faults(tags: Mapping[str, str]) -> Iterable[ErrorDetail]:
     """Source: "Tagging restrictions in DynamoDB" in the developer guide."""
     if len(tags) > TAGS_MAX:
-        yield ErrorDetail("tags", f"{len(tags)} tags: a table can have at most {TAGS_MAX}")
+        yield ErrorDetail("tags", f"a table can have at most {TAGS_MAX} tags, not {len(tags)}")
     for name, value in tags.items():
         place = f"tag {name!r}"
         if not 1 <= len(name) <= TAG_KEY_MAX or len(value) > TAG_VALUE_MAX:

@@ -1,5 +1,5 @@
-"""A least-privilege IAM policy: the operations of a design's access patterns, on the table and indexes that they use.
-Source: "Actions, resources, and condition keys for Amazon DynamoDB" in the service authorization reference.
+"""A least-privilege IAM policy for the operations of a design's access patterns on the table and its indexes. Source:
+"Actions, resources, and condition keys for Amazon DynamoDB" in the service authorization reference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OPENING = "DescribeTable"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """The table's region and account; ``*`` matches any. Raises RequestError with all errors."""
+    """The table's region and account; ``*`` matches every value. Raises RequestError with all errors."""
 
     region: str = "*"
     account: str = "*"

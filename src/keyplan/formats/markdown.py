@@ -13,7 +13,7 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the access patterns: id, name, operation, index, key condition, and cost of a call if known."""
+    """A row of the access pattern table: ID, name, operation, index, key condition, and the cost of a call if known."""
 
     id: str
     question: str
@@ -72,12 +72,12 @@ def _members(entity: CompiledEntity, key: CompiledKey) -> str:
         f"{code(name)} is {' or '.join(code(str(value)) for value in allowed)}" for name, allowed in key.when.items()
     ]
     fields = dict.fromkeys(name for _, template in key.attributes for name in template.fields)
-    parts += [f"{code(name)} is there" for name in fields if entity.fields[name].optional and key.index is not None]
+    parts += [f"{code(name)} is present" for name in fields if entity.fields[name].optional and key.index is not None]
     text = "those where " + " and ".join(parts) if parts else "all"
     text = "one claim per value" if key.is_claim else text
     if key.shards > 1:
         text += f", in {key.shards} shards"
-    slots = [f"{count} slots" for name, count in entity.slots.items() if name in fields]
+    slots = [f"{count} shards" for name, count in entity.slots.items() if name in fields]
     if slots:
         text += f", in {' and '.join(slots)}"
     cases = {variable.style.case for _, template in key.attributes for variable in template.variables} - {None}

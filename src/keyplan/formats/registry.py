@@ -1,4 +1,4 @@
-"""The export formats by name. What they need from higher layers is in :class:`Inputs`."""
+"""The export formats by name. :class:`Inputs` has the data that they need from higher layers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyplan.model.declared.fields import now
 
 
 def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[str, Any]]:
-    """The requests by operation. Send those after CreateTable when the table is ACTIVE."""
+    """The requests by operation. Send the requests that follow CreateTable when the table is ACTIVE."""
     create = deployment.members(design)
     name = create["TableName"]
     result = {"CreateTable": create}
@@ -36,8 +36,8 @@ def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[s
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """The inputs of an export. ``items``: sample items for Workbench, in DynamoDB JSON. ``rows``: the access patterns,
-    for Markdown. ``writes``: the operations of each write, for IAM. ``place``: the table, for IAM.
+    """A design, and the data of some formats. ``items``: sample items for Workbench, in DynamoDB JSON. ``rows``: the
+    access patterns, for Markdown. ``writes``: the operations of each write, for IAM. ``place``: the table, for IAM.
     """
 
     design: CompiledDesign

@@ -1,7 +1,7 @@
 """A design's table as Terraform's ``aws_dynamodb_table``, in HCL with comments or in Terraform JSON.
 
-Source: the AWS provider's page of the resource. Multi-attribute index keys need ``key_schema`` blocks (provider 6.28);
-others use ``hash_key`` and ``range_key``, which every version supports.
+Source: the AWS provider's documentation of the resource. Multi-attribute index keys require ``key_schema`` blocks
+(provider 6.28); other keys use ``hash_key`` and ``range_key``, which every version supports.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from keyplan.model.declared.indexes import Index
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block's body. ``note`` is a comment before it."""
+    """The body of an HCL block. ``note``: the comment before the block."""
 
     body: Mapping[str, Any]
     note: str = ""

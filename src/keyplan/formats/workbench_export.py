@@ -1,6 +1,6 @@
 """Exports a design as a NoSQL Workbench model, version 3.0: the table, a facet per entity with sample items, and global
-indexes. What Workbench can't represent, such as templates of index keys, is written to the model's description, one
-declaration per line, and read back by ``keyplan.formats.workbench``.
+indexes. Declarations that Workbench can't represent, such as templates of index keys, are written to the model's
+description, one per line, and read back by ``keyplan.formats.workbench``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ISO_FORMS = {"iso s", "iso ms", "isoformat"}
 
 
 def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item], made_at: datetime) -> dict[str, Any]:
-    """The model as JSON data. Items that belong to no entity or claim are omitted: their facet would have no key."""
+    """The model as JSON data. Items of no entity or claim are omitted, because no facet has their key."""
     day = made_at.strftime("%b %d, %Y, %I:%M %p")
     return {
         "ModelName": design.name,
@@ -142,7 +142,7 @@ def _facet(name: str, key: CompiledKey, attributes: list[str], items: Iterable[I
     return {
         "FacetName": name,
         "KeyAttributeAlias": aliases,
-        # Workbench has no attribute of type NULL
+        # Workbench doesn't support NULL attributes
         "TableData": [{name: value for name, value in item.items() if "NULL" not in value} for item in items],
         "NonKeyAttributes": attributes,
         "DataAccess": {"MySql": {}},

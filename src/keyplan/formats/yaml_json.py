@@ -1,5 +1,5 @@
-"""Writes trees of dicts, lists and scalars with comments as YAML and JSON; PyYAML writes no comments. CloudFormation's
-functions (``{"Ref": ...}``, ``{"Fn::Sub": ...}``) get their short form in YAML.
+"""Writes trees of dicts, lists and scalars as YAML with comments, which PyYAML can't write, and as JSON.
+CloudFormation's functions (``{"Ref": ...}``, ``{"Fn::Sub": ...}``) are written in their short form in YAML.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _inline(value: Any) -> str | None:
 
 def _scalar(value: Any) -> str:
     if not isinstance(value, str):
-        return json.dumps(value)  # a JSON scalar is a YAML scalar
+        return json.dumps(value)  # every JSON scalar is a valid YAML scalar
     return value if _PLAIN.fullmatch(value) and value.lower() not in _WORDS else quoted(value)
 
 
@@ -107,6 +107,6 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def note_text(text: str) -> str:
-    """A comment of one line and bounded length."""
+    """A one-line comment, truncated if it is too long."""
     line = _ESCAPED.sub(lambda match: match.group() if match.group() in _ESCAPES else "\ufffd", " ".join(text.split()))
     return line if len(line) <= NOTE_CHARACTERS_MAX else f"{line[: NOTE_CHARACTERS_MAX - 1]}…"

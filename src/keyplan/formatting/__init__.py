@@ -1,3 +1,3 @@
-"""Values of a design for people and other programs: JSON, command-line and query-string arguments, Markdown tables.
-REST and the command line share this package; stored forms are in ``keyplan.model.stored``.
+"""Converts a design's values to JSON and Markdown, and converts command-line and query-string arguments. The REST API
+and the command line share this package; ``keyplan.model.stored`` has stored formats.
 """

@@ -1,5 +1,5 @@
-"""Arguments given as names and strings, as in a query string or on a command line. The pattern's signature converts and
-validates them.
+"""Collects arguments given as names and strings, as in a query string or on a command line. The pattern's signature
+converts and validates the arguments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MANY = (list, set, frozenset, tuple)
 
 
 def takes_many(parameter: Parameter) -> bool:
-    """Whether a parameter accepts several values, by repeating its name."""
+    """Whether a parameter accepts several values, which repeat its name."""
     return parameter.kind is ParameterKind.EACH or kind_of(parameter.value_type) in _MANY
 
 
@@ -26,7 +26,7 @@ def arguments_of(
     signature: Signature, pairs: Iterable[tuple[str, Any]], found: Iterable[ErrorDetail] = ()
 ) -> dict[str, Any]:
     """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; several values repeat the
-    name. Values that aren't strings are kept. Raises ArgumentError with all errors, including ``found`` ones.
+    name. Values that aren't strings don't change. Raises ArgumentError with all errors, including those in ``found``.
     """
     result: dict[str, Any] = {}
     faults = list(found)
@@ -50,7 +50,7 @@ def arguments_of(
 
 
 def check_arguments(signature: Signature, arguments: Mapping[str, Any], found: Iterable[ErrorDetail] = ()) -> None:
-    """Raises ArgumentError with all errors of a call's arguments: ``found``, and those of names and values."""
+    """Raises ArgumentError with all errors in a call's arguments: those in ``found``, and invalid names and values."""
     faults = list(found)
     hint = None
     try:

@@ -1,4 +1,4 @@
-"""Markdown tables and their cells."""
+"""Formats Markdown tables and their cells."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; the cells are Markdown."""
+    """A table whose cells are Markdown."""
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def code(text: str) -> str:
-    """A string as code in a table cell."""
+    """A string, formatted as code for a table cell."""
     line = " ".join(text.split()).replace("|", "\\|")
     ticks = "``" if "`" in line else "`"
     return f"{ticks} {line} {ticks}" if len(ticks) > 1 else f"`{line}`"
 
 
 def cell(text: str) -> str:
-    """A literal string in a table cell."""
+    """A string, escaped for a table cell."""
     line = " ".join(text.split())
     for character in "\\|*_`<[":
         line = line.replace(character, f"\\{character}")
@@ -33,7 +33,7 @@ def literal(text: str) -> str:
 
 
 def docstring(text: str, longest: int = 100) -> str:
-    """A docstring of one line in triple quotes, truncated to ``longest`` characters."""
+    """A one-line docstring in triple quotes, truncated to ``longest`` characters."""
     line = one_line(text).replace("\\", "/").replace('"', "'")
     return f'"""{line[:longest]}"""'
 

@@ -1,7 +1,7 @@
 """Results and errors as JSON: in REST responses and in the output of ``--json``.
 
-Fields have the names of parameters. Sets become sorted arrays; datetimes, ISO 8601 in UTC with ``Z``; decimals,
-strings; bytes, base64. Stored forms differ (``keyplan.model.stored.field_codec``).
+Objects have the names of fields, as parameters do. Sets become sorted arrays, datetimes ISO 8601 strings in UTC with
+``Z``, decimals strings, and bytes base64. The stored formats differ (``keyplan.model.stored.field_codec``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _AS_THEY_ARE = frozenset({str, int, bool, type(None)})
 
 
 def answer_json(answer: Any) -> Any:
-    """A pattern's result: an entity as an object, a page as ``items`` and ``cursor``, a list as ``items``."""
+    """A pattern's result as JSON data: a page has ``items`` and ``cursor``, a list has ``items``."""
     if isinstance(answer, Page):
         return {"items": [plain(item) for item in answer.items], "cursor": answer.cursor}
     if isinstance(answer, list):
@@ -68,26 +68,26 @@ def _order(value: Any) -> tuple[str, Any]:
 
 
 def known_error(error: KeyplanError | ValidationError) -> KeyplanError:
-    """The error as a KeyplanError: a pydantic error in a write means invalid arguments."""
+    """The error as a KeyplanError. A pydantic error in a write becomes an ArgumentError."""
     if isinstance(error, KeyplanError):
         return error
     return ArgumentError(f"invalid {error.title}", place=error.title, errors=error_details_of(error, error.title))
 
 
 def error_json(error: KeyplanError) -> dict[str, Any]:
-    """The body of an error: ``{"error": {"code": …, "message": …}}``."""
+    """The response body of an error: ``{"error": {"code": …, "message": …}}``."""
     return {"error": error.as_json()}
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON data as text. A lone surrogate, as in a quoted argument, is escaped, because it has no UTF-8 form."""
+    """JSON data as text. A lone surrogate, as in a quoted argument, is escaped, because UTF-8 can't encode it."""
     separators = None if indent else (",", ":")
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def pretty(value: Any, indent: int = 0) -> str:
-    """JSON data as readable text: indented, with short objects on one line."""
+    """JSON data as indented text, with short objects on one line."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or not value or (len(line) + indent <= _WIDTH and _flat(value)):
         return line

@@ -1,8 +1,8 @@
-"""The planner: keys and indexes derived from a design's access patterns, without requests.
+"""The planner derives keys and indexes from a design's access patterns, without sending requests.
 
-``facts.py`` reads the class, ``needs.py`` what each access pattern needs, ``candidates.py`` makes possible keys, and
-``search.py`` chooses. ``templates.py`` writes declarations, ``compiling.py`` compiles and ``plans.py`` weighs them,
-``planning.py`` combines this, and ``module.py`` changes the source.
+``facts.py`` reads the class, ``needs.py`` derives each access pattern's needs, ``candidates.py`` generates possible
+keys, and ``search.py`` chooses among them. ``templates.py`` writes declarations, ``compiling.py`` compiles them,
+``plans.py`` compares plans, ``planning.py`` runs these steps, and ``module.py`` changes the design's source.
 """
 
 from keyplan.planner.compiling import applied

@@ -1,8 +1,8 @@
-"""The candidate keys of one entity: the fields of the partition key, and the order of the fields in the sort key.
+"""Generates an entity's candidate keys, each with its partition key fields and its sort key fields in order.
 
 A key supports a need if the parameters include all partition key fields, the sort key begins with the other parameters
 (in any order), and the field of the range condition or of the sort order follows. A key supports several needs if and
-only if their sets of leading fields form a chain. Each maximal set of such needs is a candidate for ``search.py``.
+only if, of any two needs' sets of leading fields, one contains the other. Each maximal set of them is a candidate.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ PARTITION = "P"
 class Candidate:
     """A key of an entity, and the numbers of the needs that the key supports.
 
-    ``needed``: how many fields of the sort key its needs require; the others only distinguish items. ``turned``:
-    fields that are reversed in it. ``sorted_as``: the entity whose sort key it has. ``merged``: its order spans
-    several entities, so their names follow the ordering field. ``shared``: other entities share its partitions.
+    ``needed``: the number of sort key fields that the needs require; the others only distinguish items. ``turned``:
+    fields in descending order. ``sorted_as``: the entity whose name is in the sort key. ``merged``: several entities'
+    items share an order, so their names follow the ordering field. ``shared``: other entities use the same partitions.
     """
 
     partition: tuple[str, ...]
@@ -76,7 +76,7 @@ class _Wish:
 
 
 def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
-    """Keys of the table, from an item's identity. ``filters``: constants can be filtered after reading."""
+    """Candidate primary keys, from the identifying fields. ``filters``: constants can be filtered after reading."""
     identity = frozenset(entity.identity)
     if any(is_fraction(entity.kinds[name]) for name in identity):
         return []
@@ -93,7 +93,7 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
 
 
 def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
-    """Candidate keys of an index. Each supports as many needs as one key can."""
+    """Candidate index keys, each for a maximal set of needs that one key can support."""
     asked = [need for need in needs if not need.consistent]
     candidates: list[Candidate] = []
     for when in _sparse(needs):
@@ -154,11 +154,11 @@ def values_of(value: Any) -> tuple[Any, ...]:
 
 
 def _texts(value: Any) -> set[str]:
-    return {repr(each) for each in values_of(value)}  # distinguishes True from 1, which are equal
+    return {repr(each) for each in values_of(value)}  # repr() distinguishes True from 1, which compare equal
 
 
 def exclude(when: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two keys exclude each other by their conditions, so that they can share an index."""
+    """Whether the conditions of two sparse keys exclude each other, so that the keys can share an index."""
     return any(name in other and not _texts(value) & _texts(other[name]) for name, value in when.items())
 
 
@@ -196,9 +196,9 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
         if not partition and (given or need.free):
             continue
         if need.together and given != partition:
-            continue  # the shared fields must be the partition key
+            continue  # the fields that the entities share must be the partition key
         if len(need.several & partition) + bool(need.each) + need.one > 1:
-            continue  # at most one field of a partition can have many values; none if one item is read
+            continue  # at most one partition key field can have several values, and none if the pattern reads one item
         front = given - partition
         asked = frozenset[str]({*given, *need.free, *when, *([need.next] if need.next else [])})
         if not front & need.several:
@@ -254,7 +254,7 @@ def _candidate(
     needed = len(sort)
     latest = [needs[wish.number] for wish in wishes if needs[wish.number].latest]
     merged = any(needs[wish.number].interleaved and wish.next for wish in wishes)
-    if primary or not any(wish.sole for wish in wishes):  # the key of a single item ends with its identifying fields
+    if primary or not any(wish.sole for wish in wishes):  # a key that finds one item omits its identity
         sort += [name for name in entity.identity if name not in sort and name not in partition]
     optional = bool(entity.optional.intersection((*partition, *sort)))
     served = frozenset(
@@ -292,7 +292,7 @@ def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def sort_forms(entity: EntityFacts, key: Candidate, *, attributes: bool = False) -> tuple[Form, ...]:
-    """The formats of a key, preferred first: a counter's attribute, native types, or one joined string."""
+    """The possible formats of a key, preferred first: a counter's attribute, typed attributes, a joined string."""
     own = _own_form(entity, key)
     if own is not None:
         return (own,)
@@ -320,7 +320,7 @@ def _own_form(entity: EntityFacts, key: Candidate) -> Form | None:
 
 
 def attribute_form(entity: EntityFacts, key: Candidate) -> Form | None:
-    """The format of a multi-attribute key; None if it has too many attributes or needs a joined string."""
+    """The key's multi-attribute format; None if the key has too many attributes or requires a joined string."""
     sort = key.sort[: key.needed or len(key.sort)]
     if not key.partition or not sort or key.merged or key.turned or key.sorted_as:
         return None

@@ -1,4 +1,4 @@
-"""Compiles, weighs and checks planned keys in the design's classes, temporarily."""
+"""Sets planned keys in the design's classes temporarily, to compile and check them and to calculate their cost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ INCLUDED_MAX = 20
 
 
 def compiled_plan(facts: DesignFacts, keys: Declared, traffic: Traffic | None) -> Plan:
-    """The plan of these declarations, with narrow projections if cheaper. Raises DesignError."""
+    """The plan with these declarations; index projections are reduced if that costs less. Raises DesignError."""
     keys = replace(keys, named=_named_keys(facts, keys))
     whole = _compiled(facts, keys, traffic, completing=False)
     deployed = {
@@ -106,7 +106,7 @@ def checked(made: Plan, traffic: Traffic | None) -> Plan:
 
 
 def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> dict[type[Entity], CompiledEntity]:
-    """The entities compiled with their current keys, without those that don't compile."""
+    """Compile the entities with their current keys, and omit entities that don't compile."""
     compiled = {cls: compile_entity(cls, facts.cls.table, []) for cls in classes}
     return {cls: entity for cls, entity in compiled.items() if entity is not None}
 
@@ -164,7 +164,7 @@ def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
                 except Problem as problem:
                     faults.append(ErrorDetail(signature.place, str(problem), problem.hint))
                 except KeyError:
-                    continue  # the entity's error is reported elsewhere
+                    continue  # the entity has an error, which is reported separately
     return faults
 
 
@@ -180,7 +180,7 @@ def ordering_field(read: ReadPattern) -> str | None:
 
 
 def with_updates(facts: DesignFacts, entities: Mapping[type[Entity], EntityFacts], keys: Declared) -> dict[Any, Any]:
-    """The entities with the fields that writes change. Raises DesignError."""
+    """The entities, with ``changing`` and ``unkeyable`` set from the design's writes. Raises DesignError."""
     changing: dict[type[Entity], set[str]] = {}
     unkeyable: dict[type[Entity], dict[str, str]] = {}
     keys = replace(keys, named=_named_keys(facts, keys))
@@ -207,17 +207,17 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
     for read in compiled.reads.values():
         order = ordering_field(read)
         if read.options.newest_first is not None and read.options.order_by is None and order is not None:
-            yield f"{read.place}: newest_first is assumed to order by {order}; order_by= sets another field"
+            yield f"{read.place}: newest_first is assumed to order by {order}; to order by another field, use order_by="
         about = [entity for cls, entity in facts.entities.items() if cls in facts.about(read.name)]
         if any(order in entity.optional for entity in about) and order not in read.signature.by_name:
-            yield f"{read.place}: items without {order} are omitted, because it orders the result and is optional"
+            yield f"{read.place}: items without {order} are omitted, because this optional field orders the result"
         if isinstance(read.plan, QueryPlan) and read.plan.filter is not None:
             yield f"{read.place}: the result is filtered after reading"
     for key in keys:
         if isinstance(key.key, Unique) and key.new:
-            yield f"{key.place}: its value becomes unique; an index key would allow duplicates"
+            yield f"{key.place}: this claim makes the value unique; an index key would allow duplicates"
         for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
-            yield f"{key.place}: {name} is padded to its maximum number of digits; Field(ge=0, le=...) sets less"
+            yield f"{key.place}: {name} is padded to its maximum number of digits; Field(ge=0, le=...) reduces it"
 
 
 def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Iterator[str]:
@@ -235,13 +235,13 @@ def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity],
         names = [name for text in key.templates[0] for name in fields_of(text)]
         if not names and (key.key.index is not None or any(map(fields_of, key.key.sort))):
             yield (
-                f"{key.place}: all its items are in one partition, which supports 1,000 write units per second; with "
-                "a traffic file, the planner adds shards if needed"
+                f"{key.place}: all items of this key are in one partition, which supports 1,000 write units per "
+                "second; with a traffic file, the planner adds shards if needed"
             )
         domains = [domain_of(entities[key.entity].kinds[name]) for name in names]
         if domains and None not in domains:
             count, by = prod(len(domain or ()) for domain in domains), ", ".join(names)
-            yield f"{key.place}: it has only {count} partitions, by {by}, each of which supports 1,000 write units/s"
+            yield f"{key.place}: this key has only {count} partitions, by {by}; each supports 1,000 write units/s"
 
 
 # Projections
@@ -285,12 +285,12 @@ def _filtered(condition: Filter | None, matches: tuple[KeyMatch, ...]) -> Iterat
             yield condition.names[value]
 
 
-# Keys in the classes
+# Planned keys in the classes
 
 
 @contextmanager
 def applied(plan: Plan) -> Generator[type[Any]]:
-    """The design's class with a plan's keys while the block runs, to verify or open it."""
+    """Set a plan's keys in the design's class while the block runs, so that the class can be verified or opened."""
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     for key in plan.keys:
         keys.setdefault(key.entity, {})[key.name] = key.key

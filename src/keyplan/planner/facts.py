@@ -1,4 +1,4 @@
-"""A design's class read for planning, whether it compiles or not: its patterns, and the facts about its entities."""
+"""Reads the access patterns and entities of a design's class for planning, even if the class doesn't compile."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from keyplan.model.declared.patterns import Pattern, ReadMethod
 class EntityFacts:
     """The facts about an entity that the planner needs.
 
-    ``kinds``: the type of each field, in the order in which the design's patterns name them, so that entities that
-    share fields have them in one order. ``identity``: the fields that identify an item. ``changing``: fields that
-    updates change. ``unkeyable``: fields that updates change by the item's key alone, so that no index key can be
-    recomputed, each with the write that updates it.
+    ``kinds``: the type of each field, in the order in which the design's patterns name the fields, so that shared
+    fields have the same order in all entities. ``identity``: the fields that identify an item. ``changing``: fields
+    that updates change. ``unkeyable``: fields that updates change without reading the item, so that no index key that
+    contains them can be recomputed, each with the write that updates it.
     """
 
     cls: type[Entity]
@@ -44,13 +44,13 @@ class EntityFacts:
         return self.cls.__name__
 
     def in_order(self, names: Collection[str]) -> tuple[str, ...]:
-        """Some of its fields in the order of ``kinds``."""
+        """The given fields, in the order of ``kinds``."""
         return tuple(name for name in self.kinds if name in names)
 
 
 @dataclass
 class DesignFacts:
-    """A design's class: its patterns with their signatures, its entities, and their errors."""
+    """A design's class, with its patterns, their signatures, its entities, and the errors in them."""
 
     cls: type[Any]
     namespace: Mapping[str, Any]
@@ -83,7 +83,7 @@ class DesignFacts:
         return list(result)
 
     def about(self, name: str) -> list[type[Entity]]:
-        """The entities of a pattern's result, and its junctions."""
+        """The entities of a pattern's result and of its junctions."""
         options = self.patterns[name].options
         junctions = (junction.entity for junction in junctions_of(options.through))
         return [*entities_in(self.signatures[name].returns), *options.entity, *junctions]
@@ -132,7 +132,7 @@ class DesignFacts:
 
 @dataclass(frozen=True)
 class Deployed:
-    """The existing keys, which are kept: a table's indexes, and each entity's keys by name."""
+    """The table's existing indexes and each entity's existing keys (by name), which the plans keep."""
 
     indexes: tuple[Index, ...] = ()
     keys: Mapping[type[Entity], Mapping[str, Key | Unique]] = field(
@@ -141,7 +141,7 @@ class Deployed:
 
     @classmethod
     def of(cls, facts: DesignFacts, *, ignore_existing: bool) -> Deployed:
-        """The keys of entities that have a primary key; with ``ignore_existing``, those of single items."""
+        """The keys of entities that have a primary key; with ``ignore_existing``, only keys of single items."""
         keys: dict[type[Entity], Mapping[str, Key | Unique]] = {}
         for entity in facts.classes:
             declared = declared_keys(entity)
@@ -154,7 +154,7 @@ class Deployed:
         if ignore_existing:
             return cls((), keys)
         scanned = (pattern.options.scan_index for pattern in facts.patterns.values())
-        whole = {index.name for index in scanned if index is not None}  # these are planned if they have no key
+        whole = {index.name for index in scanned if index is not None}  # planned unless a key uses them
         indexes = (index for index in facts.cls.table.indexes if index.name in used or index.name not in whole)
         return cls(tuple(indexes), keys)
 
@@ -174,7 +174,7 @@ def word(name: str) -> str:
 
 
 def copy_hint(facts: Iterable[EntityFacts], entity: EntityFacts, missing: Sequence[str]) -> str:
-    """How to give an entity its missing fields: a similar name, a copy from a named entity, or a junction."""
+    """The hint for each field that an entity lacks: a similar name, a copy from another entity, or a junction."""
     return "; ".join(_copy_hint(list(facts), entity, name) for name in missing)
 
 
@@ -187,15 +187,15 @@ def _copy_hint(facts: Sequence[EntityFacts], entity: EntityFacts, name: str) -> 
     if owners:
         owner = min(owners, key=lambda other: (len(other.identity), other.name))
         return (
-            f"copy {name} of {owner.name} into {entity.name} as one field: each {entity.name} refers to one "
+            f"copy {owner.name}.{name} to a field of {entity.name}: each {entity.name} refers to one "
             f"{owner.name} by {' and '.join(owner.identity)}; a write that changes {owner.name}.{name} must also update"
-            f" its {entity.name} items"
+            f" the {entity.name} items that refer to it"
         )
     links = [other for other in having if set(entity.identity) <= other.kinds.keys()]
     if links:
         link = min(links, key=lambda other: (len(other.kinds), other.name))
         return (
             f"{link.name} has {name}, and refers to {entity.name} by {' and '.join(entity.identity)}: read "
-            f"through={link.name}, or copy the required fields of {entity.name} into {link.name}"
+            f"with through={link.name}, or copy the required fields of {entity.name} into {link.name}"
         )
-    return f"give the parameter the name of its field; {entity.name} has {', '.join(entity.kinds)}"
+    return f"rename the parameter to one of the fields of {entity.name}: {', '.join(entity.kinds)}"

@@ -1,4 +1,4 @@
-"""Write a plan's declarations into the source of its design; comments and everything else are unchanged."""
+"""Writes a plan's declarations into the source of its design, without changing comments and other code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE_MAX = 120
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A module before and after a plan's declarations are written into it."""
+    """A module's source before and after a plan's declarations are written into it."""
 
     path: Path
     before: str
@@ -44,7 +44,7 @@ class Rewritten:
 
 
 class ModuleText:
-    """A module's source with its syntax tree, and edits as byte ranges."""
+    """A module's source, its syntax tree, and edits of byte ranges in the source."""
 
     def __init__(self, text: str) -> None:
         self.data = text.encode()
@@ -63,13 +63,13 @@ class ModuleText:
         self._edits.append((self._lines[node.lineno], self._lines[(node.end_lineno or node.lineno) + 1], ""))
 
     def insert(self, line: int, lines: Sequence[str]) -> None:
-        """Insert lines before a line, counted from 1."""
+        """Insert lines before a line; the number of the first line is 1."""
         at = self._lines[min(line, len(self._lines) - 1)]
         missing = "\n" if at and not self.data[:at].endswith(b"\n") else ""
         self._edits.append((at, at, missing + "".join(f"{each}\n" for each in lines)))
 
     def add_argument(self, call: ast.Call, text: str) -> None:
-        """Put an argument at the end of a call, on a line of its own if the others have one."""
+        """Add an argument at the end of a call, on its own line if the call has one argument per line."""
         end = self._span(call)[1] - 1
         before = self.data[:end].decode()
         last = before.rstrip()
@@ -135,7 +135,7 @@ def _source_file(class_: type[Any]) -> str | None:
 
 
 def class_in(source: ModuleText, name: str) -> ast.ClassDef:
-    """The class of that name. Raises UnknownDesign if there is none."""
+    """The class with this name. Raises UnknownDesign if the module has no such class."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node
@@ -147,7 +147,7 @@ def _called(node: ast.AST | None) -> str:
 
 
 def assigned(body: Sequence[ast.stmt], *called: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
-    """The names that are assigned a call of one of these functions, with the statement and the call."""
+    """The variables that are assigned a call of one of these functions, each with its statement and call."""
     for node in body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if _called(call) in called:
@@ -174,7 +174,7 @@ def _write_entities(plan: Plan, source: ModuleText) -> None:
 
 
 def last_member_line(node: ast.ClassDef) -> int:
-    """The last line of an entity's keys, or of its fields with the last one's docstring."""
+    """The last line of an entity's fields and keys, including the docstring of the last field."""
     keys = [statement for _, statement, _ in assigned(node.body, "Key", "Unique")]
     members = [statement for statement in node.body if isinstance(statement, ast.AnnAssign) or statement in keys]
     last = members[-1] if members else node.body[0]
@@ -279,7 +279,7 @@ def add_imports(source: ModuleText, kinds: set[str]) -> None:
 
 
 def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module | None = None) -> list[str]:
-    """A key's declaration, on one line if it fits. ``tree``: the module, which can have another name for the index."""
+    """A key's declaration, on one line if it fits. ``tree``: the module, for the name of the index's variable."""
     if isinstance(key, Unique):
         return [f"{name} = Unique({literal(key.partition)})"]
     several = len(key.partition) > 1 or len(key.sort) > 1
@@ -312,7 +312,7 @@ def _value(value: Any) -> str:
 
 
 def index_declaration(index: Index, variable: str) -> str:
-    """``GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")``."""
+    """An index's declaration, such as ``GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")``."""
     partition, sort = _attributes(index.partition), _attributes(index.sort)
     given = [literal(index.name), partition, *([sort] if index.sort else [])]
     if isinstance(index.projection, tuple):

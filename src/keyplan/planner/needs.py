@@ -1,7 +1,7 @@
-"""Requirements of each access pattern for the keys of each entity that it reads, from its signature and options.
+"""Derives from each access pattern's signature and options what keys it requires of each entity that it reads.
 
-A read becomes one need per entity: which fields are known by equality, which one is a range, which one orders the
-result. ``candidates.py`` makes the keys that could meet them.
+A read becomes one need per entity: the fields that are compared by equality, the field with a range condition, and the
+field that orders the result. ``candidates.py`` generates the keys that could meet the needs.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ _COLLECTIONS = (tuple, list, set, frozenset)
 class Need:
     """The requirements of one access pattern for one entity's keys.
 
-    ``known``: fields known by equality, ``each`` of them with many values. ``constants``: fields that ``where=`` fixes,
-    ``several`` of them to one of several values. ``following``: the field of a range or prefix. ``order``: the field
-    that orders the result. ``free``: other known fields, which a key can contain. ``narrow``: known fields whose
-    parameter accepts only these values. ``one``: the key identifies at most one item; ``exists``: existence checks.
-    ``together``: the entities of an item collection, ``interleaved`` if they have one order. ``latest``: the key is
-    reversed, so that the last of several items is next to a single one. ``closed``: at most one item is read, next to
-    ordered items of other entities: its key leaves nothing open, or begins with the order. ``sorted_as``: the entity
-    whose sort key is used, if several junctions make one result. ``whole``: the name of the index that is read whole.
+    ``known``: fields compared by equality; ``each``: known fields with a list of values. ``constants``: fields that
+    ``where=`` compares with constants; ``several``: those with several constants. ``following``: the field of a range
+    or prefix. ``order``: the field that orders the result. ``free``: other known fields, which a key can contain.
+    ``narrow``: known fields whose parameter accepts only some values, with these values. ``one``: the pattern reads at
+    most one item; ``exists``: it only checks whether an item exists. ``together``: the entities of an item collection;
+    ``interleaved``: their items have a common order. ``latest``: the key is in descending order, so that the latest of
+    several items is next to the single item. ``closed``: at most one item is read, next to ordered items of other
+    entities, so the key contains only known fields or begins with the ordering field. ``sorted_as``: the entity whose
+    name is in the sort key, if a result merges several junctions. ``whole``: the index that the pattern scans.
     """
 
     place: str
@@ -70,16 +71,16 @@ class Need:
 
     @property
     def claimable(self) -> bool:
-        """Whether a unique value supports it: one item, or its existence, by parameters."""
+        """Whether a unique value supports the need: the parameters find one item, or check whether it exists."""
         return (self.one or self.exists) and bool(self.known) and not (self.constants or self.end or self.each)
 
     @property
     def next(self) -> str | None:
-        """The field that must follow the known ones in the sort key."""
+        """The field that must follow the known fields in the sort key."""
         return self.following or self.order
 
     def __str__(self) -> str:
-        parts = [", ".join(sorted(self.known or self.free)) or "nothing known"]
+        parts = [", ".join(sorted(self.known or self.free)) or "no parameters"]
         if self.constants:
             parts.append("where " + ", ".join(f"{name} = {value!r}" for name, value in self.constants.items()))
         if self.following:
@@ -91,7 +92,7 @@ class Need:
 
 @dataclass
 class Needs:
-    """The needs of a design's reads, the reads that need only a filter, by place, and the errors."""
+    """The needs of a design's reads, the filters (by place) of reads that require no other key, and the errors."""
 
     all: list[Need] = field(default_factory=list[Need])
     filters: dict[str, str] = field(default_factory=dict[str, str])
@@ -222,17 +223,16 @@ class _Reader:
         if len(ranges) > 1:
             raise Problem(
                 f"{' and '.join(ranges)} are ranges, and a key supports only one range",
-                "pass one of them by equality, or filter by it: where= with a :parameter",
+                "pass one of them by equality, or filter by it with where= and a :parameter",
             )
         unsure = [p.name for p in conditions if p.kind is ParameterKind.VALUE and is_optional(p.annotation)]
         if unsure:
             raise Problem(
                 f"{', '.join(unsure)} can be None, and no key contains items without a value",
-                "remove None from the parameter's type; read items without the field with a filter in where=",
+                "remove None from the parameter's type; to read items without the field, use a filter in where=",
             )
 
     def _check_fields(self, entity: EntityFacts, names: Sequence[str], what: str = "") -> None:
-        """Whether the entity has these fields, and a key can contain them."""
         missing = [name for name in names if name not in entity.kinds]
         if missing:
             shown = " and ".join(map(repr, missing))
@@ -244,7 +244,7 @@ class _Reader:
             if kind is bytes:
                 raise Problem(
                     f"{entity.name}.{name} is bytes, which a string key can't contain",
-                    "store its hexadecimal string in a field to read by, or declare the key and its index: "
+                    "store the hexadecimal string in another field and read by it, or declare the key and index: "
                     f'Index("BY_{name.upper()}", Binary("{name}"))',
                 )
             if kind in {list, dict, set, frozenset} or (isinstance(kind, type) and issubclass(kind, BaseModel)):
@@ -277,8 +277,8 @@ class _Reader:
         if certain or len(numbers) == 1:
             return certain[0] if certain else numbers[0]
         raise Problem(
-            f"newest_first orders by time, and {entity.name} has no field with a time",
-            "set the field that orders the result with order_by=",
+            f"newest_first orders by time, but {entity.name} has no date or time field",
+            "use order_by= to set the field that orders the result",
         )
 
     def _way(
@@ -294,10 +294,10 @@ class _Reader:
         missing = [name for name in where if name in end.kinds and name not in junction.kinds]
         if single and not several and missing:
             raise Problem(
-                f"{' and '.join(missing)} is a field of {end.name}, which is read by key, without a filter",
+                f"where= names {' and '.join(missing)}, but {end.name} is read by its key, without a filter",
                 copy_hint(self.facts.values(), junction, missing),
             )
-        # The ends order the result if each junction item leads to several of them; otherwise the junction does
+        # If each junction item leads to several end items, the end's key orders the result, else the junction's key
         ordering = plain if single else replace(plain, newest_first=None, order_by=None)
         first = self._need(signature, ordering, junction, one=one, names=own)
         if first is not None:
@@ -331,7 +331,7 @@ def _is_several(annotation: Any, value: Any) -> bool:
 
 
 def is_fraction(annotation: Any) -> bool:
-    """Whether a type is a number that doesn't sort as a string."""
+    """Whether a type is float or Decimal, which a string key can't sort."""
     return kind_of(annotation) in {float, Decimal}
 
 

@@ -1,4 +1,4 @@
-"""Plans a design: reads its access patterns, searches for keys, and compiles and weighs the best choices."""
+"""Plans a design: reads its access patterns, searches for keys, and compiles and compares the best choices."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def plan(
     attributes: bool = False,
     progress: Progress | None = None,
 ) -> list[Plan]:
-    """The plans for a design's access patterns: the best first, then those that are cheaper, less hot or in fewer
-    indexes, each with the reason why it isn't first; at most three or four.
+    """Up to five plans for a design's access patterns: the best plan, then plans that are cheaper, have less busy
+    partitions or use fewer indexes, each with the reason why it isn't the first.
 
-    The best has no key over a partition's limit if that is possible, then the fewest indexes, then the lowest cost.
-    Existing keys stay, and new ones are added, unless ``ignore_existing``. ``traffic``: how often patterns are called,
-    and how many items there are; without it, patterns weigh the same, and no load is known. ``attributes``: index keys
-    have several attributes, each of its field's type, instead of joined strings, if four of each kind are enough.
+    The best plan has no key over a partition's limit if possible, then the fewest indexes, then the lowest cost.
+    Existing keys are kept unless ``ignore_existing`` is set. ``traffic``: the call rates of patterns and the numbers of
+    items; without rates, all patterns have equal weight, and loads are unknown. ``attributes``: index keys have several
+    typed attributes instead of joined strings, if four partition key and four sort key attributes are enough.
 
-    Raises DesignError with every pattern that can't be served, and why.
+    Raises DesignError with every unsupported access pattern and the reason.
     """
     facts = DesignFacts(design, getattr(design, "uncompiled", {}))
     entities = facts.entities
@@ -95,7 +95,7 @@ class _Work:
         places = {fault.place for fault in faults}
         rest = [need for need in self.needs if need.place not in places]
         outcome = search(list(self.entities.values()), rest, self.deployed, Search(filters=True))
-        if outcome.choices:  # add the compiler's errors in the other reads
+        if outcome.choices:  # add the compiler's errors in the remaining reads
             others = compiling.read_faults(self.facts, declared(outcome.choices[0], self.deployed, self.filters))
             faults += [fault for fault in others if fault.place not in places]
         name = self.facts.cls.__name__
@@ -112,7 +112,7 @@ class _Work:
         return search(list(self.entities.values()), self.needs, self.deployed, options, report)
 
     def plans(self) -> list[Plan]:
-        """The plans, the best first. Ctrl-C ends the search with the best plan so far."""
+        """The plans, the best first. Ctrl-C stops the search, which then returns the plans found so far."""
         stopped = False
         try:
             self._weigh()
@@ -233,7 +233,7 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
 
 
 def compared(plans: Sequence[Plan]) -> list[Plan]:
-    """The best plan, those that no plan dominates, and the next best, each with the reason why it isn't first."""
+    """The best plan, then undominated plans and the next best plans, each with the reason why it isn't the first."""
     if not plans:
         return []
     ordered = sorted(plans, key=lambda made: made.weight.order)
@@ -263,7 +263,7 @@ def _is_unique(need: Need) -> bool:
 
 
 def provisional_design(design: type[Any]) -> CompiledDesign:
-    """The design compiled with its keys, else with those of any plan: for its entities and patterns."""
+    """The design compiled with its own keys, or else with the best plan's; callers use its entities and patterns."""
     if hasattr(design, "compiled"):
         compiled: CompiledDesign = design.compiled
         return compiled

@@ -1,4 +1,4 @@
-"""A plan: its keys with their reads, its weight (indexes, USD, the busiest partition), and why it isn't the first."""
+"""A plan's keys, its weight (indexes, USD, load of the busiest partition), and why it isn't the first plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HAIR = 1e-3
 
 @dataclass(frozen=True)
 class HotKey:
-    """The busiest partition of one key at the peak. ``shards``: how many keep each partition below its limit."""
+    """The busiest partition of a key at peak load. ``shards``: how many shards keep each partition below its limit."""
 
     keys: tuple[str, ...]
     place: str
@@ -51,10 +51,11 @@ class HotKey:
 
 @dataclass(frozen=True)
 class Weight:
-    """The cost of a plan. ``usd_per_million``: of a million calls on demand, with patterns weighted by their rates if
-    known. ``usd_a_month``: the monthly bill; None without rates. ``hot``: the busiest partition of each key with a
-    known load, the hottest first. ``copies``: unique values, each a separate item. ``filtered``: reads whose
-    constants are filtered after reading. ``reworded``: patterns whose decorators must change.
+    """The criteria that plans are compared by. ``usd_per_million``: the price of a million calls with on-demand
+    capacity, with patterns weighted by their rates if known. ``usd_a_month``: the monthly bill; None without rates.
+    ``hot``: the busiest partition of each key with a known load, the hottest first. ``copies``: the number of unique
+    values (separate items). ``filtered``: the number of reads whose constants are filtered after reading. ``reworded``:
+    the number of patterns whose decorators must change.
     """
 
     indexes: int
@@ -80,12 +81,12 @@ class Weight:
 
     @property
     def excess(self) -> float:
-        """The load above the limits, where 1 is the limit of a partition."""
+        """The total load above the limits, where 1 is the limit of a partition."""
         return sum(max(key.share - 1, 0.0) for key in self.hot)
 
     @property
     def usd(self) -> float:
-        """The monthly bill, or the price of a million calls if there is none."""
+        """The monthly bill or, without rates, the price of a million calls."""
         return (self.usd_per_million if self.usd_a_month is None else self.usd_a_month) or 0.0
 
     @property
@@ -118,7 +119,7 @@ class Weight:
 
 
 def dominates(weight: Weight, other: Weight) -> bool:
-    """Whether a plan is as good in indexes, USD and its hottest key, and better in one of these."""
+    """Whether a plan is at least as good as another in indexes, USD and hottest key, and better in one of these."""
     if weight.copies > other.copies or weight.filtered > other.filtered or weight.indexes > other.indexes:
         return False
     if weight.usd > other.usd + CENT or weight.heat > other.heat + HAIR:
@@ -127,7 +128,7 @@ def dominates(weight: Weight, other: Weight) -> bool:
 
 
 def front(weights: Iterable[Weight]) -> list[bool]:
-    """For each weight, whether none of the others dominates it, and no earlier one is equal."""
+    """For each weight, whether no other weight dominates it and no earlier weight is equal."""
     given = list(weights)
     return [
         not any(dominates(other, weight) for other in given)
@@ -142,7 +143,7 @@ def _same(weight: Weight, other: Weight) -> bool:
 
 
 def weighed(cls: type[Any], compiled: CompiledDesign, traffic: Traffic | None, copies: int, reworded: int) -> Weight:
-    """The weight of a compiled design under its traffic, by default that of the decorators."""
+    """The weight of a compiled design with this traffic, by default the traffic in the decorators."""
     result = estimate(cls, traffic or traffic_of(compiled))
     prices = price_list(result.traffic.table.region or REGION)
     payer = Payer(result, prices if prices.usd else price_list(REGION))
@@ -172,14 +173,14 @@ def _hot_key(partition: BusiestPartition) -> HotKey:
     ordered = sorted(partition.demands, key=lambda demand: -demand.per_second)
     names = tuple(dict.fromkeys(f"{demand.entity.name}.{demand.key.name}" for demand in ordered))
     shards, one_item = 1, partition.worst.one_item
-    # Shards spread writes. A read goes to every shard, and the load on one item is on one of them.
+    # Shards distribute only writes: a read queries every shard, and all requests for one item use one shard.
     if partition.kind == "write" and not one_item and partition.per_second > partition.limit:
         shards = partition.shards_needed
     return HotKey(names, partition.place, partition.kind, partition.per_second, partition.limit, shards, one_item)
 
 
 def why_not_first(other: Weight, first: Weight) -> str:
-    """A plan's advantages and drawbacks, compared with the first."""
+    """A plan's advantages and drawbacks, compared with the first plan."""
     against = " and ".join(_worse(other, first))
     good = " and ".join(_differences(first, other, "less", "cooler", hotter=other))
     if against and good:
@@ -191,7 +192,7 @@ def _worse(weight: Weight, than: Weight) -> Iterator[str]:
     if weight.excess > than.excess + HAIR and weight.hottest is not None:
         yield f"throttled: {weight.hottest}"
     if weight.filtered > than.filtered:
-        yield f"{_counted(weight.filtered - than.filtered, 'more read')} with a filter after reading"
+        yield f"{_counted(weight.filtered - than.filtered, 'more read')} filtered after reading"
     if weight.copies > than.copies:
         yield f"{_counted(weight.copies - than.copies, 'more claim')} for unique values"
     if weight.reworded > than.reworded:
@@ -217,7 +218,7 @@ def _counted(number: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class PlannedKey:
-    """One key of a plan: its declaration, and the access patterns that it serves."""
+    """A key's declaration in a plan, and the access patterns that the key supports."""
 
     entity: type[Entity]
     name: str
@@ -264,7 +265,7 @@ class PlannedKey:
 
 @dataclass(frozen=True)
 class Verified:
-    """The verification of a plan on generated stores. ``unanswered``: the reads that found nothing."""
+    """The verification of a plan on generated stores. ``unanswered``: the reads that returned no items."""
 
     stores: int
     items: int
@@ -287,14 +288,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class Plan:
-    """Keys and indexes that serve every access pattern of a design, compiled.
+    """Keys and indexes that support every access pattern of a design, and the compiled design.
 
-    ``notes``: the planner's assumptions, and facts about the plan. ``limits``: the limits that the search
-    reached, so that fewer indexes may be possible. ``best``: whether no other plan is as good in indexes, USD and the
-    hottest key, and better in one. ``why``: why it isn't the first; empty for the first. ``named``: the key that a
-    pattern's decorator must name, and ``filters``: the string for its ``where=``, by the pattern's place. ``stopped``:
-    whether Ctrl-C ended the search. ``verified``: the generated data on which its results were compared with
-    brute force; None if they weren't.
+    ``notes``: the planner's assumptions, and facts about the plan. ``limits``: the limits that the search reached, so
+    that a plan with fewer indexes may exist. ``best``: whether no other plan dominates this one. ``why``: why this plan
+    isn't the first; empty for the first. ``named``: the value of ``key=`` that a decorator needs, and ``filters``: the
+    value of ``where=``, by the pattern's place. ``stopped``: whether Ctrl-C ended the search. ``verified``: the
+    generated data on which the plan's results were compared with a brute-force filter, if they were.
     """
 
     design: type[Any]
@@ -313,7 +313,7 @@ class Plan:
 
     @property
     def reworded(self) -> dict[str, str]:
-        """The option that each pattern's decorator needs, by the pattern's place."""
+        """The option to add to each pattern's decorator, by the pattern's place."""
         named = {place: f"key={key}" for place, key in self.named.items()}
         return named | {place: f'where="{text}"' for place, text in self.filters.items()}
 
@@ -326,7 +326,7 @@ class Plan:
 
     @property
     def summary(self) -> str:
-        """Its weight in one line: indexes and unique values, USD, the hottest key."""
+        """The plan's weight in one line: indexes, unique values, USD, and the hottest key."""
         weight = self.weight
         parts = [f"{weight.indexes} index{'es' if weight.indexes != 1 else ''}" if weight.indexes else "no index"]
         if weight.copies:
@@ -340,7 +340,7 @@ class Plan:
         return ", ".join(parts)
 
     def differs_from(self, other: Plan) -> str:
-        """The keys that it has and another plan lacks, and the decorators that it changes."""
+        """The keys and changed decorators of this plan that the other plan lacks."""
         theirs = {(key.place, str(key.templates), key.where, key.shards) for key in other.keys}
         own = [key for key in self.keys if (key.place, str(key.templates), key.where, key.shards) not in theirs]
         words = [f"{key.place} = {key.text}" for key in own]

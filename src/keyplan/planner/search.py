@@ -1,11 +1,11 @@
-"""The bounded search for keys: a primary key and index keys for each entity, in the fewest indexes for all.
+"""Searches, within limits, for a primary key and index keys for each entity, in the fewest indexes.
 
-A layout sets the number of indexes, the form of each one's sort key, and where each item collection is: in the
-table, or in one of the indexes. Once it is fixed, entities don't depend on each other, and the best set of keys of each
-is the best for all. The search adds indexes until a layout supports every need.
+A layout sets the number of indexes, the format of each index's sort key, and whether each item collection is in the
+table or in an index. In one layout, entities don't depend on each other, so each entity's best set of keys is also the
+best overall. The search adds indexes until a layout supports every need.
 
-The number of indexes is therefore the minimum over all candidates, unless a limit below was reached: ``Found.limits``
-names it.
+The number of indexes is therefore the minimum for these candidates, unless the search reached a limit, which is listed
+in ``Found.limits``.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ WIDER_MAX = 2
 @dataclass(frozen=True)
 class Search:
     """The options of a search. ``filters``: constants may be filtered after reading, if that saves a key. ``claims``:
-    unique values can replace keys that find one item. ``attributes``: index keys have attributes of their
-    fields' types. ``banned``: partitions that would be too busy, by entity and field names.
+    unique values can replace keys that find one item. ``attributes``: index keys have typed attributes instead of
+    joined strings. ``banned``: partition keys that would be too busy, by entity and field names.
     """
 
     filters: bool = False
@@ -62,7 +62,7 @@ class Search:
 
 @dataclass(frozen=True)
 class EntityChoice:
-    """An entity's keys, the index of each by number, and the needs that become unique values."""
+    """An entity's keys, the number of each key's index, and the needs that unique values support."""
 
     entity: EntityFacts
     needs: tuple[Need, ...]
@@ -77,9 +77,9 @@ class EntityChoice:
 
     @cached_property
     def cost(self) -> tuple[int, ...]:
-        """The counts of a choice: reads that two keys would answer in different orders, unique values, index keys,
-        fields in them that updates change, reads by the table (negative), partitions with few values, fields, sparse
-        keys (negative).
+        """The cost of a choice, most important count first: reads that two keys would return in different orders,
+        unique values, index keys, index key fields that updates change, needs that the primary key supports (negative),
+        partition keys with few values, key fields, and sparse keys (negative).
         """
         keys = [key for bundle in self.bundles for key in bundle]
         served = [key.serves for key in (self.primary, *keys)]
@@ -98,7 +98,7 @@ class EntityChoice:
 
     @cached_property
     def preference(self) -> tuple[object, ...]:
-        """The cost, then preferences: no constant partitions, wide partitions, the natural order of fields."""
+        """The cost, then preferences: no constant partition keys, many partition key fields, the order of fields."""
         keys = [key for bundle in self.bundles for key in bundle]
         width = sum(len(key.partition) for key in (self.primary, *keys) if key.serves)
         order = [list(self.entity.kinds).index(name) for name in self.primary.fields]
@@ -108,7 +108,7 @@ class EntityChoice:
 
 @dataclass(frozen=True)
 class Choice:
-    """The keys of all entities, and the forms and given names of the indexes that hold them, by number."""
+    """The keys of all entities, and the formats and given names of their indexes, by index number."""
 
     entities: tuple[EntityChoice, ...]
     forms: Mapping[int, Form] = field(default_factory=dict[int, Form])
@@ -116,14 +116,14 @@ class Choice:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Fewer indexes, then the lower total cost of the entities."""
+        """The sort key of choices: the number of indexes, then the total cost of the entities."""
         costs = [entity.cost for entity in self.entities]
         return (len(self.forms), *(sum(values) for values in zip(*costs, strict=True)))
 
 
 @dataclass(frozen=True)
 class Unserved:
-    """A need that no key can serve, and why."""
+    """A need that no key can support, with the reason and a hint."""
 
     need: Need
     reason: str
@@ -132,7 +132,7 @@ class Unserved:
 
 @dataclass
 class Found:
-    """The best choices, the best first; the needs that no key can serve; and the limits that were reached."""
+    """The best choices in order, the needs that no key can support, and the limits that the search reached."""
 
     choices: list[Choice] = field(default_factory=list[Choice])
     unserved: list[Unserved] = field(default_factory=list[Unserved])
@@ -146,7 +146,7 @@ def search(
     options: Search,
     progress: Progress | None = None,
 ) -> Found:
-    """The choices with the fewest indexes that serve all needs. ``deployed``: the existing keys, which are kept."""
+    """The choices with the fewest indexes that support all needs. ``deployed``: the existing keys, which are kept."""
     result = Found()
     parts = [_Entity(entity, needs, deployed, options, result) for entity in entities]
     result.unserved = [unserved for part in parts for unserved in part.unserved()]
@@ -204,16 +204,16 @@ class _Entity:
 
     @property
     def fewest(self) -> int:
-        """The fewest indexes that its needs require on their own; a lower bound."""
+        """The number of indexes that this entity requires; a lower bound for the design."""
         return min((len(choice.bundles) for choice in self.choices({}, 0)), default=0)
 
     def unserved(self) -> Iterator[Unserved]:
         every = frozenset[int]().union(*(key.serves for key in (*self.primaries, *self.candidates)))
         if not self.primaries:
             names = ", ".join(name for name in self.entity.identity if is_fraction(self.entity.kinds[name]))
-            reason = f"{names} identifies an item and is a fraction, which a key can't represent exactly"
+            reason = f"{names} identifies an item, but a key can't represent a float or Decimal exactly"
             yield Unserved(
-                Need(self.entity.name, self.entity.cls, frozenset()), reason, "identify it by a string or an int"
+                Need(self.entity.name, self.entity.cls, frozenset()), reason, "identify the item by a string or an int"
             )
             return
         for number, need in enumerate(self.needs):
@@ -228,31 +228,31 @@ class _Entity:
         kinds = self.entity.kinds
         if fractions := sorted(name for name in need.known if is_fraction(kinds[name])):
             return (
-                f"{', '.join(fractions)} is a fraction, which a partition key can't represent exactly",
+                f"{', '.join(fractions)} is a float or Decimal, which a partition key can't represent exactly",
                 "pass another field by equality, and this one as a Range",
             )
         if need.whole is not None:
             return (
-                f"it reads all of {need.whole}, and no key or constant determines what that index contains",
-                'use constants, where={"status": "open"}, or keep the key',
+                f"it reads all of {need.whole}, but no key or constant determines which items that index contains",
+                'add constants, such as where={"status": "open"}, or keep the key',
             )
         if need.consistent:
             return (
-                f"it is strongly consistent, which only the table's key supports ({', '.join(self.entity.identity)})",
+                f"only the table's key ({', '.join(self.entity.identity)}) supports strongly consistent reads",
                 "remove consistent=True, or write a second item with these fields as its key in the same transaction",
             )
         if names := self._unkeyable(need):
             write = self.entity.unkeyable[names[0]]
             return (
-                f"{write} changes {names[0]} by the item's key alone, so no index key with it can be recomputed",
+                f"{write} changes {names[0]} without reading the item, so no index key with it can be recomputed",
                 f"read the {self.entity.name} in the write, and update the instance: Update(item, {names[0]}=...)",
             )
-        return "no single key supports this pattern", "pass more fields by equality, or split it into two patterns"
+        return "no single key supports this pattern", "pass more fields by equality, or split the pattern in two"
 
     # Sets of keys
 
     def choices(self, placement: Placement, wider: int) -> list[EntityChoice]:
-        """The sets of keys that serve all needs in a placement: the smallest, or ``wider`` by some keys."""
+        """The sets of keys that support all needs in a placement, with ``wider`` more keys than the smallest set."""
         own = {need.place for need in self.needs if need.together}
         sides = tuple(sorted((place, int(slot > 0)) for place, slot in placement.items() if place in own))
         if (sides, wider) not in self._known:
@@ -349,7 +349,7 @@ class _Entity:
     # Indexes for sets of keys
 
     def placed(self, choice: EntityChoice, layout: _Layout) -> EntityChoice | None:
-        """The choice with an index for each bundle; None if the layout lacks one."""
+        """The choice with an index for each bundle; None if the layout lacks a suitable index."""
         serving: dict[str, set[int]] = {}
         for at, bundle in enumerate(choice.bundles):
             for group in {group for key in bundle for number in key.serves for group in _groups(self.needs[number])}:
@@ -361,7 +361,7 @@ class _Entity:
         for at, bundle in enumerate(choice.bundles):
             possible = self._options(bundle, layout.forms)
             free = [slot for slot in possible if slot not in whole or at in serving.get(whole[slot], ())]
-            only = {slot for slot, bundles in wanted if bundles == {at}}  # no other bundle fits
+            only = {slot for slot, bundles in wanted if bundles == {at}}  # only this bundle fits
             options.append([slot for slot in free if not only or only == {slot}])
         slots = _matched(options, wanted)
         return None if slots is None else replace(choice, slots=slots)
@@ -463,7 +463,7 @@ class _Layouts:
         if not need.consistent:
             used = set(placed.values())
             for slot, form in enumerate(forms, 1):
-                # New indexes of one form are interchangeable: try only the first unused one
+                # New indexes of the same format are interchangeable, so only the first unused index is tried
                 alike = (n for n, other in enumerate(forms, 1) if len(self.deployed) < n < slot and other == form)
                 new = slot > len(self.deployed)
                 if (all(other in used for other in alike) if new else not whole) and not (whole and slot in used):
@@ -472,7 +472,7 @@ class _Layouts:
             yield from self._placements(forms, others, {**placed, group: slot})
 
     def choices(self, layout: _Layout) -> Iterator[Choice]:
-        """Each entity's best keys; and the same with one entity's keys replaced by its next best."""
+        """The choice with each entity's best keys, and variants in which one entity has its next best keys."""
         options = [self._options(part, layout) for part in self.parts]
         if not all(options):
             return

@@ -1,4 +1,4 @@
-"""A choice of keys written as declarations: templates, and the names of keys and indexes."""
+"""Writes a choice of keys as declarations, with key templates and the names of keys and indexes."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ COUNTED = 10
 
 @dataclass(frozen=True)
 class Declared:
-    """The declarations: the indexes, each entity's keys and unique values by name, and the needs that each new one
-    supports. ``named``: the key that a pattern must name, by place. ``filters``: the expression for ``where=``, by
-    place.
+    """Declarations of indexes and of each entity's keys and unique values (by name), and the needs that each new key
+    supports. ``named``: the key for ``key=``, by the pattern's place. ``filters``: the value for ``where=``, by the
+    pattern's place.
     """
 
     indexes: tuple[Index, ...]
@@ -42,7 +42,7 @@ class Declared:
 
 
 def declared(choice: Choice, deployed: Deployed, filters: Mapping[str, str]) -> Declared:
-    """The declarations of a choice, next to the keys that are deployed."""
+    """The declarations of a choice, together with the deployed keys."""
     names = {*(index.name for index in deployed.indexes), *choice.names.values()}
     indexes: dict[int, Index] = dict(enumerate(deployed.indexes, 1))
     numbers = count(len(indexes) + 1)
@@ -151,7 +151,7 @@ def _variable(entity: EntityFacts, name: str, *, turned: bool = False) -> str:
 
 
 def field_word(entity: EntityFacts, name: str, *, shared: bool = False) -> str:
-    """The word before a field's value in a partition key: ``customer_id`` as ``CUSTOMER``."""
+    """The word before a field's value in a partition key, such as ``CUSTOMER`` for ``customer_id``."""
     bare = _bare(name)
     return word(entity.name) if bare == "id" and not shared else bare.upper()
 

@@ -1,1 +1,1 @@
-"""Opening stores: the Design base class, stores, and transactions across designs."""
+"""The base class of designs, the stores that designs are opened on, and transactions across designs."""

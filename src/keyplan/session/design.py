@@ -1,7 +1,7 @@
-"""Design: the base class of designs, and the methods of an opened design.
+"""The base class of designs, with the methods of an opened design.
 
-An opened design combines a compiled design (``keyplan.model``) with a store (``stores``); ``keyplan.client`` runs its
-calls.
+An opened design combines a compiled design (``keyplan.model``) with a store (``stores``); ``keyplan.client`` runs the
+design's calls.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Design:
         from keyplan.model.compiled.compiled_design import compile_design  # noqa: PLC0415
         from keyplan.model.declared.patterns import Pattern  # noqa: PLC0415
 
-        # Patterns of a class created without a class statement are declared in another scope
+        # In a class that is created without a class statement, patterns are declared in another scope
         namespace = local_names(var.function for var in vars(cls).values() if isinstance(var, Pattern))
         if is_deferred():
             cls.uncompiled = namespace
@@ -72,7 +72,7 @@ class Design:
             cls.compiled = compile_design(cls, namespace, ignore)
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
-        # Only programs that open a design import the execution of plans.
+        # Only programs that open a design import the code that executes plans.
         from keyplan.client.conversations import Target  # noqa: PLC0415
         from keyplan.client.crud import Verbs  # noqa: PLC0415
         from keyplan.client.results import Answer  # noqa: PLC0415
@@ -184,12 +184,12 @@ class Design:
 
     def delete(self, item: E | type[E], /, **key: Any) -> E | None:
         """Delete an item, by instance or by class and key fields, and return it. Returns None if the item doesn't
-        exist, or the entity has unique claims, because its deletion is then a transaction.
+        exist, or if the entity has unique claims, because a transaction returns no items.
         """
         return self._run("delete", self._verbs.delete(Delete(item, **key)))
 
     def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
-        """Execute puts and deletes without conditions, 25 per request. All are processed, but not atomically."""
+        """Execute puts and deletes without conditions, 25 per request. All actions are processed, not atomically."""
         self._run("batch", self._verbs.batch(actions))
 
     def transact(self, actions: Iterable[Action]) -> None:
@@ -211,7 +211,7 @@ class Design:
         return await self._run_async(pattern, self.conversation(pattern, arguments))
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
-        """The conversation that runs a pattern, given by name. No request is sent until the conversation runs."""
+        """The conversation that runs the named pattern. No request is sent until the conversation runs."""
         from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported when a design is opened
 
         result = self.compiled.pattern(pattern)
@@ -224,12 +224,12 @@ class Design:
     # The following methods implement keyplan.model.declared.patterns.Runner
 
     def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of a read."""
+        """Run a read by its name."""
         answer = self._answers[name]
         return self._run(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
     async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of a read, from asynchronous code."""
+        """Run a read by its name, from asynchronous code."""
         answer = self._answers[name]
         return await self._run_async(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
@@ -273,12 +273,12 @@ class Design:
                     yield item
 
     def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of a write."""
+        """Run a write by its name."""
         pattern = self.compiled.writes[name]
         return self._run(name, self._verbs.write(self, pattern, pattern.signature.bind(args, kwargs)))
 
     async def run_write_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of a write, from asynchronous code."""
+        """Run a write by its name, from asynchronous code."""
         pattern = self.compiled.writes[name]
         return await self._run_async(name, self._verbs.write(self, pattern, pattern.signature.bind(args, kwargs)))
 

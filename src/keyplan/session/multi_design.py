@@ -1,4 +1,4 @@
-"""``transact``: writes of several opened designs in one transaction, if their tables are in one store."""
+"""``transact`` executes writes of several opened designs in one transaction, if their tables are in one store."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Transact:
     @overload
     async def aio(self, *writes: Joined[Any]) -> tuple[Any, ...]: ...
     async def aio(self, *writes: Joined[Any]) -> tuple[Any, ...]:
-        """The result of each write, from asynchronous code."""
+        """Like a call of ``transact``, from asynchronous code."""
         store, conversation = _prepared(writes)
         if not store.watched:
             return await converse_async(conversation, store.async_transport)
@@ -87,7 +87,7 @@ def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...
     for other in runners[1:]:
         if not store.is_beside(other.store):
             raise RequestError(
-                f"{runners[0]!r} and {other!r} are on different stores; a transaction needs one store",
+                f"{runners[0]!r} and {other!r} are on different stores; a transaction requires one store",
                 place=_PLACE,
                 hint=f"open one design on the other's store: {type(other).__name__}.open(first.store)",
             )
@@ -107,10 +107,10 @@ class Joining:
 
 
 def run_together(parts: Sequence[Joining], place: str) -> Conversation[tuple[Any, ...]]:
-    """Run writes and send their actions in one transaction. Returns their results. The maximum number of attempts is
-    the largest maximum of these writes.
+    """Run writes, send their actions in one transaction, and return the result of each write. The number of attempts is
+    at most the largest maximum of these writes.
 
-    Raises the generators' exceptions, and WriteFailed; nothing is written if it raises.
+    Raises exceptions of the writes' bodies, and WriteFailed; after an exception, nothing is written.
     """
     attempts = max(part.attempts for part in parts)
     before: list[frozenset[str]] = [frozenset()] * len(parts)

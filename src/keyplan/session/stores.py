@@ -1,7 +1,7 @@
-"""Stores, which are embedded or remote, with the design's table and hooks.
+"""Opens embedded and remote stores with the design's table, and reports their requests to hooks.
 
-Opening a store compares its table with the design's, and creates it if allowed. ``keyplan.client`` sends requests;
-``keyplan.store`` is the embedded store.
+Opening a store compares the store's table with the design's table, and creates a missing table if allowed.
+``keyplan.client`` sends requests; ``keyplan.store`` is the embedded store.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class Store:
     def watch(self, watcher: W) -> W:
         """Report every call of a pattern or CRUD method to a function from now on, and return the function.
 
-        The function receives a PatternRecord after each call, in the call's thread or event loop, and must not block;
-        its exceptions are logged: ``usage = blog.store.watch(Usage(Blog.table))``. The requests of a watched store ask
-        for their consumed capacity.
+        The function receives a PatternRecord after each call, in the call's thread or event loop, and must not block.
+        Exceptions of the function are logged. A watched store requests the consumed capacity of each request. Example:
+        ``usage = blog.store.watch(Usage(Blog.table))``.
         """
         with self._listening:
             self._watchers = (*self._watchers, watcher)

@@ -1,4 +1,4 @@
-"""Tests of designs.
+"""Tools to test designs.
 
 ``verify(Design)`` compares every result of a design with a brute-force filter over all stored items::
 
@@ -9,7 +9,7 @@
 
 ``assert_cost(cms.article, "1", read_units=0.5)`` tests the cost of an access pattern. ``open_test_store(Cms,
 clock=Clock())`` opens a design in this process with its own time, index lag and throttling. ``Factory`` creates
-instances. pytest loads ``plugin``: a fixture ``design`` for each store.
+instances. pytest loads ``plugin``, whose fixture ``design`` opens a design on each store.
 
 ``verify`` needs hypothesis: ``pip install keyplan[testing]``. Names are imported on first use, because pytest imports
 this package at each start.
@@ -49,7 +49,7 @@ _MODULES = {
 }
 """The module of each name."""
 
-if not TYPE_CHECKING:  # type checkers know the names from the imports above, and no others
+if not TYPE_CHECKING:  # type checkers accept only the names imported above
 
     def __getattr__(name: str) -> object:
         if name not in _MODULES:

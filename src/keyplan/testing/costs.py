@@ -1,4 +1,4 @@
-"""``assert_cost``: a test of an access pattern's cost, metered on a store or predicted by the cost model."""
+"""``assert_cost`` tests an access pattern's cost, metered on a store or predicted by the cost model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READS = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItem
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """One request and its consumed capacity units by index; the table is the empty string."""
+    """A request with its consumed capacity units by index name; the name of the table is the empty string."""
 
     operation: str
     units: Mapping[str, float]
@@ -31,7 +31,7 @@ class Metered:
 
     def __str__(self) -> str:
         units = ", ".join(f"{name or 'table'} {units:g}" for name, units in self.units.items())
-        return f"{self.operation}: {units or 'nothing'} {'read' if self.reads else 'write'} units"
+        return f"{self.operation}: {units or 'no'} {'read' if self.reads else 'write'} units"
 
 
 @dataclass
@@ -90,10 +90,10 @@ def assert_cost(
     capacity that the store returns. ``assert_cost(Cms.article, read_units=0.5)`` uses the prediction of the cost model
     for typical items, without a call. An iterator is read to its end. The units of a write include all indexes.
 
-    Raises AssertionError with every request and its units, and RequestError for anything but an access pattern.
+    Raises AssertionError with every request and its units, and RequestError if ``pattern`` isn't an access pattern.
     """
     if read_units is None and write_units is None:
-        raise RequestError("no limit is given", hint="pass read_units=, write_units=, or both")
+        raise RequestError("no expected cost is given", hint="pass read_units=, write_units=, or both")
     if isinstance(pattern, Bound):
         result = _metered(pattern, arguments, named)
         title, lines = f"{pattern.name}(...)", [str(element) for element in result]

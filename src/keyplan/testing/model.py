@@ -1,5 +1,5 @@
-"""Execute steps on a store and on a model of it, a dictionary of instances. The outcome of each CRUD method is compared
-with the model. After a write pattern, the model is read from the store.
+"""Executes steps on a store and on a model of the store, a dictionary of instances. The outcome of each CRUD method is
+compared with the model. After a call of a write pattern, the model is replaced by the store's content.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Model:
         self.log: list[str] = []
 
     def carry_out(self, step: Step) -> None:
-        """Execute a step. Raises AssertionError if the outcome differs from the model's."""
+        """Execute a step. Raises AssertionError if the outcome contradicts the model."""
         match step:
             case Write():
                 self._write(step.instance, create=step.create)
@@ -78,11 +78,9 @@ class Model:
         stored = {identity_of(row.entity, row.values): row.instance for row in world.rows}
         for identity, instance in self.items.items():
             if identity not in stored:
-                raise AssertionError(f"an item is lost, or was overwritten by another: {instance!r}")
+                raise AssertionError(f"an item is missing or was overwritten: {instance!r}")
             if stored[identity] != instance:
-                raise AssertionError(
-                    f"an item differs from its write\n  written: {instance!r}\n  stored:  {stored[identity]!r}"
-                )
+                raise AssertionError(f"a stored item differs\n  written: {instance!r}\n  stored:  {stored[identity]!r}")
         for identity, instance in stored.items():
             if identity not in self.items:
                 raise AssertionError(f"an unexpected item is stored: {instance!r}")
@@ -263,7 +261,7 @@ class Model:
             changed = stale and any(isinstance(reason, errors.ConditionFailed) for reason in error.reasons)
             for reason in filter(None, error.reasons):
                 if changed and isinstance(reason, errors.UniqueValueTaken):
-                    continue  # the item itself may have claimed the value since then
+                    continue  # meanwhile, the item itself may have claimed the value
                 self._check_refusal(entity, identity, instance, reason, stale=stale)
             return
         raise AssertionError(f"a valid write was rejected: {error}") from error
@@ -271,7 +269,7 @@ class Model:
     def _check_taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> None:
         other = self._taken(entity, identity, instance)
         if other is not None:
-            raise AssertionError(f"a unique value was accepted twice; it belongs to {other!r}")
+            raise AssertionError(f"a unique value was accepted twice: {other!r} already has it")
 
     def _taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> Entity | None:
         """Another item with a unique value of the instance."""
@@ -350,7 +348,7 @@ class Model:
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
     try:
         return _known_adapter(annotation)
-    except TypeError:  # the value can't be hashed
+    except TypeError:  # the annotation can't be hashed
         return TypeAdapter(annotation)
 
 
@@ -400,7 +398,7 @@ def _written_keys(request: Request) -> Iterator[Item]:
 
 
 def watched(conversation: Conversation[Any], missed: list[Item]) -> Conversation[Any]:
-    """The conversation with an observer. ``missed`` receives the keys of missing items and of rejected writes."""
+    """Observe a conversation, and append the keys of missing items and of rejected writes to ``missed``."""
 
     def observe(step: Request | list[Request], answer: Any, error: Exception | None) -> None:
         requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)
@@ -415,7 +413,7 @@ def watched(conversation: Conversation[Any], missed: list[Item]) -> Conversation
 
 
 def key_fields_of(design: CompiledDesign, key: Item) -> tuple[CompiledEntity, Mapping[str, Any]] | None:
-    """The entity with this primary key, and the field values in it; None for a claim or another program's key."""
+    """The entity with this primary key, and the field values in the key; None for a claim or another program's key."""
     for entity in design.entities.values():
         if entity.primary.matches(key):
             values = entity.primary.values(key)

@@ -1,4 +1,4 @@
-"""The expected result of a read: a filter and a sort over all stored rows by fields, independent of keys."""
+"""Computes the expected result of a read: filters and sorts all stored rows by their fields, without keys."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Oracle:
         }
 
     def groups(self, world: World, arguments: Mapping[str, Any]) -> Groups:
-        """The expected items in order. Omitted parameters have their defaults."""
+        """The expected items in order. Omitted arguments have their defaults."""
         arguments = {**self._defaults, **arguments}
         plan = self.pattern.as_called(arguments).plan
         match plan:
@@ -96,7 +96,7 @@ class Oracle:
                 return self._union(plan, world, arguments) if plan.also else self._through(plan, world, arguments)
 
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
-        """The matching rows as one group: the fields don't determine the order of several entities' items."""
+        """The matching items as one group, for entities whose common order the fields don't determine."""
         arguments = {**self._defaults, **arguments}
         matches = self.pattern.plan.matches if isinstance(self.pattern.plan, QueryPlan) else ()
         rows = ((match, row) for match in matches for row in self._matching(world, match.entity, arguments))
@@ -203,7 +203,7 @@ def _as_it_is(value: Any) -> Any:
 
 
 def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
-    """The functions that fold the case of fields in keys, by entity and name."""
+    """The functions that fold the case of fields in keys, by entity and field name."""
     match plan:
         case GetPlan() | BatchGetPlan():
             keys = [(plan.entity, plan.entity.primary)]
@@ -320,7 +320,7 @@ def _coarse(variable: Variable, value: Any) -> Any:
     form = variable.format
     if isinstance(form, RankFormat):
         return form.rank(value)
-    if not variable.sorts:  # as strings with their terminators
+    if not variable.sorts:  # compared as strings with their terminators
         return variable.folded(value) + ("" if variable.last else variable.ends)
     if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):
         return (value - _EPOCH) // _UNITS[form.unit]

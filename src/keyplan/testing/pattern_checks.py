@@ -1,4 +1,4 @@
-"""Compares the results of one read pattern with the oracle's, for every return type and over pages."""
+"""Compares the results of one read pattern with the oracle's results, for every return type and across pages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REVERSED_BOUNDS = "The BETWEEN operator requires upper bound to be greater than 
 
 
 class Checker:
-    """Calls one access pattern of an open design, and compares its results."""
+    """Calls one access pattern of an open design, and compares the results with the oracle's."""
 
     def __init__(
         self, design: Design, pattern: plans.ReadPattern, oracle: Oracle, recorder: Recorder, tally: RunningCounts
@@ -48,7 +48,7 @@ class Checker:
         self.cursor = kinds.get(ParameterKind.CURSOR)
 
     def check(self, world: World, arguments: dict[str, Any], choice: Random) -> list[tuple[dict[str, Any], Any]]:
-        """Call and compare. Returns the calls with their results. Raises AssertionError with the call and requests."""
+        """Call the pattern, compare the results, and return the calls with their results. Raises AssertionError."""
         self.recorder.requests.clear()
         groups: Groups | None = None
         got: Any = "nothing yet"
@@ -212,7 +212,7 @@ def _check_run(groups: Groups, got: list[Entity], limit: int | None) -> None:
         open_ = list(group)
         for entity in rest[: len(group)]:
             if entity not in open_:
-                raise _WrongError("returned the wrong items, or in the wrong order")
+                raise _WrongError("returned the wrong items or the wrong order")
             open_.remove(entity)
         rest = rest[len(group) :]
 
@@ -278,7 +278,7 @@ class ArgumentGenerator:
         self._buckets = pattern.buckets
         self._plain = {parameter.name for parameter in self.parameters if not parameter.required}
         if self._buckets is not None:
-            self._plain.discard(self._buckets.field)  # its range has both bounds
+            self._plain.discard(self._buckets.field)  # a range of time buckets requires both bounds
         self._fields = dict(_compared(pattern.plan))
 
     def generate(self, world: World, number: int) -> Iterator[dict[str, Any]]:

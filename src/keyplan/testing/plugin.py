@@ -1,4 +1,4 @@
-"""A pytest plugin, loaded by its entry point: the fixture ``design`` opens a design on each store.
+"""A pytest plugin, loaded by its entry point, whose fixture ``design`` opens a design on each store.
 
 ::
 
@@ -6,8 +6,8 @@
         design.put(Article(...))
 
 runs three times, each with an empty store: in memory, in a file, and on Keyplan's server over HTTP. The annotation
-names the design; for tests without one, define a fixture ``design_class`` that returns it. ``-k memory`` selects a
-store, as does ``@pytest.mark.parametrize("design", ["memory"], indirect=True)``.
+names the design's class; for tests without it, define a fixture ``design_class`` that returns the class. ``-k memory``
+selects a store, as does ``@pytest.mark.parametrize("design", ["memory"], indirect=True)``.
 
 Only this module is imported before a test uses a fixture.
 """
@@ -39,7 +39,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def design_class(request: pytest.FixtureRequest) -> type[Design]:
-    """The design of a test: the annotation of its parameter ``design``. Override this to choose another."""
+    """The design of a test, from the annotation of its parameter ``design``. Override this fixture to use another."""
     from keyplan import Design  # noqa: PLC0415 - only for tests that use it
 
     try:
@@ -69,7 +69,7 @@ def keyplan_server() -> Generator[str]:
 
 @pytest.fixture(params=STORES)
 def design(request: pytest.FixtureRequest, design_class: type[Design], tmp_path: Path) -> Generator[Design]:
-    """A design on an empty store in memory, in a file, and behind a server."""
+    """Open the design on an empty store: in memory, in a file, and on a server."""
     from keyplan.testing.stores import open_test_store  # noqa: PLC0415
 
     def served() -> Design:

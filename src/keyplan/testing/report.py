@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PatternReport:
-    """One access pattern. ``answered`` counts the non-empty results of a read or the successes of a write, ``items``
-    the items in results, and ``pages`` the pages after the first.
+    """The counts of one access pattern. ``answered`` counts the non-empty results of a read or the successes of a
+    write, ``items`` the items in results, and ``pages`` the pages after the first.
     """
 
     id: str
@@ -22,7 +22,7 @@ class PatternReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A verification. Repeat it with ``verify(Design, seed=report.seed)``."""
+    """The report of a verification, which ``verify(Design, seed=report.seed)`` repeats."""
 
     design: str
     stores: int
@@ -80,5 +80,5 @@ class RunningCounts:
         return self.of(pattern)[1] > 0
 
     def of(self, pattern: str) -> tuple[int, int, int, int]:
-        """Calls, answers, items and further pages of a pattern."""
+        """The numbers of calls, answered calls, items and further pages of a pattern."""
         return self._counts.get(pattern, (0, 0, 0, 0))

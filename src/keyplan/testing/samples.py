@@ -1,5 +1,5 @@
-"""Field values for ``verify``: small domains of valid values that collide and that cover known pitfalls of keys, such
-as delimiters, characters beyond the BMP, and timestamps that differ only by their time zone. Typical values are in
+"""Field values for ``verify``, from small domains of valid values that collide and cover pitfalls of keys, such as
+delimiters, characters beyond the BMP, and timestamps that differ only by their time zone. Typical values are in
 ``model/declared/example_values.py``.
 """
 
@@ -50,7 +50,7 @@ _UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10), UUID(int=0xFFFFFFFF_FFFFFFFF_F
 
 
 def samples(annotation: Any, within: tuple[Any, ...] = ()) -> list[Any]:
-    """A few valid values of a type, favored ones first; empty if none is known. ``within``: the containing models."""
+    """A few valid values of a type, favored values first, if any is known. ``within``: the containing models."""
     inner = _plain_samples(annotation, within)
     valid = _valid(annotation, inner)
     if not valid and kind_of(annotation) is str:
@@ -64,8 +64,8 @@ def samples(annotation: Any, within: tuple[Any, ...] = ()) -> list[Any]:
 def strategy_for(
     annotation: Any, own: Mapping[Any, SearchStrategy[Any]], constants: Iterable[Any] = ()
 ) -> SearchStrategy[Any]:
-    """A strategy for values of a type. ``own`` holds the caller's strategies by type; those of ``constants`` that the
-    type accepts, and that aren't samples anyway, are drawn half of the time.
+    """A strategy for values of a type. ``own``: the caller's strategies by type. ``constants``: values that are drawn
+    half of the time, if the type accepts them and they aren't samples anyway.
     """
     kind = kind_of(annotation)
     strategy = next((own[key] for value in (annotation, kind) for key in own if key == value), None)

@@ -1,5 +1,5 @@
 """The steps that fill a store, as data that hypothesis generates. ``model.py`` executes the steps. A step refers to an
-item by a number (modulo the number of items), so that it stays valid without earlier steps.
+item by a number (modulo the number of items), so that the step stays valid if earlier steps are removed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Put an instance, and copies with one to three other fields: items that share partitions."""
+    """Put an instance, and copies with one to three changed fields, so that the items share partitions."""
 
     entity: CompiledEntity
     instance: Entity
@@ -55,7 +55,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Create or put a copy of a stored item with some other fields: items that share parts of keys."""
+    """Create or put a copy of a stored item with some changed fields, so that the items share parts of keys."""
 
     entity: CompiledEntity
     pick: int
@@ -65,7 +65,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Update some fields of a stored item. ``stale``: with an instance that was read before the last change."""
+    """Update some fields of a stored item. ``stale``: use an instance that was read before the last change."""
 
     entity: CompiledEntity
     pick: int
@@ -84,7 +84,7 @@ class Erase:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Change a stored item to an older design: without fields that have defaults, with an undeclared attribute."""
+    """Rewrite an item as an older design would: without fields that have defaults, with an undeclared attribute."""
 
     entity: CompiledEntity
     pick: int
@@ -93,7 +93,7 @@ class Age:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Write another program's item: a copy of a stored item, in its partition, under a sort key of another form."""
+    """Write another program's item: a copy of a stored item in its partition, with a sort key in another format."""
 
     entity: CompiledEntity
     pick: int
@@ -102,7 +102,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call a write with stored or ``fresh`` values. ``arranged``: first create the items that it needs."""
+    """Call a write with stored or ``fresh`` values. ``arranged``: first create the items that the write needs."""
 
     pattern: WritePattern
     picks: Mapping[str, int]
@@ -215,13 +215,13 @@ class Steps:
             return value | value.filter(bool).map(Append)
         return value
 
-    def _call(self, pattern: WritePattern, arranged: SearchStrategy[bool] = st.booleans()) -> SearchStrategy[Step]:  # noqa: B008 - a strategy is a value
+    def _call(self, pattern: WritePattern, arranged: SearchStrategy[bool] = st.booleans()) -> SearchStrategy[Step]:  # noqa: B008 - strategies are immutable
         parameters = pattern.signature.parameters
         fresh = st.fixed_dictionaries(
             {parameter.name: self._argument(parameter) for parameter in parameters if parameter.required},
             optional={parameter.name: self._argument(parameter) for parameter in parameters if not parameter.required},
         )
-        # Half of the time, one number for all arguments: they come from one stored item
+        # Half of the time, all arguments have the same number, so that they come from one stored item
         together = PICK.map(lambda pick: {parameter.name: pick for parameter in parameters})
         apart = st.fixed_dictionaries({}, optional={parameter.name: PICK for parameter in parameters})
         return st.builds(Call, st.just(pattern), together | apart, fresh, arranged)
@@ -278,7 +278,7 @@ Fails = Callable[[list[Step], int], AssertionError | None]
 
 
 def smallest(steps: list[Step], number: int, fails: Fails) -> AssertionError | None:
-    """The failure of a minimal list of steps; None if it doesn't repeat. ``number`` selects the calls."""
+    """The failure of a minimal list of steps; None if the failure isn't reproducible. ``number`` selects the calls."""
     failure = fails(steps, number)
     if failure is None:
         return None

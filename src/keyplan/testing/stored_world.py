@@ -1,4 +1,4 @@
-"""The content of a store, read by a scan: items, instances and field values. ``oracle.py`` computes results from it."""
+"""Scans a store for its items, instances and field values. ``oracle.py`` computes expected results from them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def scan(design: Design) -> World:
     for item in items_of(design.store):
         owners = belongs_to(design.compiled, item)
         if len(owners) > 1:
-            raise AssertionError(f"the item {item} is both a {' and a '.join(owners)}")
+            raise AssertionError(f"the item {item} matches several entities: {', '.join(owners)}")
         if not owners:
             foreign.append(item)
         elif owners == ["claim"]:
@@ -107,7 +107,7 @@ def scan(design: Design) -> World:
 
 
 def belongs_to(design: CompiledDesign, item: Item) -> list[str]:
-    """The names of the entities that an item's key fits, and "claim" for a claim."""
+    """The names of the entities whose key templates match an item, and "claim" for a claim."""
     entities = design.entities.values()
     claimed = "claim_of" in item and any(claim.matches(item) for entity in entities for claim in entity.claims)
     return [entity.name for entity in entities if entity.matches(item)] + ["claim"] * claimed
@@ -118,11 +118,11 @@ def read_back(entity: CompiledEntity, item: Item) -> Entity:
     try:
         return entity.from_item(item)
     except InvalidItemError as error:
-        raise AssertionError(f"a write left an item that can't be read back: {error}\nitem: {item}") from error
+        raise AssertionError(f"a write stored an item that can't be read back: {error}\nitem: {item}") from error
 
 
 def identity_of(entity: CompiledEntity, values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The fields that identify an item: instances with the same identity are the same item."""
+    """The values that identify an item: instances with the same identity are the same item."""
     variables = {
         variable.field: variable for _, template in entity.primary.attributes for variable in template.variables
     }
@@ -136,7 +136,7 @@ def check_invariants(world: World) -> None:
         _check_keys(row)
         size = values.item_size(row.item)
         if size > ITEM_BYTES_MAX:
-            raise AssertionError(f"an item of {size} bytes was written: {row.instance!r}")
+            raise AssertionError(f"an item has {size} bytes, more than {ITEM_BYTES_MAX}: {row.instance!r}")
     _check_claims(world)
 
 

@@ -1,4 +1,4 @@
-"""Stores in this process for tests: with a clock, index lag and throttling, and instances to fill them."""
+"""Opens stores in this process for tests, with a clock, index lag and throttling, and creates instances for them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def open_test_store(
 ) -> D:
     """Open a design on a store in this process: in memory, or in a file.
 
-    ``clock`` returns the store's time in seconds since 1970, by which items expire: a ``Clock``, or any function.
+    ``clock`` is a ``Clock`` or a function that returns the time in seconds since 1970, by which items expire.
     ``throttle=True`` throttles requests that exceed the throughput of the table or of a partition, as DynamoDB does;
     use ``throttled`` to throttle any request. ``index_lag_ms`` delays the visibility of writes in indexes, by the
     clock. Raises StoreError.
@@ -89,8 +89,8 @@ def open_test_store(
 def throttled(
     design: Design, times: int = 1_000_000_000, *, operations: Iterable[str] = ()
 ) -> Generator[Callable[[], int]]:
-    """Throttle the next ``times`` requests of a design from ``open_test_store``, only these ``operations`` if given.
-    These raise ProvisionedThroughputExceededException. Yields a function that returns the number of throttled requests.
+    """Throttle the next ``times`` requests of a design from ``open_test_store``, or only these ``operations``. They
+    raise ProvisionedThroughputExceededException. Yields a function that returns the number of throttled requests.
     """
     wanted = frozenset(operations)
     unknown = sorted(wanted - OPERATIONS.keys())
@@ -113,8 +113,8 @@ def _gate(design: Design) -> _Gate:
     backend: Any = design.store.backend
     if not isinstance(backend, _Gate):
         raise RequestError(
-            f"{design!r} isn't a test store",
-            hint=f"open it with open_test_store({type(design).__name__})",
+            f"{design!r} isn't open on a test store",
+            hint=f"open the design with open_test_store({type(design).__name__})",
         )
     return backend
 
@@ -140,7 +140,7 @@ class Clock:
         self._at = _with_zone(at)
 
     def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> datetime:
-        """Advance the time, and return it."""
+        """Advance the time, and return the new time."""
         self._at += timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._at
 
@@ -177,8 +177,8 @@ _SERIALS = 1_000_000
 class Factory:
     """Creates valid instances: ``make = Factory(seed=1)``, ``make(Article, status="draft")``.
 
-    A field that you don't pass has its default, otherwise a value of its type: ``title-1``, ``title-2``, ... for a
-    string. Defaults by ``now()`` and ``ulid()`` are replaced, so that a seed always creates the same instances.
+    A field that you don't pass has its default or, without a default, a value of its type, such as ``title-1``. Values
+    of ``now()`` and ``ulid()`` are replaced, so that a seed always creates the same instances.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -208,7 +208,7 @@ class Factory:
             raise ArgumentError(str(problem), place=entity.__name__, hint="pass a valid value") from None
 
     def many(self, entity: type[E], count: int, /, **given: Any) -> list[E]:
-        """``count`` instances."""
+        """Create ``count`` instances."""
         return [self(entity, **given) for _ in range(count)]
 
     def fill(self, design: Design, counts: Mapping[type[Entity], int]) -> list[Entity]:

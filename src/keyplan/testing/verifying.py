@@ -1,4 +1,4 @@
-"""``verify`` fills generated stores with steps, checks their invariants, and compares every read with brute force."""
+"""``verify`` fills generated stores, checks their invariants, and compares every read with a brute-force filter."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def verify(
     open: Callable[[], Design] | None = None,  # noqa: A002 - named like ``Design.open``
     strategies: Mapping[Any, SearchStrategy[Any]] | None = None,
 ) -> Report:
-    """Verify a design on generated stores: every result of every read equals a brute-force filter over all items.
+    """Verify a design on generated stores: every result of every read must equal that of a brute-force filter.
 
     Each store is filled by the CRUD methods and the design's writes, with values that collide and cover known pitfalls
     of keys, and with items of older designs and other programs. Then each read is called with stored and missing
     values, over pages of random size, synchronously and asynchronously; and each item's key attributes, claims and
     version are checked.
 
-    ``stores`` is the number of generated stores. ``seed`` selects the stores, the same ones in each run; pass
-    ``secrets.randbits(32)`` for others. ``open`` opens the design on an empty store, ``":memory:"`` by default.
+    ``stores`` is the number of generated stores. ``seed`` selects the stores, which are the same in each run; pass
+    ``secrets.randbits(32)`` to vary them. ``open`` opens the design on an empty store, ``":memory:"`` by default.
     ``strategies`` are hypothesis strategies by entity, by type, or by the name of fields and parameters.
 
     Returns a report with the calls of each access pattern. Raises AssertionError with a minimal failing example (the
@@ -69,7 +69,7 @@ def looked_at(
     design: type[Design], *, stores: int, seed: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> Report:
     """Verify reads quickly, on ``stores`` stores per group of entities, without writes. Reads without results are
-    reported, and don't fail. Raises AssertionError for a wrong result.
+    reported, but aren't failures. Raises AssertionError for a wrong result.
     """
     return _Verifier(design, lambda: design.open(":memory:"), {}, progress).look(stores, seed)
 
@@ -91,7 +91,7 @@ def _settings(examples: int) -> hypothesis.settings:
         max_examples=examples,
         deadline=None,
         database=None,
-        phases=(Phase.generate,),  # ``smallest`` shrinks faster
+        phases=(Phase.generate,),  # ``smallest`` shrinks faster than hypothesis
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
         report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
@@ -195,7 +195,7 @@ class _Verifier:
         if report.unanswered:
             names = ", ".join(report.unanswered)
             raise AssertionError(
-                f"{report.design}: {names} returned no result (a write: no success) on any generated store, so they "
+                f"{report.design}: {names} returned no result, or never succeeded, on the generated stores, so they "
                 f"aren't verified; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
             )
         return report
@@ -332,7 +332,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The plans by result of the verification, best first; ``stopped``: some aren't verified, because of Ctrl-C."""
+    """The plans by result of the verification. ``stopped``: some plans aren't verified, because of Ctrl-C."""
 
     plans: list[Plan]
     refused: list[tuple[Plan, str]]
@@ -368,7 +368,7 @@ def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress 
             "every plan returns a wrong result for generated items",
             place=plans[0].design.__name__,
             errors=[ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(refused, 1)],
-            hint="check the computed fields and serializers of the generated items",
+            hint="check the computed fields and serializers of the entities",
         )
     return Outcome(compared(passed), refused)
 
@@ -404,7 +404,7 @@ def check_invalid_item(
             continue
         if _with(got, row, pattern) != before:
             raise AssertionError(
-                f"{pattern.place}({arguments}) neither raises InvalidItemError nor returns what it did before the item "
+                f"{pattern.place}({arguments}) neither raises InvalidItemError nor returns the same as before the item "
                 f"{key} became invalid: {item}\n  before: {before!r}\n  got: {got!r}"
             )
     design.store.transport.call("PutItem", {"TableName": table, "Item": row.item})

@@ -1,5 +1,5 @@
-"""A design's keys in the description of a Workbench model, one declaration per line, since Workbench can't represent
-them. They are read back as Python literals, never run; other lines are part of the text.
+"""Writes a design's keys into the description of a Workbench model, one declaration per line, because Workbench can't
+represent them. Declarations are read back as Python literals and never executed; other lines are plain text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LINE = re.compile(r"(\w+)\.(\w+) = (Key|Unique|Discriminator)\((.*)\)")
 
 
 def is_shown(index: Index) -> bool:
-    """Whether Workbench can show the index."""
+    """Whether Workbench supports the index."""
     return not index.local and len(index.partition) == 1 and len(index.sort) <= 1
 
 

@@ -25,7 +25,7 @@ _KINDS_MAX = 12
 
 @dataclass
 class Group:
-    """The items of one entity, its type attribute and value (``kind``), and the facet's names of key attributes."""
+    """The items of one entity, its type attribute and value (``kind``), and the facet's names for key attributes."""
 
     name: str
     items: list[Item]
@@ -43,7 +43,7 @@ def snake(text: str) -> str:
 
 
 def is_generic(name: str) -> bool:
-    """Whether a key attribute has a generic name: ``PK``, ``GSI1SK``."""
+    """Whether a key attribute has a generic name, such as ``PK`` or ``GSI1SK``."""
     return _GENERIC.fullmatch(name) is not None
 
 
@@ -56,7 +56,7 @@ def key_text(item: Item, name: str) -> str:
 
 
 def groups_of(table: TableModel, delimiter: str) -> list[Group]:
-    """The table's items by entity, each with a unique name."""
+    """The table's items, grouped by entity. Each group has a unique name."""
     groups: list[Group] = []
     for facet in table.facets:
         parts = list(_split(facet.items, table, delimiter)) or [Group(facet.name, [])]

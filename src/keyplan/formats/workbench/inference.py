@@ -1,6 +1,6 @@
 """Infers an entity's keys and fields from its sample items. A key's value is split at the delimiter. A part that is the
-same word in all items is constant, with a TODO; one that equals another attribute in all items is that field; any other
-part is a separate field.
+same word in all items becomes a constant with a TODO, a part that equals an attribute in all items becomes that
+attribute's field, and any other part becomes a separate field.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WHEN_MAX = 3
 
 @dataclass
 class Field:
-    """A field: its name, attribute and type. ``values``: one per item, None without the attribute."""
+    """A field's name, attribute and type. ``values``: the value in each item, None if the item lacks the attribute."""
 
     name: str
     attribute: str
@@ -41,7 +41,7 @@ class Field:
 
 @dataclass
 class KeyDraft:
-    """A key: templates, the name of its index (None for the table), and doubts."""
+    """A key's templates, the name of its index (None for the table), and TODO comments."""
 
     name: str
     templates: list[str]
@@ -53,7 +53,7 @@ class KeyDraft:
 
 @dataclass
 class Draft:
-    """An entity: its fields, keys, unique values and discriminators."""
+    """An entity's fields, keys, unique values and discriminators."""
 
     group: Group
     fields: list[Field] = field(default_factory=list[Field])
@@ -128,7 +128,7 @@ class _Drafting:
         if len(tags) == 1:
             kind = _type_of(tags.pop(), [next(iter(value.values())) for value in present])
         elif tags:
-            kind, todo = "Any", f"TODO: the sample has values of types {', '.join(sorted(tags))}"
+            kind, todo = "Any", f"TODO: the sample has values of several types: {', '.join(sorted(tags))}"
         elif declared:
             todo = "TODO: the sample has no such attribute; the type is from the model"
         else:
@@ -190,7 +190,7 @@ class _Drafting:
                 made.when = {each.name: tuple(dict.fromkeys(each.values[place] for place in members))}
                 made.todo.append(f"TODO: in the sample, {each.name} determines which items are in {made.index}")
                 return
-        what = f"{len(others)} items of the sample aren't in {made.index}"
+        what = f"{len(others)} sample items aren't in {made.index}"
         made.todo.append(f"TODO: {what}, and no condition was found: add when=")
 
     def _add_missing(self, made: KeyDraft, types: Sequence[str]) -> None:
@@ -234,7 +234,7 @@ class _Drafting:
             return snake(self.group.name).upper()
         parts = [text.split(self.delimiter) for text in texts]
         if len({len(each) for each in parts}) > 1:
-            made.todo.append(f"TODO: the values of {attribute} have different numbers of parts, so it is one field")
+            made.todo.append(f"TODO: the values of {attribute} have different numbers of parts: one field")
             return f"{{{self._added(attribute, texts, members).name}}}"
         columns = list(zip(*parts, strict=True))
         alone = sum(len(set(column)) > 1 or not is_word(column[0]) for column in columns) == 1
@@ -245,7 +245,7 @@ class _Drafting:
         template = self.delimiter.join(result)
         if "{" not in template:
             made.todo.append(
-                f"TODO: every item of the sample has {template!r} in {attribute}; if it varies, declare a field"
+                f"TODO: every sample item has {template!r} in {attribute}; if the value varies, declare a field"
             )
         return template
 
@@ -272,7 +272,7 @@ class _Drafting:
             return f"{{{padded[0].name}:0{len(values[0])}d}}"
         name = wanted or (f"{snake(before)}_id" if before else "" if is_generic(attribute) else attribute)
         if constant:
-            made.todo.append(f"TODO: every item of the sample has {values[0]!r} in {attribute}, so it is a field")
+            made.todo.append(f"TODO: every sample item has {values[0]!r} in {attribute}, which became a field")
         return f"{{{self._added(name or attribute, values, members, doubtful=not wanted).name}}}"
 
     @staticmethod

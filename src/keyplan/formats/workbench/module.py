@@ -38,7 +38,7 @@ _ATTRIBUTE = {"S": "{}", "N": "Number({})", "B": "Binary({})"}
 
 @dataclass(frozen=True)
 class MadeModule:
-    """The module's text, its designs, TODOs, omitted access patterns, and the model's sample by design and entity."""
+    """The module's text, its designs, TODOs, omitted access patterns, and the sample items by design and entity."""
 
     text: str
     designs: tuple[str, ...]
@@ -48,7 +48,7 @@ class MadeModule:
 
 
 def made_module(model: Model, *, without: Collection[str] = (), merged: Collection[frozenset[str]] = ()) -> MadeModule:
-    """The module of a model, without some access patterns (``Design.name``), and with pairs of entities ``merged``."""
+    """The module of a model. ``without``: omitted access patterns (``Design.name``). ``merged``: merged entities."""
     writer = _Writer(model, without, merged)
     body = [line for table in model.tables for line in writer.table(table)]
     text = "\n".join([*writer.head(body), *body]).rstrip() + "\n"
@@ -178,7 +178,7 @@ class _Writer:
             first.items = [*first.items, *group.items]
             first.attributes = [*first.attributes, *group.attributes]
             first.kind, first.aliases = None, ("", "")
-            first.todo.append(f"keys of {group.name} overlap with keys of {first.name}; both become one entity")
+            first.todo.append(f"keys of {group.name} overlap with keys of {first.name}; the two become one entity")
         return list(result.values())
 
     def _entity(self, cls: _Class, indexes: Mapping[str, str]) -> Iterator[str]:
@@ -340,7 +340,7 @@ _SHOWN_MAX = 5
 
 
 def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]]) -> Iterator[str]:
-    """The items that can't be read, or would be stored differently, by entity."""
+    """The sample items that can't be read or would be stored differently, by entity."""
     for name, items in samples.items():
         result = [
             f"{name}({', '.join(f'{key}={key_text(item, key)}' for key in design.table.key_names)}): {fault}"
@@ -349,7 +349,7 @@ def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]])
         ]
         yield from result[:_SHOWN_MAX]
         if len(result) > _SHOWN_MAX:
-            yield f"{name}: and {len(result) - _SHOWN_MAX} more of its {len(items)} items"
+            yield f"{name}: and {len(result) - _SHOWN_MAX} more of {len(items)} sample items"
 
 
 def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
@@ -384,7 +384,7 @@ def _shown(item: Mapping[str, object], attribute: str) -> str:
 
 
 def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | None]:
-    """The module without access patterns that fail to compile, notes on these, and the design's error if it has one."""
+    """The module without access patterns that fail to compile, notes on these, and the design's error, if any."""
     omitted: dict[str, str] = {}
     merged: set[frozenset[str]] = set()
     while True:
@@ -413,9 +413,9 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
 def _run(made: MadeModule) -> ModuleType:
     """Run the module, which compiles its designs. All strings of the model are literals in it."""
     module = ModuleType("keyplan_workbench_model")
-    sys.modules[module.__name__] = module  # annotations are resolved there
+    sys.modules[module.__name__] = module  # annotations are resolved in sys.modules
     try:
-        exec(compile(made.text, "<the module>", "exec"), vars(module))  # noqa: S102 - the module is ours
+        exec(compile(made.text, "<the module>", "exec"), vars(module))  # noqa: S102 - Keyplan wrote the module
     finally:
         del sys.modules[module.__name__]
     return module

@@ -53,7 +53,7 @@ class KeyAttributes:
 
 @dataclass(frozen=True)
 class Index:
-    """An index. ``projection`` is ALL, KEYS_ONLY, or the included attributes."""
+    """A secondary index. ``projection`` is ALL, KEYS_ONLY, or the included attributes."""
 
     name: str
     key: KeyAttributes
@@ -63,7 +63,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Facet:
-    """A type of items. ``aliases`` are its names for the table's key attributes."""
+    """The items of one type. ``aliases``: the facet's names for the table's key attributes."""
 
     name: str
     aliases: tuple[str, str] = ("", "")
@@ -85,7 +85,7 @@ class TableModel:
 
 @dataclass(frozen=True)
 class Model:
-    """A model: its name, description, tables, and the notes of reading it."""
+    """A model's name, description and tables, and notes on irregularities in the file."""
 
     name: str
     description: str
@@ -94,7 +94,7 @@ class Model:
 
 
 def read_model(text: str, where: str) -> Model:
-    """The model in a file's text. Raises RequestError, with the places of the errors, if it has none."""
+    """The model in a file's text. Raises RequestError with all errors if the text has no valid model."""
     try:
         data = json.loads(text.removeprefix("\ufeff"), parse_float=Decimal)
         json.dumps(data, ensure_ascii=False, default=str).encode()
@@ -102,14 +102,14 @@ def read_model(text: str, where: str) -> Model:
         place = f"{where}:{error.lineno}:{error.colno}"
         raise RequestError(f"invalid JSON: {error.msg}", place=place, hint="export the model again") from None
     except UnicodeEncodeError:
-        raise RequestError("a string has an unpaired surrogate", place=where, hint="fix its escapes") from None
+        raise RequestError("a string has an unpaired surrogate", place=where, hint="fix the string") from None
     except (RecursionError, ValueError, ArithmeticError):
         raise RequestError("the JSON is nested too deeply, or has a number out of range", place=where) from None
     if isinstance(data, list) and data and isinstance(data[0], dict):
         data = data[0]
     if not isinstance(data, dict):
         raise RequestError("a model must be a JSON object", place=where, hint="export it from NoSQL Workbench")
-    if "KeyAttributes" in data:  # a single table without a model
+    if "KeyAttributes" in data:  # the file has a single table, not a model
         data = {"ModelName": data.get("TableName"), "DataModel": [data]}
     reader = _Reader()
     model = reader.model(data)
@@ -119,7 +119,7 @@ def read_model(text: str, where: str) -> Model:
             f"invalid NoSQL Workbench model: {count} error{'s' if count > 1 else ''}",
             place=where,
             errors=reader.faults,
-            hint="fix these places, or export the model again",
+            hint="fix these errors, or export the model again",
         )
     return model
 
@@ -195,7 +195,7 @@ class _Reader:
         partition = self._key_attribute(data.get("PartitionKey"), f"{place}.PartitionKey")
         if partition is None:
             self.faults.append(
-                ErrorDetail(f"{place}.PartitionKey" if data else place, "field required: the name of an attribute")
+                ErrorDetail(f"{place}.PartitionKey" if data else place, "field required: an attribute name")
             )
             return None
         sort = self._key_attribute(data.get("SortKey"), f"{place}.SortKey")
@@ -209,7 +209,7 @@ class _Reader:
         kind = _text(data.get("AttributeType")).upper()
         kind = _TYPES.get(kind, kind)
         if kind not in {"S", "N", "B"}:
-            self._note(f"{name} has no valid key type, and is read as a string", place)
+            self._note(f"{name} has no valid key type and is read as a string", place)
             kind = "S"
         return KeyAttribute(name, cast("Kind", kind))
 
@@ -228,17 +228,17 @@ class _Reader:
             path = f"{place}.{member}[{number}]"
             data = _object(given)
             attributes = _object(data.get("KeyAttributes"))
-            if local:  # its partition key is the table's
+            if local:  # a local index has the table's partition key
                 partition_key = {"AttributeName": own.partition.name, "AttributeType": own.partition.type}
                 attributes = {**attributes, "PartitionKey": partition_key}
             if any(side.startswith("Further") for side in attributes):
-                self._note("the index has a multi-attribute key, and is omitted", path)
+                self._note("the index is omitted, because its key has several attributes", path)
                 continue
             parts = [
                 self._key_attribute(attributes.get(side), f"{path}.{side}") for side in ("PartitionKey", "SortKey")
             ]
             if parts[0] is None or (local and parts[1] is None):
-                self._note("the index has an incomplete key, and is omitted", path)
+                self._note("the index is omitted, because its key is incomplete", path)
                 continue
             name = self._name(data.get("IndexName"), f"{path}.IndexName", "Index")
             if name in names:
@@ -254,7 +254,7 @@ class _Reader:
         """The attribute with the type that it has in earlier keys."""
         kind = types.setdefault(attribute.name, attribute.type)
         if kind != attribute.type:
-            self._note(f"{attribute.name} is of type {attribute.type}, but {kind} before; {kind} is used", place)
+            self._note(f"{attribute.name} has type {attribute.type} here, but {kind} in an earlier key", place)
         return KeyAttribute(attribute.name, kind)
 
     @staticmethod
@@ -317,7 +317,7 @@ class _Reader:
             item = self._item(_object(value), path, types)
             missing = [name for name in own if name not in item]
             if missing:
-                self._note(f"the item has no {' and no '.join(missing)}, and is omitted", path)
+                self._note(f"the item is omitted, because it has no {' and no '.join(missing)}", path)
                 continue
             identity = tuple(str(item[name]) for name in own)
             if identity in keys:
@@ -338,17 +338,17 @@ class _Reader:
             try:
                 value = values.check_value(given)
             except (values.ValueFault, values.NumberError, TypeError, ValueError, AttributeError, RecursionError):
-                self._note("the value isn't DynamoDB JSON, and is omitted", path)
+                self._note("the value is omitted, because it isn't DynamoDB JSON", path)
                 continue
             if kind is not None and (not value.get(kind) or len(str(value)) > KEY_CHARACTERS_MAX):
-                self._note(f"the value isn't valid in a key of type {kind}, and is omitted", path)
+                self._note(f"the value is omitted, because it isn't valid in a key of type {kind}", path)
             elif name:
                 item[name] = value
         return item
 
 
 def free_name(wanted: str, taken: Container[str], joint: str = "_") -> str:
-    """The name, with a number if it is taken."""
+    """The name, with a number appended if the name is in use."""
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}{joint}{number}", number + 1
