@@ -29,7 +29,7 @@ Examples:
 @db_option
 @reports_errors
 def command(name: str, db: str | None) -> None:
-    """Create the table of the design NAME. If the table exists, add its missing indexes; nothing is removed."""
+    """Create the table of the design NAME. If the table exists, add its missing indexes, and remove nothing."""
     from keyplan.cli.designs import find
 
     result = find(name)

@@ -51,7 +51,7 @@ Exit status: 1 if a change has at least the severity of --fail-on, 2 if a design
 def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: bool) -> None:
     """Compare OLD, the deployed design, with NEW.
 
-    Each change breaks deployed data, requires a migration, changes the API, or is safe. No store is opened.
+    Classify each change: it breaks deployed data, needs a migration, changes the API, or is safe. No store is opened.
     """
     from keyplan.analysis.diff.changes import Severity
     from keyplan.analysis.diff.diff_report import difference

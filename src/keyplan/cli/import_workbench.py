@@ -28,8 +28,8 @@ def command(file: str, output: str | None) -> None:
     """Generate a design module from the NoSQL Workbench model in FILE, with indexes, entities, their keys, and the
     access patterns of each key.
 
-    Key templates are inferred from the model's facets and sample items. Guesses are marked in the module. They are
-    reported on standard error, with the sample items that the design can't read or would store differently.
+    Key templates are inferred from the model's facets and sample items. Guesses are marked in the module,
+    and standard error lists the guesses and the sample items that the design can't read or would store differently.
     """
     from keyplan.cli.options import echo_error, read_text, write_output
     from keyplan.formats.workbench.module import working_module

@@ -26,7 +26,7 @@ Examples:
 )
 @name_argument
 @click.option(
-    "--traffic", metavar="FILE", type=click.Path(), help="Traffic file (TOML or JSON) with rates to weight costs."
+    "--traffic", metavar="FILE", type=click.Path(), help="Traffic file (TOML or JSON) with call rates to weight costs."
 )
 @click.option("--ignore-existing", is_flag=True, help="Ignore the design's existing keys, and derive all keys.")
 @click.option("--attributes", is_flag=True, help="Use multi-attribute index keys instead of concatenated strings.")
@@ -36,8 +36,8 @@ Examples:
 def command(
     name: str, traffic: str | None, *, ignore_existing: bool, attributes: bool, write: bool, as_json: bool
 ) -> None:
-    """Derive keys for the access patterns of the design NAME, with as few indexes as possible. Plans are compiled,
-    verified on generated items, and priced.
+    """Derive keys for the access patterns of the design NAME, with as few indexes as possible. Each plan is
+    compiled, verified on generated items, and priced.
 
     Entities don't need keys: mark the fields that identify an item with Id[...], such as Id[str]. Existing keys are
     kept, and missing keys are added. If no key is missing, the command lists indexes that no access pattern needs.

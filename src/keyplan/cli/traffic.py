@@ -21,8 +21,8 @@ Examples:
 @click.option("-o", "--output", metavar="FILE", help="Write the template to FILE.  [default: standard output]")
 @reports_errors
 def command(name: str, output: str | None) -> None:
-    """Print a traffic file template for a design. It lists each access pattern, entity and field that the cost depends
-    on, with units and assumed values. All lines are commented out: uncomment the values that you know.
+    """Print a traffic file template for a design. The template lists each access pattern, entity and field that
+    the cost depends on, with units and assumed values. All lines are commented out: uncomment the values that you know.
     """
     from keyplan.analysis.cost.traffic_template import skeleton
     from keyplan.cli.designs import find
