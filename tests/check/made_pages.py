@@ -84,8 +84,8 @@ def finding_text(finding: Finding) -> str:
 
 def manual(rule: Rule) -> str:
     text = rule.manual.replace("``", "`")
-    ignore = f'class Shop(Design, ignore={{"{rule.code} Place.member": "why it is acceptable"}})'
-    how = f"To ignore the finding, give a reason in the class of the design: `{ignore}`."
+    entry = f"its code and place (`{rule.code} Place.member`) with a reason"
+    how = f"To ignore a finding, add {entry} to [`ignore=`](README.md#ignoring-findings) of the design."
     if rule.code in {"KP100", "KP901", "KP902"}:
         how = "You can't ignore this finding."
     return f"*{_WORDS[rule.severity]}.* {rule.title}.\n\n{text}\n\n{how}"

@@ -262,11 +262,11 @@ def test_reads_of_many_small_buckets_are_reported_unless_their_number_is_stated(
         ]
 
     assert said(monthly) == []
-    assert said(hourly) == [("info", "a call sends one request per hour of at, and their number is unknown")]
+    assert said(hourly) == [("info", "a call sends one request per hour of at, and the typical range is unknown")]
     day = {"ge": "2026-01-01T00:00:00Z", "lt": "2026-01-02T00:00:00Z"}
     assert said(hourly, day) == []
     week = {**day, "lt": "2026-01-08T00:00:00Z"}
-    assert said(hourly, week) == [("warning", "a typical call reads 168 partitions of at")]
+    assert said(hourly, week) == [("warning", "a typical call sends 168 requests, one per hour")]
 
 
 def test_a_time_range_orders_the_result_by_time() -> None:

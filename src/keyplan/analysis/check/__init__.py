@@ -1,7 +1,7 @@
-"""The checker of designs: rules, findings and reports.
+"""Rules that check a design, their findings, and reports of the findings.
 
-``check(Blog)`` returns a report. It opens no store: rules use the compiled design, the code of its writes, and the
-expected traffic.
+``check(Blog)`` returns a report, without opening a store. Rules use the compiled design, the code of its writes, and
+the expected traffic.
 """
 
 from keyplan.analysis.check.checking import check

@@ -1,4 +1,4 @@
-"""The subject of a check: a compiled design with its traffic, and what several rules need to know about it."""
+"""The subject of a check: a compiled design, its traffic, and properties of the design that several rules use."""
 
 from __future__ import annotations
 
@@ -36,37 +36,37 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 
 def values_of(annotation: Any) -> tuple[Any, ...] | None:
-    """The values of a type with few values: of Literal, Enum (as stored) and bool."""
+    """Return the values of a Literal, an Enum (as stored) or a bool; None for other types."""
     if kind_of(annotation) is bool:
         return (False, True)
     return tuple(value.value if isinstance(value, enum.Enum) else value for value in choices_of(annotation)) or None
 
 
 def numbers_in(annotation: Any) -> int | None:
-    """The number of integers that a type with both bounds accepts: 16 for ``Field(ge=0, lt=16)``."""
+    """Return the number of integers that a type accepts (16 for ``Field(ge=0, lt=16)``); None without both bounds."""
     least, most = limits(annotation, "value")
     return None if kind_of(annotation) is not int or least is None or most is None else max(1, int(most - least) + 1)
 
 
 def is_secret(name: str) -> bool:
-    """Whether a field's name suggests a secret, a hash of one, or a token: unique values."""
+    """Whether a field's name suggests a secret, the hash of a secret, or a token, which have unique values."""
     return name.rpartition("_")[2] in {"digest", "hash", "secret", "token"}
 
 
 def length_max(annotation: Any) -> int | None:
-    """The maximum length of a type in characters, bytes or elements, if it has one."""
+    """Return the maximum length of a type in characters, bytes or elements; None without a maximum."""
     number: int | None = limits(annotation, "length")[1]
     return number
 
 
 def fields_in(part: Iterable[tuple[KeyAttribute, Template]]) -> list[str]:
-    """The fields in a partition key, a sort key, or both, in order."""
+    """Return the fields in a partition key, a sort key, or both, in order."""
     return list(dict.fromkeys(name for _, template in part for name in template.fields))
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One Query of a read, by one entity's key."""
+    """A Query of a read pattern, for one entity in the result."""
 
     pattern: ReadPattern
     plan: QueryPlan
@@ -82,20 +82,20 @@ def junction_of(plan: ThroughPlan) -> CompiledEntity:
 
 
 def bounded(pattern: ReadPattern) -> bool:
-    """Whether the result is limited: one item, a limit, or an iterator."""
+    """Whether a pattern has a limit, or returns one item, a page or an iterator."""
     if pattern.limit is not None and (pattern.limit.required or isinstance(pattern.limit.default, int)):
         return True
     return pattern.shape.kind in {ShapeKind.ONE, ShapeKind.PAGE, ShapeKind.ITERATOR}
 
 
 def ranged(query: Query) -> bool:
-    """Whether the sort key always has both bounds, or a prefix."""
+    """Whether the sort key condition of a query is a prefix or a range with two bounds."""
     return any(part.condition_kind in {ParameterKind.RANGE, ParameterKind.PREFIX} for part in query.match.sort)
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The load of one pattern on the busiest partition of a key, in units/s. ``one_item``: one item gets most of it."""
+    """The load of a pattern on the busiest partition of a key, in units/s. ``one_item``: most of it is on one item."""
 
     entity: CompiledEntity
     key: CompiledKey
@@ -107,7 +107,7 @@ class Demand:
 
 @dataclass
 class Demands:
-    """The load: ``totals`` per place, kind of unit and pattern; ``partitions`` has the busiest partitions."""
+    """The load of all patterns: ``totals`` by place and kind of unit, and ``partitions`` for the busiest partitions."""
 
     totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
     partitions: list[Demand] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class BusiestPartition:
-    """The load of all patterns on the busiest partition of one place. ``kind``: the kind of unit, read or write."""
+    """The load of all patterns on the busiest partition of a table or an index, in read or write units (``kind``)."""
 
     place: str
     templates: tuple[str, ...]
@@ -132,7 +132,7 @@ class BusiestPartition:
 
     @property
     def shards_needed(self) -> int:
-        """The number of shards that keeps each partition of the key below 70 % of its limit."""
+        """The number of shards that keeps the load of each partition of the key below 70 % of the limit."""
         units = self.per_second * self.worst.key.shards
         return max(1, math.ceil(round(units / (self.limit * HEADROOM), 6)))
 
@@ -150,7 +150,7 @@ def busiest_partitions(demands: Demands) -> list[BusiestPartition]:
 
 
 HEADROOM = 0.7
-"""The share of its limit up to which a partition is planned."""
+"""The maximum planned load of a partition, as a share of the partition's limit."""
 TIME_FIELDS = frozenset({"date", "day", "hour", "minute", "month", "week", "year"})
 """Last words of the names of string fields that contain a time."""
 
@@ -167,7 +167,7 @@ class Subject:
     owner: type[Any] | None = None
     sources: Sources = field(default_factory=Sources)
     found: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Code and place of the findings so far."""
+    """The code and place of each finding so far."""
     demands: Demands | None = None
     """The load of the patterns, if ``demand.py`` has calculated it."""
 
@@ -183,7 +183,7 @@ class Subject:
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
-        """Every Query of a read, once for each entity in its result."""
+        """The queries of all reads, with a separate ``Query`` for each entity in a result."""
         return tuple(
             Query(pattern, plan, match)
             for pattern in self.design.reads.values()
@@ -201,7 +201,7 @@ class Subject:
 
     @property
     def actions(self) -> Iterator[tuple[WriteAnalysis, Action, CompiledEntity]]:
-        """The actions of all writes whose entity the code determines."""
+        """The actions of all writes, if their entity can be determined from the code."""
         every = ((written, action, action.entity) for written in self.writes for action in written.actions)
         return ((written, action, entity) for written, action, entity in every if entity is not None)
 
@@ -217,7 +217,7 @@ class Subject:
 
     @staticmethod
     def silences(text: str, code: str, place: str) -> bool:
-        """Whether an ``ignore=`` string (a code, or a code and a place or its last part) matches a finding."""
+        """Whether a key of ``ignore=`` (a code, or a code and a place or its last part) matches a finding."""
         wanted, _, where = text.partition(" ")
         return wanted == code and (not where or where == place or place.endswith(f".{where}"))
 
@@ -228,7 +228,7 @@ class Subject:
         return Typical(self.design, self.traffic.entities)
 
     def sizes(self, entity: CompiledEntity) -> ItemSizes | None:
-        """The sizes of a typical item; None for an entity without one."""
+        """Return the sizes of a typical item; None if the entity has no typical item."""
         try:
             return self.typical.sizes(entity)
         except Problem:
@@ -237,7 +237,7 @@ class Subject:
     # Values
 
     def partitions(self, entity: CompiledEntity, key: CompiledKey) -> int | None:
-        """The number of partition key values that a key can have, without shards; None if unlimited."""
+        """Return the number of values that a partition key can have, without shards; None if unlimited."""
         count = 1
         for values in self.partition_values(entity, key).values():
             if values is None:
@@ -246,7 +246,7 @@ class Subject:
         return count
 
     def partition_values(self, entity: CompiledEntity, key: CompiledKey) -> dict[str, tuple[Any, ...] | None]:
-        """The fields of a partition key with their possible values by ``when=``, type or patterns (None: any)."""
+        """Return the values of each partition key field, from ``when=``, type or patterns (None: any value)."""
         return {name: self._values_in(entity, key, name) for name in fields_in(key.partition)}
 
     def _values_in(self, entity: CompiledEntity, key: CompiledKey, name: str) -> tuple[Any, ...] | None:
@@ -269,7 +269,7 @@ class Subject:
         return uuid or info.default_factory is ulid
 
     def only_time(self, entity: CompiledEntity, name: str) -> bool:
-        """Whether a field is a time or a day, by type or name, or is computed only from such fields."""
+        """Whether the type or name of a field indicates a time or a date, or the field is computed only from times."""
         stored = entity.fields[name]
         if kind_of(stored.annotation) is str and name.rpartition("_")[2] in TIME_FIELDS and not stored.computed:
             return True
@@ -281,7 +281,7 @@ class Subject:
         return bool(inputs) and all(kind_of(entity.fields[text].annotation) in {datetime, date} for text in inputs)
 
     def documents(self, entity: CompiledEntity) -> Iterator[StoredField]:
-        """The fields that hold whole documents: unbounded strings and bytes in no key, by their names or sizes."""
+        """Yield the fields that contain documents, by their names or sizes: strings and bytes that are in no key."""
         keyed = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
         given = self.stored(entity).fields
         for stored_field in entity.fields.values():
@@ -291,7 +291,7 @@ class Subject:
                 yield stored_field
 
     def bytes_of(self, query: Query) -> int | None:
-        """The bytes of one item that a query reads, by the traffic file or of a typical item."""
+        """Return the size of one item that a query reads, from the traffic file or a typical item."""
         load = self.load(query.pattern)
         if load.item_bytes is not None:
             return load.item_bytes
@@ -303,5 +303,5 @@ class Subject:
 
 
 def counted(value: float, what: str) -> str:
-    """``1 write unit``, ``2 write units``."""
+    """Return a number with a noun, such as ``1 write unit`` or ``2 write units``."""
     return f"{number(value)} {what}{'' if value == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Check a design: run every rule, find the source of each finding, mark ignored ones."""
+"""Check a design: run every rule, locate each finding in the source, and mark ignored findings."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _OWN = str(Path(__file__).parent.parent.parent)
 
 
 def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) -> Report:
-    """Check a design's class (or the compiled design): every finding, the most severe first.
+    """Check a design's class, or a compiled design, and return a report with the most severe findings first.
 
-    ``traffic``: the expected load (:func:`keyplan.analysis.traffic.traffic_file.read_traffic`), by default that of the
-    decorators. Findings of a compiled design have no place in the source.
+    ``traffic``: the expected load (:func:`keyplan.analysis.traffic.traffic_file.read_traffic`), by default the load in
+    the decorators. Findings of a compiled design have no location in the source.
     """
     owner = None if isinstance(design, CompiledDesign) else design
     compiled: CompiledDesign = design if isinstance(design, CompiledDesign) else design.compiled
@@ -67,7 +67,7 @@ def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
-    """The reason in ``ignore=`` for a finding; None without one. Findings about ``ignore=`` can't be ignored."""
+    """Return the reason in ``ignore=`` for a finding, or None. Findings about ``ignore=`` can't be ignored."""
     if rule.code.startswith("KP9"):
         return None
     view = subject.design.ignore.items()
@@ -91,7 +91,7 @@ def _source(subject: Subject, remark: Remark) -> Source | None:
 
 
 def _raised_at(error: DesignError) -> Source | None:
-    """The line of the user's code that defines the design."""
+    """Return the location in the user's code where the design is defined."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith((_OWN, "<"))]
     return Source(own[-1].filename, own[-1].lineno) if own and own[-1].lineno else None

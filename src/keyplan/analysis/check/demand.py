@@ -1,4 +1,4 @@
-"""Peak load in units per second: on the table, on each index, and on the busiest partition of a key."""
+"""Peak load on the table, on each index, and on the busiest partition of a key, in units per second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """One item that a call reads or writes, under one of its keys. ``updates``: it was there, and stays there."""
+    """One item that a call reads or writes, by one of its keys. ``updates``: whether it exists before and after."""
 
     entity: CompiledEntity
     key: CompiledKey
@@ -33,7 +33,7 @@ class _Touched:
 
 
 def demands(subject: Subject) -> Demands:
-    """The load of a design's patterns under its traffic; calculated once per subject."""
+    """Return the load of a design's patterns, which is calculated once per subject."""
     if subject.demands is None:
         subject.demands = _demands_of(subject)
     return subject.demands
@@ -59,7 +59,7 @@ def _demands_of(subject: Subject) -> Demands:
 
 
 def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -> tuple[list[Request], list[_Touched]]:
-    """The requests of a typical call, and the items that it touches. Raises Problem."""
+    """Return the requests of a typical call, and the items that it reads or writes. Raises Problem if it can't run."""
     if isinstance(pattern, ReadPattern):
         requests = facts.read(pattern).requests
         return requests, list(_read(pattern, requests))
@@ -67,7 +67,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return [], []
     cost = estimate_write(subject.analyzer, pattern, facts)
     touched = [
-        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "this case's share of calls"))
+        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "the branch's share of calls"))
         for weight, call in cost.calls
         for touch in _touched_by(subject, call)
     ]
@@ -79,14 +79,14 @@ def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
     touched = [touch for mutation in cost.mutations for touch in _written(subject, mutation, transactional=not alone)]
     batched = [touch for mutation in cost.batched for touch in _written(subject, mutation, transactional=False)]
     if cost.fails:
-        # A failed call is charged on the table; it doesn't write indexes or send batches
+        # A call whose conditions fail is charged on the table, but writes no index entries and sends no batches
         touched = [touch if touch.line.target == TABLE else _gone_through(touch, cost.fails) for touch in touched]
         batched = [_gone_through(touch, cost.fails) for touch in batched]
     return touched + batched
 
 
 def _gone_through(touch: _Touched, fails: float) -> _Touched:
-    return replace(touch, line=_multiplied(touch.line, 1 - fails, "the share of calls whose conditions hold"))
+    return replace(touch, line=_multiplied(touch.line, 1 - fails, "the share of calls whose conditions are true"))
 
 
 def _multiplied(line: Line, times: float, why: str) -> Line:
@@ -94,7 +94,7 @@ def _multiplied(line: Line, times: float, why: str) -> Line:
 
 
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
-    """The load of a read's first plan on one partition: later plans read keys that it finds."""
+    """Yield the load of a read's first plan on one partition. Keys of later plans depend on the result."""
     plan = next(plans_in(pattern.plan))
     first = requests[: len(plan.parts) if isinstance(plan, QueryPlan) and not plan.merged else 1]
     lines = [line_read for request in first for line_read in request.lines if line_read.direction == "read"]
@@ -133,14 +133,14 @@ def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> It
 
 
 def _without_shard(key: CompiledKey, partition: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A partition key without its shard suffix: its load is divided by the number of shards later."""
+    """Return a partition key without its shard suffix. The caller divides the load by the number of shards."""
     if key.shards == 1 or not partition:
         return partition
     return (str(partition[0]).rpartition("#")[0], *partition[1:])
 
 
 def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: list[_Touched]) -> Iterator[Demand]:
-    """The load of a call on each key: on the partition that gets most of it."""
+    """Yield the load of a call on the busiest partition of each key."""
     partitions: dict[CompiledKey, dict[str, list[_Touched]]] = {}
     for touch in touched:
         partitions.setdefault(touch.key, {}).setdefault(str(touch.partition), []).append(touch)
@@ -152,7 +152,7 @@ def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: lis
 
 
 def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_Touched]) -> Demand | None:
-    """The load on the busiest partition in units per second; None if its share of the calls isn't known."""
+    """Return the load on the busiest partition in units per second; None if its share of the calls is unknown."""
     load = subject.load(pattern)
     peak = load.peak or 0
     touch = group[0]
@@ -168,7 +168,7 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     parts = _chosen(pattern, touch)
     line += "".join(f" ÷ {many} values of {name}" for name, many in parts.items())
     total = peak * units / prod(parts.values())
-    # Every read queries each shard, and writes are distributed over shards; but one item is in one shard
+    # A read queries all shards. Writes are distributed over the shards, except for writes of the same item
     shards = touch.key.shards if touch.line.direction == "write" else 1
     over = f" ÷ {shards} shards" if shards > 1 else ""
     item = total * busiest if touch.updates and busiest is not None else 0.0
@@ -195,10 +195,10 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
 def _share(
     subject: Subject, pattern: ReadPattern | WritePattern, group: list[_Touched], count: int | None
 ) -> float | None:
-    """The share of the calls on the busiest partition of one key, by ``hottest``.
+    """Return the share of the calls on the busiest partition of one key, from ``hottest``.
 
-    A single number applies to keys that a call chooses. An item with a generated id has a partition of its own. An
-    item whose partition key has few values, and isn't an argument, always has the same one.
+    A single number in ``hottest`` applies to keys that a call chooses. A new item with a generated id has a separate
+    partition. A new item whose partition key has few values, and isn't an argument, is always in the same partition.
     """
     touch, load = group[0], subject.load(pattern)
     if isinstance(load.hottest, dict):
@@ -214,7 +214,7 @@ def _share(
 
 
 def _chosen(pattern: ReadPattern | WritePattern, touch: _Touched) -> dict[str, int]:
-    """The bounded numbers in a partition key that the call of a write chooses, with their numbers of values."""
+    """Return the number of values of each bounded integer in a partition key that isn't a parameter of the write."""
     names = set(fields_in(touch.key.partition)) - pattern.signature.by_name.keys()
     result = {name: numbers_in(touch.entity.fields[name].annotation) for name in sorted(names)}
     return {name: many for name, many in result.items() if many is not None and touch.line.direction == "write"}

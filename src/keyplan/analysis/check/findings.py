@@ -1,4 +1,4 @@
-"""Findings, their severity, the report that contains them, and the baseline of known ones."""
+"""Findings, their severity, the report that contains them, and the baseline of known findings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Finding", "Remark", "Report", "Severity", "Source", "compared", "rea
 
 
 class Severity(IntEnum):
-    """INFO is advice, WARNING is likely wrong or costly, ERROR fails or throttles."""
+    """Severity of a finding: advice (INFO), probable problem (WARNING), or rejected or throttled requests (ERROR)."""
 
     INFO = 1
     WARNING = 2
@@ -32,8 +32,8 @@ class Remark:
     """What a rule reports about one place of a design; the check creates a finding from it.
 
     ``place``: a path in the design (``Blog.latest_posts``, ``Post.by_status``, ``Blog.table``). ``arithmetic``: the
-    calculation of each number in the message. ``severity``: by default that of the rule. ``line``: a more precise
-    line in the source.
+    calculation of each number in the message. ``severity``: by default, the severity of the rule. ``line``: the
+    line in the source of a write, if known.
     """
 
     place: str
@@ -46,7 +46,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding. ``silenced``: the reason in ``ignore=``; ``known``: whether it is in the baseline."""
+    """A finding of a rule. ``silenced``: the reason in ``ignore=``; ``known``: whether the baseline has the finding."""
 
     code: str
     rule: str
@@ -69,7 +69,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings of one design, the most severe first. ``traffic``: whether rates were known."""
+    """All findings of a design, the most severe first. ``traffic``: whether the rates of its patterns are known."""
 
     design: str
     findings: tuple[Finding, ...]
@@ -77,10 +77,10 @@ class Report:
     traffic: bool
     patterns: int = 0
     unmet: tuple[str, ...] = field(default=())
-    """Findings of the baseline that are no more: code and place."""
+    """The code and place of each finding in the baseline that no longer occurs."""
 
     def fails(self, at_least: Severity | None) -> bool:
-        """Whether a finding that counts has at least this severity; False for None."""
+        """Whether a finding of ``counted()`` has at least this severity; False for None."""
         return at_least is not None and any(finding.severity >= at_least for finding in self.counted())
 
     def counted(self) -> Iterable[Finding]:
@@ -93,7 +93,7 @@ Known = Counter[tuple[str, str, str]]
 
 
 def write_baseline(path: Path, reports: Iterable[Report]) -> int:
-    """Write the findings that aren't ignored. Returns their number. Raises RequestError."""
+    """Write the findings that aren't ignored, and return their number. Raises RequestError if writing fails."""
     lines = sorted(
         json.dumps({"design": report.design, "code": finding.code, "place": finding.place}, ensure_ascii=False)
         for report in reports
@@ -110,7 +110,7 @@ def write_baseline(path: Path, reports: Iterable[Report]) -> int:
 
 
 def read_baseline(path: Path) -> Known:
-    """The findings of a baseline. Raises RequestError for a file that isn't one."""
+    """Return the findings in a baseline file. Raises RequestError if the file can't be read or isn't a baseline."""
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -130,7 +130,7 @@ _HINT = "write a new baseline with --write-baseline"
 
 
 def compared(report: Report, known: Known) -> Report:
-    """The report with the findings of a baseline marked, and those of the baseline that no longer occur."""
+    """Return the report with baseline findings marked as known, and with baseline findings that no longer occur."""
     left = Counter({key: count for key, count in known.items() if key[0] == report.design})
     findings: list[Finding] = []
     for finding in report.findings:

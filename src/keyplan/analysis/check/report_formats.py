@@ -1,7 +1,7 @@
-"""Reports for programs: JSON, SARIF 2.1.0, and annotations of GitHub workflows.
+"""Machine-readable reports in JSON and SARIF 2.1.0, and annotations of GitHub workflows.
 
-Paths are relative to the current folder if they are below it; in SARIF and annotations, to the checkout of a GitHub
-workflow.
+In JSON, a path is relative to the current folder if the file is below this folder. In SARIF and annotations, a path is
+relative to the checkout of a GitHub workflow.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def place_in_source(file: str) -> str:
-    """A file's path as shown: relative to the current folder if it is below it, with slashes."""
+    """Return the path with slashes, relative to the current folder if the file is below this folder."""
     return _relative(Path(file), Path.cwd())
 
 
 def _in_checkout(file: str) -> str:
-    """The path for GitHub: relative to the checkout, also if the check runs in a folder below it."""
+    """Return the path relative to the checkout of a GitHub workflow, even if the check runs in a subfolder."""
     checkout = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
     return _relative(Path(file), checkout if Path(file).is_relative_to(checkout) else Path.cwd())
 
@@ -72,7 +72,7 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-# SARIF. Source: "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", OASIS Standard
+# SARIF, as specified in "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", OASIS Standard
 
 
 def as_sarif(reports: Sequence[Report]) -> dict[str, Any]:
@@ -123,11 +123,11 @@ def _result(report: Report, finding: Finding, position: int) -> dict[str, Any]:
     return result
 
 
-# GitHub. Source: "Workflow commands for GitHub Actions" in GitHub's documentation
+# Annotations, as specified in "Workflow commands for GitHub Actions" in GitHub's documentation
 
 
 def as_github(reports: Iterable[Report]) -> str:
-    """One annotation line for each finding that counts."""
+    """Return an annotation line for each finding that is neither ignored nor in the baseline."""
     return "\n".join(_annotation(finding) for report in reports for finding in report.counted())
 
 

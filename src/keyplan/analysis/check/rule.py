@@ -1,4 +1,4 @@
-"""A rule: its stable code, name, severity, manual, and the function that finds problems."""
+"""A rule has a stable code, a name, a severity, a manual, and a function that finds problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Remarks: TypeAlias = Iterator[Remark]
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. ``module`` ends with the rule's name; ``doc``, the module's docstring, is its manual."""
+    """A rule of the check. ``module`` ends with its name; ``doc``, the module's docstring, has its title and manual."""
 
     code: str
     severity: Severity
@@ -27,12 +27,12 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """The rule's name in lists and addresses: ``fixed-partition``."""
+        """The rule's name, such as ``fixed-partition``."""
         return self.module.rpartition(".")[2].replace("_", "-")
 
     @property
     def title(self) -> str:
-        """The first line of its manual, without the period."""
+        """The first line of the module's docstring, without the period."""
         return inspect.cleandoc(self.doc or "").partition("\n")[0].rstrip(".")
 
     @property

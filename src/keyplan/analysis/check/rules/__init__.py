@@ -1,8 +1,8 @@
-"""The rules, one file each, in the order of their codes.
+"""The rules of the check, one module each, in the order of their codes.
 
-The docstring of a rule's file is its manual, and the first line its title. ``RULE`` has its code, its severity, and a
-function from a subject to remarks. Codes don't change. Groups: KP1 validity, KP2 keys, KP3 patterns, KP4 indexes, KP5
-cost and throughput, KP6 operations, KP9 the check itself, which uses the findings of the other rules.
+A module's docstring contains the rule's title and manual. ``RULE`` has the stable code, the severity, and a function
+that yields remarks about a subject. Codes start with the group: validity (KP1), keys (KP2), patterns (KP3), indexes
+(KP4), cost and throughput (KP5), operations (KP6), and the check itself (KP9), which uses findings of other rules.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Frequently changed field in an index key.
 
 When an update changes an index key attribute, DynamoDB deletes the old index entry and writes a new one. This costs 2
-write units per KB in every index with that field. If each view or like changes the field, the popular items generate
-this load on a few index partitions.
+write units per KB in every index whose key contains the field. If each view or like changes the field, popular items
+cause most of these writes, in a few index partitions.
 
-Store the count in a separate item, sharded if its write rate requires it, and update the field in the key at a limited
+Store the count in a separate item (sharded if the write rate requires it), and update the field in the key at a limited
 rate. Fields that change rarely, such as a status, aren't reported.
 
-Source: "Read and write operations" in the Developer Guide, write units of secondary indexes.
+See write units of secondary indexes in "Read and write operations" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Remarks:
         if keys:
             names = " and ".join(sorted(action.moving))
             places = ", ".join(key.place for key in keys)
-            message = f"each call changes {entity.name}.{names}, and moves the index entry in {places}"
+            message = f"each call changes {entity.name}.{names}, which moves the index entry in {places}"
             hint = "keep the counter in a separate item, and update the key field at a limited rate"
             arithmetic = tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak))
             yield Remark(written.pattern.place, message, hint, arithmetic)

@@ -1,19 +1,19 @@
 """Check without a condition in the write.
 
-The body of a write reads a balance, finds it sufficient, and then subtracts from it. Two concurrent calls can find the
-same balance sufficient. The same problem occurs with a status that is read and then set. The rule reports:
+If a write reads a balance, finds it sufficient, and subtracts from it, two concurrent calls can find the same balance
+sufficient. The same applies to a status that is read and then set. The rule reports these unconditional actions:
 
-- an update, without a condition, of a field that the body tested - a write that tests a count or a sum of items and has
-  no condition: a condition can't count items, so store the number in an item
+- an update of a field that the body tested
+- actions of a write that tests a count or a sum of items (a condition can't test it, so store the number in an item)
 - ``Add(-amount)`` on a field without a lower bound
-- as info, a status of three or more values that is set without a condition
+- as info, an update that sets a status of three or more values
 
-``Field(ge=0)`` is a condition of every ``Add``, and a version field is a condition of every update.
+``Field(ge=0)`` adds a condition to every ``Add``, and a version field adds a condition to every update.
 
-Add the condition to the action: ``.only_if("balance >= :amount", amount=amount)``, or
-``.only_if(status=ticket.status)`` with ``attempts=``.
+Add a condition, such as ``.only_if("balance >= :amount", amount=amount)``, or ``.only_if(status=ticket.status)`` with
+``attempts=``.
 
-Source: "Condition expressions" in the Developer Guide.
+See "Condition expressions" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def _find(subject: Subject) -> Remarks:
         if names:
             fields = " and ".join(names)
             message = f"it tests {entity.name}.{fields}, and then changes that value without a condition"
-            hint = f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if other calls write it"
+            hint = f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if other calls change it"
             yield Remark(written.pattern.place, message, hint, line=action.line)
 
 
 def _unexpected(subject: Subject) -> Remarks:
-    """Amounts that can fall below zero, and states that are set from any other, without a condition."""
+    """Report unconditional updates that can make an amount negative, or that set a state from any other state."""
     for written, action, entity in subject.actions:
         if action.kind != "Update" or action.conditional or entity.version is not None:
             continue
@@ -56,8 +56,8 @@ def _unexpected(subject: Subject) -> Remarks:
             states = values_of(entity.fields[name].annotation) if name in entity.fields else None
             named = name.rpartition("_")[2] in {"stage", "state", "status"}
             if named and states and len(states) > 2 and value in states and name not in action.checked:
-                message = f"it sets {entity.name}.{name} to {value!r}, whatever the current state is"
-                hint = f"add the expected state: .only_if({name}=...)"
+                message = f"it sets {entity.name}.{name} to {value!r} without a condition on its current value"
+                hint = f"add a condition on the current value: .only_if({name}=...)"
                 yield Remark(written.pattern.place, message, hint, severity=Severity.INFO, line=action.line)
 
 
@@ -77,7 +77,7 @@ def _decided_by_number(subject: Subject) -> Remarks:
 
 
 def _decided_by(entity: CompiledEntity, action: Action) -> set[str]:
-    """The fields that were tested, and that the update changes without a condition."""
+    """Return the tested fields that an update changes without a condition."""
     if action.kind != "Update":
         return set()
     result = set(action.checked) & action.changes.keys()

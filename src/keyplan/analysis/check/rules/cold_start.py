@@ -1,12 +1,12 @@
 """Peak rate above the initial capacity of a new table.
 
-A new on-demand table supports 4,000 write units and 12,000 read units per second. After that, it supports twice its
-previous peak. Requests above this rate can be throttled if the traffic more than doubles within 30 minutes, for
+A new on-demand table supports 4,000 write units and 12,000 read units per second. Later, the table supports twice its
+previous peak. Requests above this capacity can be throttled if the traffic more than doubles within 30 minutes, for
 example at a launch.
 
-Set warm throughput in advance (a one-time charge), or increase the traffic over 30 minutes.
+Set warm throughput in advance (a one-time charge), or increase the traffic gradually over 30 minutes.
 
-Source: "DynamoDB on-demand capacity mode"; "Understanding DynamoDB warm throughput" in the Developer Guide.
+See "DynamoDB on-demand capacity mode" and "Understanding DynamoDB warm throughput" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _find(subject: Subject) -> Remarks:
             hint = "set warm throughput before the traffic arrives, or increase the traffic over 30 minutes"
             arithmetic = (f"{number(total)} units/s ÷ {AT_ONCE[kind]:,} = {times:.3g} times the initial capacity",)
             where = subject.table_place if place == "the table" else place
-            yield Remark(where, f"{needed}, and a new table supports {AT_ONCE[kind]:,}", hint, arithmetic)
+            yield Remark(where, f"{needed}, but a new table supports {AT_ONCE[kind]:,}", hint, arithmetic)
 
 
 RULE = Rule("KP505", Severity.WARNING, _find, __name__, __doc__)

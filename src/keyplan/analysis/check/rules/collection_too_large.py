@@ -1,11 +1,11 @@
 """Item collection over 10 GB on a table with a local index.
 
-On a table with a local secondary index, the items with one partition key and their local index entries can have 10 GB
-in total. DynamoDB rejects writes that exceed this limit. Tables without local indexes have no such limit.
+On a table with a local secondary index, the items with the same partition key and their local index entries can have at
+most 10 GB in total. DynamoDB rejects writes that would exceed 10 GB. Tables without local indexes have no such limit.
 
-Add another field to the partition key, or use a global index. You can't delete a local index later.
+Add another field to the partition key, or use a global index. You can't delete a local index of an existing table.
 
-Source: "Item collections in Local Secondary Indexes" in the Developer Guide.
+See "Item collections in Local Secondary Indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def _find(subject: Subject) -> Remarks:
         total = count * each
         if total > COLLECTION_BYTES_MAX / 2:
             gigabytes = number(total / 1024**3)
-            message = f"its largest item collection is {gigabytes} GB, and the limit with a local index is 10 GB"
+            message = f"its largest item collection is {gigabytes} GB; the limit with a local index is 10 GB"
             hint = "add another field to the partition key, or replace the local index with a global index"
             arithmetic = (
-                f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,}",
+                f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,} bytes per item",
                 f"{each:,} × {number(count)} items = {number(total)}",
                 f"{number(total)} ÷ {1024**3:,} = {gigabytes} GB, of 10 GB",
             )

@@ -1,10 +1,10 @@
 """Constant that isn't a valid value of its field.
 
-``where=`` and ``when=`` compare a field with a constant. If the field's type doesn't include the constant, the pattern
-always returns an empty result, and a sparse index stays empty. Comparisons are case-sensitive: ``"Published"`` isn't
-``"published"``.
+``where=`` and ``when=`` compare a field with a constant. If the constant isn't a valid value of the field's type, the
+access pattern always returns an empty result, or the sparse index stays empty. Comparisons are case-sensitive, so
+``"Published"`` doesn't match ``"published"``.
 
-Use a value of the field's type.
+Replace the constant with a valid value of the field.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _can_be(entity: CompiledEntity, name: str, value: Any) -> bool:
 
 def _hint(entity: CompiledEntity, name: str) -> str:
     choices = values_of(entity.fields[name].annotation) or ()
-    return f"valid values of {name}: {', '.join(map(repr, choices))}"
+    return f"use a valid value of {name}: {', '.join(map(repr, choices))}"
 
 
 RULE = Rule("KP105", Severity.ERROR, _find, __name__, __doc__)

@@ -1,12 +1,12 @@
 """Counters and unique values in a global table.
 
-Between the regions of a global table, the last writer wins. Two concurrent increments in two regions become one, two
-users can get the same name, and a condition is checked only in the Region of the write. The rule uses ``replicas`` in
-the traffic file, and reports ``Add``, ``Unique`` and ``Version``.
+If two Regions of a global table write the same item concurrently, the last writer wins. One of two concurrent
+increments is lost, two users can get the same name, and a condition is checked only in the Region of the write. The
+rule uses ``replicas`` in the traffic file, and reports entities with ``Add``, ``Unique`` or ``Version``.
 
-Write these items in one region only, or use a global table with multi-Region strong consistency.
+Write these items in one Region only, or use a global table with multi-Region strong consistency.
 
-Source: "How DynamoDB global tables work" in the Developer Guide, conflict resolution.
+See conflict resolution in "How DynamoDB global tables work" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def _find(subject: Subject) -> Remarks:
         kinds = " and ".join(kind for kind, value in has.items() if value)
         if kinds:
             regions = 1 + len(table.replicas)
-            message = f"it has {kinds}, and the last writer wins between {regions} regions"
-            hint = "write it in one region only, or use multi-Region strong consistency"
-            yield Remark(entity.name, message, hint, (f"1 region + {regions - 1} more = {regions}",))
+            message = f"it has {kinds}, but the last of concurrent writes in {regions} Regions wins"
+            hint = "write its items in one Region only, or use multi-Region strong consistency"
+            yield Remark(entity.name, message, hint, (f"1 Region + {regions - 1} in replicas = {regions} Regions",))
 
 
 RULE = Rule("KP604", Severity.WARNING, _find, __name__, __doc__)

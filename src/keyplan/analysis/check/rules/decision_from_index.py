@@ -1,12 +1,12 @@
 """Write decision based on an index read.
 
 A global secondary index is eventually consistent. A write that reads an index to check whether an email address is
-available can miss an item that another write has just created. The same applies to a new value that is computed from an
-index read, and to a branch that depends on one.
+available can miss an item that another write has just created. A value that is computed from an index read, or a branch
+that depends on an index read, can also be based on stale data.
 
-Read by primary key or by a ``Unique`` claim, which are strongly consistent within a write, or use a condition.
+Read by primary key or by a ``Unique`` claim, which are strongly consistent within a write, or add a condition.
 
-Source: "DynamoDB read consistency" in the Developer Guide.
+See "DynamoDB read consistency" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
 
 
 def _relies(written: WriteAnalysis, entity: str) -> bool:
-    """Whether the write creates such an item, or computes a change of one from the read."""
+    """Whether the write creates an item of the entity, or changes one to a value computed from a read."""
     return any(
         action.entity is not None and action.entity.name == entity
         and (action.kind in {"Put", "Create"} or (bool(action.from_read) and not action.conditional))

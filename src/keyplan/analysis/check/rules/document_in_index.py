@@ -1,13 +1,13 @@
 """Large attribute projected into an index.
 
-An index with projection "ALL" stores every attribute again, including the body of a post. Each write to the index costs
-the size of the whole item, and a list of 10 items reads 10 bodies that the list doesn't show. The rule reports fields
-that have no ``max_length`` and are named like documents (``body``, ``content``, ...), and fields of 1 KB or more in the
-traffic file.
+An index with projection "ALL" stores a copy of every attribute, including the body of a post. Each write to the index
+costs the size of the whole item, and a query for a list of 10 posts reads 10 bodies that the list doesn't show. The
+rule reports fields that have no ``max_length`` and a name such as ``body`` or ``content``, and fields of 1 KB or more
+in the traffic file.
 
 Store the document in a separate item under the same partition key, or project only the attributes that lists show.
 
-Source: "Best practices for storing large items and attributes in DynamoDB"; "Attribute projections" in the Developer
+See "Best practices for storing large items and attributes in DynamoDB" and "Attribute projections" in the Developer
 Guide.
 """
 

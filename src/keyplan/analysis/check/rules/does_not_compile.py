@@ -1,9 +1,9 @@
 """Design that doesn't compile.
 
-A design is compiled when its class is defined. Compiling fails for an access pattern that needs a scan, a strongly
-consistent read that would need a global index, entities whose keys can collide, keys that disagree on a shared
-attribute, an unpadded number in a sort key, and a collection that one Query can't read. ``check`` reports every error
-of the design as a finding.
+Keyplan compiles a design when its class is defined. The class definition raises ``DesignError`` if an access pattern
+needs a scan, a strongly consistent read would need a global index, the keys of two entities can collide, two keys
+disagree on a shared attribute, a sort key contains an unpadded number, or one Query can't read a collection. ``check``
+reports every error of the design as a finding.
 
 Follow the hint of each finding.
 """
@@ -16,13 +16,13 @@ from keyplan.errors import DesignError
 
 def remarks(error: DesignError) -> Remarks:
     if not error.errors:
-        yield Remark(error.place or "", error.message, error.hint or "fix it")
+        yield Remark(error.place or "", error.message, error.hint or "correct the design")
     for fault in error.errors:
-        yield Remark(fault.place, fault.message, fault.hint or "fix it")
+        yield Remark(fault.place, fault.message, fault.hint or "correct the design")
 
 
 def _find(subject: Subject) -> Remarks:
-    del subject  # a compiled design has no such errors
+    del subject  # a compiled design has no compile errors
     return iter(())
 
 

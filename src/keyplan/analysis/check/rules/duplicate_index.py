@@ -1,11 +1,11 @@
 """Two indexes with the same order.
 
 If two keys of an entity have the same partition key, and the sort key of one starts with the sort key of the other, one
-index supports the access patterns of both. The second index costs a write for each item, and storage.
+index supports the access patterns of both. The second index costs a write and storage for each item.
 
-Keep the longer key and remove the other. A key that reads several entities together isn't reported.
+Keep the key with the longer sort key, and remove the other key. A key of a query for several entities isn't reported.
 
-Source: "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
+See "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ def _find(subject: Subject) -> Remarks:
             covered = shorter.when == longer.when and shorter.shards == longer.shards and not together
             if same and covered and (spare is shorter or _sort(shorter) == _sort(longer)):
                 kept = longer if spare is shorter else shorter
-                message = f"{kept.name} in {kept.place} supports the same access patterns: {kept}"
+                message = f"{kept.name} in {kept.place} supports the access patterns of this key too: {kept}"
                 hint = f"remove {spare.name}, and {spare.place} if it has no other keys"
                 yield Remark(f"{entity.name}.{spare.name}", message, hint)
 
 
 def _begins(longer: list[str], shorter: list[str]) -> bool:
-    """Whether a sort key starts with the order of another: with further attributes, or after a delimiter in the
-    last one.
-    """
+    """Whether a sort key starts with another, which ends with an attribute or before a delimiter in one."""
     if not shorter or len(shorter) > len(longer):
         return not shorter
     last = len(shorter) - 1

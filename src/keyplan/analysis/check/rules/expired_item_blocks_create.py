@@ -1,16 +1,16 @@
-"""Expired item that blocks a new one.
+"""Expired item that blocks a new item.
 
-DynamoDB deletes an item within a few days after its TTL. Until then, ``Create`` fails with ``ItemExists``, so a lock, a
-reservation or an invitation can't be created again. The rule reports a ``Create`` of an entity with a TTL, or a Put
-that requires that no item exists, in a write that doesn't compare the TTL with the current time. Keys with a generated
-id or a secret aren't reported.
+DynamoDB deletes an item within a few days after it expires. Until the item is deleted, ``Create`` fails with
+``ItemExists``, so a lock, a reservation or an invitation can't be created again. The rule reports a ``Create`` of an
+entity with a TTL, or a Put that requires that no item exists, in a write that doesn't compare the TTL with the current
+time. Keys with a generated id or a secret aren't reported.
 
-Treat an expired item as absent: ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``.
+To replace an expired item, yield ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``.
 
-Unique values of an entity with a TTL are reported too. DynamoDB deletes the item but not its claim, so no other item
+Unique values of an entity with a TTL are also reported. DynamoDB deletes the item but not its claim, so no other item
 can use the value. Declare the time as a plain ``datetime``, and delete expired items with ``Delete(item)`` in a job.
 
-Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
+See "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def _find(subject: Subject) -> Remarks:
             if any(subject.generated(entity, name) or is_secret(name) for name in entity.key_fields):
                 continue
             first, ttl = (entity.key_fields or ("pk",))[0], entity.ttl.name
-            fails = f"its {action.kind} fails while an expired {entity.name} exists"
+            fails = f"its {action.kind} fails until DynamoDB deletes the expired {entity.name}"
             hint = f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())'
-            yield Remark(written.pattern.place, f"{fails}, which can remain for days", hint, line=action.line)
+            yield Remark(written.pattern.place, f"{fails}, which can take days", hint, line=action.line)
 
 
 def _claims(subject: Subject) -> Remarks:
@@ -44,7 +44,7 @@ def _claims(subject: Subject) -> Remarks:
             names = " and ".join(sorted(claim.fields))
             yield Remark(
                 f"{entity.name}.{claim.name}",
-                f"DynamoDB deletes an expired {entity.name} without its claim: its {names} can't be used again",
+                f"DynamoDB deletes an expired {entity.name} but not its claim: its {names} can't be used again",
                 f"declare {entity.ttl.name if entity.ttl else 'it'} as a datetime, and delete expired items with "
                 "Delete(item), which releases the claims",
             )

@@ -1,13 +1,13 @@
 """Read with one query per junction item.
 
 A pattern that reads through a junction to partitions (the posts of every user that a reader follows) sends one Query
-per junction item. With 5,000 followed users, one page needs 5,001 requests. If you set ``items=``, up to 100 junction
-items aren't reported.
+per junction item. With 5,000 followed users, one page needs 5,001 requests. A pattern whose ``items=`` is at most 100
+isn't reported.
 
 Limit the number of junction items, or write each new item to a feed of each reader (fan-out on write). Combine both
 methods if some users have very many followers.
 
-Source: "Best practices for managing many-to-many relationships" in the Developer Guide.
+See "Best practices for managing many-to-many relationships" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def _find(subject: Subject) -> Remarks:
 
 def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> Remark:
     entity = end.matches[0].entity.name
-    text = "of which there can be any number" if items is None else f"{number(items)} in a typical call"
+    text = "without a limit on their number" if items is None else f"{number(items)} in a typical call"
     lines: tuple[str, ...] = ()
     if items is not None:
         spread = f" × {end.shards} shards" if end.shards > 1 else ""
         asked = f"1 Query of {junction} + {number(items)} partitions of {entity}{spread}"
         lines = (f"{asked} = {number(1 + items * end.shards)} requests per page",)
-    message = f"it queries a partition of {entity} for every {junction}, {text}"
+    message = f"it queries a partition of {entity} for every {junction} item, {text}"
     hint = f"limit the number of {junction} items, or write each new {entity} to a feed of each reader"
     return Remark(place, message, hint, lines)
 

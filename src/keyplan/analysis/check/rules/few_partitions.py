@@ -1,16 +1,15 @@
 """Partition key with few values.
 
 A partition key that is a status, a flag or a type has as many partitions as it has values, and one value is usually
-much more frequent: all published posts, all pending orders. A partition supports 1,000 write units and 3,000 read
-units per second. In an index, each change of a key attribute costs 2 writes. A throttled index throttles writes to
-the table.
+much more frequent than the others. For example, most posts are published. A partition supports 1,000 write units and
+3,000 read units per second. Each change of an index key attribute costs 2 writes in the index. A throttled index
+throttles writes to the table.
 
-In an index, string fields named after a country, a category or a language are reported as info.
+If an index uses a string field named after a country, a category or a language, the rule reports it as info.
 
 Add a field with many values to the partition key, set ``shards=``, or set ``when=`` if patterns query only one value.
 
-Source: "Best practices for designing and using partition keys effectively" in the Developer Guide, table of
-uniformity.
+See "Best practices for designing and using partition keys effectively" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ FEW_BY_NAME = frozenset({
 
 
 def _is_few(entity: CompiledEntity, name: str) -> bool:
-    """Whether a string field has few values, judged by its name."""
+    """Whether the name of a string field suggests few values."""
     annotation = entity.fields[name].annotation
     return kind_of(annotation) is str and values_of(annotation) is None and name.rpartition("_")[2] in FEW_BY_NAME
 
@@ -42,8 +41,8 @@ def _find(subject: Subject) -> Remarks:
         if not values or key.shards > 1:
             continue
         if key.index is not None and all(_is_few(entity, name) for name in values):
-            few = f"the name of {', '.join(values)} suggests few values, some much more frequent than others"
-            message = f"{few}: the frequent values have hot partitions in {key.place}"
+            few = f"the name of {', '.join(values)} suggests few values, some of them much more frequent than others"
+            message = f"{few}: the partitions of the frequent values in {key.place} can be hot"
             hint = "add a field with many values to the partition key, or set shards="
             yield Remark(f"{entity.name}.{key.name}", message, hint, severity=Severity.INFO)
             continue

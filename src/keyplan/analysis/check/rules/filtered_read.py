@@ -1,12 +1,12 @@
 """Filter that discards items after reading them.
 
-DynamoDB applies a filter after it reads the items. The filter doesn't reduce the cost, and a page of 10 items can need
-many requests. If you set ``kept`` in the traffic file (the share of items that pass), the finding is an error below
-0.1, a warning below 0.5, and isn't reported from 0.5. A filter on the TTL attribute isn't reported.
+DynamoDB applies a filter after it reads the items, so the filter doesn't reduce the cost, and a page of 10 items can
+need many requests. If ``kept`` in the traffic file (the share of items that match the filter) is below 0.1, the finding
+is an error. If it is 0.5 or more, the rule reports nothing. A filter on the TTL attribute isn't reported.
 
-Add the field to the sort key, or declare a sparse key with ``when=``.
+Add the filtered field to the sort key, or declare a sparse key with ``when=``.
 
-Source: "Filter expressions for the query operation" in the Developer Guide.
+See "Filter expressions for the query operation" in the Developer Guide.
 """
 
 from __future__ import annotations

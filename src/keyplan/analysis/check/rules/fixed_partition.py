@@ -1,13 +1,13 @@
 """Fixed partition key for all items of an entity.
 
 A partition supports 1,000 write units and 3,000 read units per second. If the partition key of an entity is a constant,
-all its items share one partition, regardless of their number. If each new item sorts after all others, DynamoDB can't
-split the partition. The same limits apply to an index, and a throttled index throttles writes to the table.
+all items of the entity are in one partition. If each new item sorts after all other items, DynamoDB can't split the
+partition. The same limits apply to an index partition, and a throttled index throttles writes to the table.
 
 Add a field with many values to the partition key (a tenant, a user, a team), or set ``shards=``. An entity with a
-single item isn't reported. Ignore the finding if the partition stays small, and give its size as the reason.
+single item isn't reported. If the partition stays small, ignore the finding, and give the expected size as the reason.
 
-Source: "Best practices for designing and using partition keys effectively" in the Developer Guide.
+See "Best practices for designing and using partition keys effectively" in the Developer Guide.
 """
 
 from __future__ import annotations

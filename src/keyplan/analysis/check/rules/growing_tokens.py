@@ -1,15 +1,15 @@
 """Idempotency tokens that are never removed.
 
 Each ``Update(...).idempotent(token)`` adds its token to the ``IdempotencyTokens`` field of the item. Each read and
-write is charged by the size of the whole item, so the cost grows with each event. At 400 KB, updates fail. The rule
-reports entities whose writes add tokens and never remove them with ``SetRemove``, a new value or a deletion. Entities
-with a TTL aren't reported.
+write is charged by the size of the whole item, so the cost grows with each event. If the item reaches 400 KB, updates
+fail. The rule reports entities whose writes add tokens and never remove them with ``SetRemove``, a new value or a
+deletion. Entities with a TTL aren't reported.
 
-Remove tokens of events that can no longer be retried (``Update(account, applied=SetRemove(old))``), in a job or with
-the next update. Or create an item for each event: ``Create(Payment(payment_id=...))``. Ignore the finding if each
-item gets few events.
+Remove the tokens of events that can no longer be retried (``Update(account, applied=SetRemove(old))``), in a job or
+with the next update. Instead of storing tokens, you can create an item for each event, as in
+``Create(Payment(payment_id=...))``. Ignore the finding if each item gets few events.
 
-Source: "Constraints in Amazon DynamoDB" in the Developer Guide, item size.
+See the item size in "Constraints in Amazon DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 A partition supports 3,000 read units and 1,000 write units per second, whatever the capacity of the table. Requests
 above these limits are throttled, and a throttled index throttles writes to the table. The rule uses the peak rates,
-and for keys with many values ``hottest``: the share of the busiest key, as one number or per key (``hottest = {
-"Post.by_tag" = 0.4 }``). A key with an id that each call generates has no hot partition. The finding is an error above
-the limit, and a warning above half of it. Reads and writes are evaluated separately; adaptive capacity is ignored.
+and, for keys with many values, ``hottest``, which is the share of the busiest key, as one number or per key (``hottest
+= { "Post.by_tag" = 0.4 }``). A key with an id that each call generates has no hot partition. The finding is an error
+above the limit, and a warning above half of it. Reads and writes are evaluated separately, without adaptive capacity.
 
-Shard the key (``shards=n`` spreads writes over n partitions, and each read queries all of them), count in separate
+Shard the key (``shards=n`` distributes writes over n partitions, and each read queries all of them), count in separate
 items, update rankings at a limited rate, or cache reads.
 
-Source: "Best practices for designing and using partition keys effectively" in the Developer Guide.
+See "Best practices for designing and using partition keys effectively" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _hint(worst: Demand, kind: str, parts: int) -> str:
         many = f"{number(max(parts, 2))} items"
         return f"the load is on one item: distribute the count over {many}, or update the item less often"
     if parts <= worst.key.shards:
-        return f"shards={worst.key.shards} is enough for this rate: increase it before the rate grows"
+        return f"shards={worst.key.shards} is enough for this rate: increase the number of shards before the rate grows"
     return f"set shards={number(parts)}, or write less often"
 
 

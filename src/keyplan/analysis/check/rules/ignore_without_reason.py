@@ -1,9 +1,9 @@
-"""Entry in ``ignore=`` without a reason.
+"""Entry without a reason in the ignore list.
 
-Without a reason, a reader can't tell an accepted risk from an overlooked one. ``--all`` shows the reason, and JSON
-and SARIF contain it.
+Without a reason, a reader can't distinguish an accepted risk from an overlooked one. ``keyplan check --all`` shows the
+reason, and JSON and SARIF reports contain it.
 
-Add the reason: ``ignore={"KP201 Message.primary": "about 20 messages a day"}``.
+Add a reason, such as "about 20 messages a day", as the value of the entry in ``ignore=``.
 """
 
 from __future__ import annotations

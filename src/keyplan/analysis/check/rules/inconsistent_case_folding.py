@@ -1,17 +1,17 @@
 """Inconsistent lower-casing of a key or unique value.
 
 DynamoDB compares strings byte by byte, so "Ada@example.com" and "ada@example.com" are two values. If one write
-lower-cases an email address and another write or a read doesn't, the same address is registered twice, or isn't
-found.
+lower-cases an email address, and another write or a read doesn't, the same address can be registered twice, or reads
+don't find it.
 
-The rule reports a key or unique field that a write lower-cases in its code (``email.lower()``) while the type
-doesn't; a parameter that isn't lower-cased while the field is; and, as info, a unique email or user name that nothing
-lower-cases.
+The rule reports a key or unique field that a write lower-cases in its code (``email.lower()``), but whose type doesn't.
+It also reports a parameter whose type doesn't lower-case the value of a lower-cased field, and, as info, a unique email
+address or user name that no code or type lower-cases.
 
-Use a type that lower-cases the value, for the field and for the parameters: ``Email = Annotated[str,
+For the field and the parameters, use a type that lower-cases the value: ``Annotated[str,
 StringConstraints(to_lower=True)]``.
 
-Source: "Naming rules and data types" in the Developer Guide.
+See "Naming rules and data types" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
 
 
 def _unfolded(entity: CompiledEntity, name: str) -> Remarks:
-    """A unique value that people type, and that nothing lower-cases."""
+    """Report a unique value that users type and that no code or type lower-cases."""
     if name.rpartition("_")[2] in TYPED and any(name in claim.fields for claim in entity.claims):
         yield Remark(
             f"{entity.name}.{name}",

@@ -1,10 +1,10 @@
-"""Values of a field in different letter case.
+"""Values of a field that differ in letter case.
 
-Keys and conditions compare strings byte by byte. If some values of a field are upper case and others lower case
+DynamoDB compares strings byte by byte. If some values of a field are upper case and others are lower case
 (``UNPUBLISHED``, ``published``), a query with the wrong case returns an empty result. The rule compares the literal
 values of a field, its default, and the constants in ``where=`` and ``when=``.
 
-Use one spelling, and declare the field as a ``Literal`` or an ``Enum``, so that type checkers find other spellings.
+Use one spelling, and declare the field as a ``Literal`` or an ``Enum``, so that type checkers report other spellings.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """Item that can exceed 400 KB.
 
-DynamoDB rejects items over 400 KB (409,600 bytes, attribute names included). Each write costs 1 write unit per KB of
-the whole item, whichever attribute changes. Four designs lead to large items: a document field without
-``max_length``; a list, set or map that writes only add to; idempotency tokens that no write removes; and items that
-the traffic file already reports as over 100 KB.
+DynamoDB rejects items over 400 KB (409,600 bytes, including attribute names). A write costs 1 write unit per KB of the
+item, even if only one attribute changes. The rule reports a document field without ``max_length``, a list, set or map
+that only grows, idempotency tokens that no write removes, and items over 100 KB in the traffic file.
 
-Set a ``max_length``. Store each element as a separate item under the same partition key. Store large objects in Amazon
-S3, and their URL in the item. Remove old tokens with ``SetRemove``.
+Set a ``max_length`` for the field, or store each element as a separate item under the same partition key. Store large
+objects in Amazon S3, and their URLs in the item. Remove old idempotency tokens with ``SetRemove``.
 
-Source: "Constraints in Amazon DynamoDB"; "Best practices for storing large items" in the Developer Guide.
+See "Constraints in Amazon DynamoDB" and "Best practices for storing large items" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ def _find(subject: Subject) -> Remarks:
             units = -(-size // KIB_BYTES)
             message = f"its items are {size:,} bytes; the limit is {ITEM_BYTES_MAX:,}"
             hint = "move the attributes that are rarely read, or often changed, to separate items"
-            arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",)
+            arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for each change of any attribute",)
             yield Remark(entity.name, message, hint, arithmetic)
     yield from _bound_too_high(subject)
     yield from _growing(subject)
 
 
 def _bound_too_high(subject: Subject) -> Remarks:
-    """Fields whose max_length exceeds the size of an item: a character or an element has at least one byte."""
+    """Report fields whose max_length exceeds the item size limit: a character or element has at least one byte."""
     for entity in subject.design.entities.values():
         for field in entity.fields.values():
             most = length_max(field.annotation)

@@ -1,11 +1,11 @@
-"""Items slightly larger than a write unit.
+"""Items slightly larger than a multiple of 1 KB.
 
-Writes are charged in steps of 1 KB, rounded up. A few bytes over a multiple of 1 KB cost one more write unit. The rule
-reports sizes up to 5 % above a multiple of 1 KB, if the size comes from the traffic file or the types determine it.
+Writes are charged in units of 1 KB, rounded up. A few bytes over a multiple of 1 KB cost one more write unit. The rule
+reports item sizes up to 5 % above a multiple of 1 KB, if the size is in the traffic file or is determined by the types.
 
 Shorten attribute names, or remove attributes.
 
-Source: "Read and write operations" in the Developer Guide.
+See "Read and write operations" in the Developer Guide.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Key that can exceed the DynamoDB limit.
+"""Key that can exceed the maximum length.
 
-A partition key can be up to 2,048 bytes long, and a sort key up to 1,024 bytes. Keyplan estimates the maximum length of
-a key from its fixed text, its formats and the ``max_length`` of its fields. A character can take 4 bytes in UTF-8. A
-longer key raises ``KeyFieldError`` when the item is written.
+A partition key can have at most 2,048 bytes, and a sort key at most 1,024 bytes. Keyplan calculates the maximum length
+of a key from its fixed text, its formats and the ``max_length`` of its fields. A character can take 4 bytes in UTF-8. A
+write of an item with a longer key raises ``KeyFieldError``.
 
-Reduce the ``max_length`` of the field, or remove the field from the key. Fields without ``max_length`` aren't
-reported.
+Reduce the ``max_length`` of the field, or remove the field from the key. A key that contains a string without
+``max_length`` isn't reported.
 
-Source: "Constraints in Amazon DynamoDB" in the Developer Guide.
+See "Constraints in Amazon DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations

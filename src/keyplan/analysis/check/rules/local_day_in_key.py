@@ -1,12 +1,12 @@
 """Local date in a key.
 
-Keyplan stores timestamps in UTC. ``date.today()`` returns the date in the time zone of the computer. Near midnight,
-an item is stored under one date and queried under another, and computers in different time zones disagree. The rule
-reports a date in a key with a default from ``date.today`` or ``datetime.now()`` without a time zone, and a write that
-calls ``today()`` and sets a date in a key.
+Keyplan stores timestamps in UTC. ``date.today()`` returns the date in the time zone of the computer. Near midnight, an
+item can be stored under one date and queried under another, and computers in different time zones use different dates.
+The rule reports a date in a key whose default is ``date.today`` or ``datetime.now()`` without a time zone, and a write
+that calls ``today()`` and sets a date in a key.
 
-Compute the date from the timestamp (``@computed_field`` with ``self.at.date()``), or use a fixed time zone:
-``now().date()`` for UTC, ``datetime.now(zone).date()`` for a local business day.
+Compute the date from the timestamp (``@computed_field`` with ``self.at.date()``), or use a fixed time zone, with
+``now().date()`` for UTC or ``datetime.now(zone).date()`` for a local business day.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _days(entity: CompiledEntity) -> set[str]:
-    """The stored fields in an entity's keys that can contain a date."""
+    """Return the stored fields in an entity's keys that can contain a date."""
     placed = {name for key in entity.keys for name in fields_in(key.attributes)}
     stored = placed & entity.cls.model_fields.keys()
     return {name for name in stored if kind_of(entity.fields[name].annotation) in {date, str}}
 
 
 def _is_local(factory: Any) -> bool:
-    """Whether a default is a day without a zone."""
+    """Whether a default factory returns a date or time without a time zone."""
     if factory in (date.today, datetime.today, datetime.now):
         return True
     code = unwrapped(factory)

@@ -1,12 +1,12 @@
 """Local secondary index.
 
-You can create a local index only with the table, and can't delete it. It limits each item collection to 10 GB and
-prevents DynamoDB from splitting a hot item collection. Its only advantage is a strongly consistent read in another
-order.
+You can create a local index only with the table, and can't delete it. A local index limits each item collection to 10
+GB and prevents DynamoDB from splitting a hot item collection. Its only advantage over a global index is a strongly
+consistent read in another sort order.
 
-Use a global index. If you need the strongly consistent read, ignore the finding and give that as the reason.
+Use a global index. If you need the strongly consistent read, ignore the finding, and give the read as the reason.
 
-Source: "Local Secondary Indexes" in the Developer Guide.
+See "Local Secondary Indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _find(subject: Subject) -> Remarks:
     for index in subject.design.table.indexes:
         if index.local:
             strong = any(query.plan.index is index and query.plan.consistent for query in subject.queries)
-            why = "" if strong else ", and no pattern reads it consistently"
+            why = "" if strong else ", and no pattern sends it strongly consistent reads"
             message = f"it is local: it limits item collections to 10 GB and can't be deleted{why}"
             hint = "use a global index, or ignore the finding with the reason for the strongly consistent read"
             arithmetic = ("10 GB for all items with one partition key, including their entries in local indexes",)

@@ -1,11 +1,11 @@
 """Long attribute names.
 
-Attribute names are stored and charged with every item. The rule reports names that make up more than 30 % of the
-items of an entity with at least 1 million items (``count`` in the traffic file).
+Attribute names are stored and charged with every item. The rule reports an entity with at least 1 million items
+(``count`` in the traffic file) if attribute names make up more than 30 % of each item.
 
-Give fields short aliases: ``Field(alias="ts")``. Your code keeps the long names.
+Give the fields short aliases, as in ``Field(alias="ts")``. Your code keeps the long field names.
 
-Source: "DynamoDB item sizes and formats" in the Developer Guide.
+See "DynamoDB item sizes and formats" in the Developer Guide.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """Lost update: a new value computed from an earlier read.
 
-A write reads a value, computes a new one from it, and writes it back: a version number, a counter, a sum. If two
-calls read the same value, one of the changes is lost. The rule reports updates, and Puts with a computed key, without
-``only_if`` and without a version field.
+A write reads a value, computes a new value from it, and stores the new value: a version number, a counter, a sum. If
+two concurrent calls read the same value, one of the changes is lost. The rule reports updates, and Puts with a computed
+key, that have neither ``only_if`` nor a version field.
 
-Use one of these:
+Do one of the following:
 
-- ``.only_if(current_version=article.current_version)`` with ``attempts=``
-- ``Add(1)``, which needs no read
-- ``Create`` for a new item
-- a ``Version`` field in the entity
+- Add ``.only_if(current_version=article.current_version)``, with ``attempts=``.
+- Yield ``Add(1)``, which needs no read.
+- Yield ``Create`` for a new item.
+- Add a ``Version`` field to the entity.
 
-Fields of an index key need no condition in an update of an instance: Keyplan adds the condition.
+An update of an instance needs no condition for the fields of an index key, because Keyplan adds this condition.
 
-Source: "Optimistic locking with version number"; "Condition expressions" in the Developer Guide.
+See "Optimistic locking with version number" and "Condition expressions" in the Developer Guide.
 """
 
 from __future__ import annotations

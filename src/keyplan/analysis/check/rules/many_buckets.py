@@ -1,14 +1,14 @@
 """Time range over many partitions.
 
 If the partition key contains a part of a time (``{at:%Y%m%d}``), a time range needs one Query per time bucket, one
-after the other. A year of days is 365 requests, even if most are empty. A call can read at most 1,000 buckets, so a
-year of hours is rejected. Buckets of a day or less are reported, unless ``arguments`` in the traffic file set a typical
-range of at most 100 buckets.
+after the other. With one bucket per day, a year takes 365 requests, even if most buckets are empty. A call can read at
+most 1,000 buckets, so with one bucket per hour, a call for a year is rejected. Buckets of a day or less are reported,
+unless ``arguments`` in the traffic file set a typical range of at most 100 buckets.
 
-Use a larger bucket, with ``shards=`` if a bucket is too hot for the writes. Or store a total per small bucket in a
-separate item, and read the totals.
+Use larger buckets, with ``shards=`` if the write rate of a bucket is too high. Or store the total of each small bucket
+in a separate item, and read the totals.
 
-Source: "Best practices for handling time series data in DynamoDB" in the Developer Guide.
+See "Best practices for handling time series data in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def _find(subject: Subject) -> Remarks:
         hint = "use a larger time unit in the key, with shards= if the larger partitions would be too hot"
         if usual is not None and usual > USUAL_MAX:
             lines = (f"{usual:,} {buckets.unit}s = {usual:,} requests, even for an empty {buckets.unit}",)
-            yield Remark(pattern.place, f"a typical call reads {usual:,} partitions of {buckets.field}", hint, lines)
+            yield Remark(pattern.place, f"a typical call sends {usual:,} requests, one per {buckets.unit}", hint, lines)
         elif usual is None and in_a_year is not None:
             refused = f", and a call can read {BUCKETS_MAX:,}" if in_a_year > BUCKETS_MAX else ""
             yield Remark(
                 pattern.place,
-                f"a call sends one request per {buckets.unit} of {buckets.field}, and their number is unknown",
+                f"a call sends one request per {buckets.unit} of {buckets.field}, and the typical range is unknown",
                 f"if calls read few {buckets.unit}s, set arguments in the traffic file; otherwise, {hint}",
                 (f"a year = {in_a_year:,} {buckets.unit}s = {in_a_year:,} requests{refused}",),
                 Severity.INFO,

@@ -1,14 +1,14 @@
 """More indexes than needed.
 
-Items of different entities can share an index whose key attributes hold different values for each entity (index
-overloading). A table needs only as many indexes as the entity with the most index keys. The default quota is 20
-global indexes per table. Entities that share an index keep separate partitions. The rule reports tables with five or
-more global indexes.
+Items of different entities can share an index whose key attributes have different values for each entity (index
+overloading). A table needs only as many indexes as the entity with the most index keys. The default quota is 20 global
+indexes per table. Entities that share an index stay in separate partitions. The rule reports tables with five or more
+global indexes.
 
 Give the indexes general names (``GSI1``), and let entities share them. Ignore the finding if you prefer descriptive
-names and have enough indexes left.
+names and the number of indexes stays within the quota.
 
-Source: "Overloading Global Secondary Indexes in DynamoDB" in the Developer Guide.
+See "Overloading Global Secondary Indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         indexes_of = {key.index.name: key.index for key in entity.index_keys if key.index is not None}
         own = Counter(_types(index) for index in indexes_of.values())
-        needed |= own  # for each key form, the maximum of any entity
+        needed |= own  # for each combination of key types, the maximum number in any entity
     total = sum(needed.values())
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
-        message = f"it has {len(indexes)} of {GLOBAL_INDEXES_MAX} possible global indexes, but needs only {total}"
+        message = f"it has {len(indexes)} of at most {GLOBAL_INDEXES_MAX} global indexes, but needs only {total}"
         hint = "use one index for entities that have no index in common"
         arithmetic = (
             f"maximum number of index keys per entity, by types: {' + '.join(forms)} = {total}",

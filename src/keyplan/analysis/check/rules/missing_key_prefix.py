@@ -1,11 +1,11 @@
 """Partition key without an entity prefix.
 
-In a table with several entities, a partition key that is a plain value can be equal to the key of another entity: a
-user and an order with the same id share a partition. Stream filters and IAM policies can't select an entity by its
-key, and a person who reads the table can't identify the items.
+In a table with several entities, a partition key without a prefix can be equal to the partition key of another entity,
+for example if a user and an order have the same id. Stream filters and IAM policies can't select the items of an entity
+by a key without a prefix, and a person who reads the table can't identify the items.
 
-Start the key with the name of the entity: ``USER#{user_id}``. Entities of one item collection use the same prefix, so
-change all their keys together.
+Start the partition key with the name of the entity, as in ``USER#{user_id}``. Entities in the same item collection use
+the same prefix, so change the keys of all these entities together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 def _find(subject: Subject) -> Remarks:
     entities = list(subject.design.entities.values())
     if len({entity.primary.partition[0][1].source for entity in entities}) < 2:
-        return  # the table has one item collection
+        return  # all entities share their partitions
     for entity in entities:
         (attribute, template), *_ = entity.primary.partition
         if attribute.type != "S" or _says_what_it_is(template) or _is_a_field(entity, attribute):

@@ -1,10 +1,10 @@
 """Entity that no access pattern reads.
 
-The entity's items are stored and charged without use, or its access pattern is missing. An entity that a write creates
-with ``Create`` or checks is used as a marker, and isn't reported.
+Either the access pattern is missing, or the entity's items are stored and charged without use. An entity that a write
+creates with ``Create`` or checks is used as a marker, and isn't reported.
 
-An entity class in the module of the design that no access pattern and no ``Table(entities=[...])`` names is reported
-as info.
+The rule reports, as info, an entity class in the design's module that neither an access pattern nor
+``Table(entities=[...])`` names.
 
 Add the access pattern, or remove the entity. Ignore the finding if a stream or an export reads the items.
 """
@@ -28,12 +28,12 @@ def _find(subject: Subject) -> Remarks:
     }
     for entity in subject.design.entities.values():
         if entity.name not in read | asked:
-            yield Remark(entity.name, "no pattern reads it", "add an access pattern that reads it, or remove it")
+            yield Remark(entity.name, "no access pattern reads the entity", "add a read, or remove the entity")
     yield from _unnamed(subject)
 
 
 def _unnamed(subject: Subject) -> Remarks:
-    """The entities in the module of the design that no design has, and no subclass extends."""
+    """Report the entities in the design's module that no design contains and no class extends."""
     owner = subject.owner
     if owner is None:
         return
@@ -49,8 +49,8 @@ def _unnamed(subject: Subject) -> Remarks:
             continue
         declared = any(isinstance(value, Key) and value.index is None for value in vars(cls).values())
         if declared and cls not in named and not cls.__subclasses__():
-            message = "it is an entity in the design's module, and no access pattern names it"
-            hint = "add an access pattern that reads it, or remove it"
+            message = "the entity is in the design's module, but no access pattern names it"
+            hint = "add an access pattern that reads it, or remove the entity"
             yield Remark(cls.__name__, message, hint, severity=Severity.INFO)
 
 

@@ -1,12 +1,12 @@
-"""``newest_first`` on a sort key without a time.
+"""Newest-first order by a sort key without a time.
 
 ``newest_first=True`` reads the sort key in descending order. The newest item is first only if the sort key starts with
-a time, an increasing number, or a time-ordered id (a ULID). Random UUIDs have no order, and a status or a flag sorts by
-its value.
+a time, an increasing number, or a time-ordered id (a ULID). Random UUIDs aren't in order of time, and a status or a
+flag is sorted by its value.
 
-Start the open part of the sort key with a time, or set ``order_by="-status"`` if you want that order.
+Put a time before the other fields of the sort key, or set ``order_by="-status"`` if you want to sort by ``status``.
 
-Source: "Best practices for using sort keys to organize data" in the Developer Guide.
+See "Best practices for using sort keys to organize data" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _find(subject: Subject) -> Remarks:
         random = kind_of(annotation) is UUID
         if random or values_of(annotation) is not None:
             seen.add(pattern.name)
-            what = "is random" if random else "is one of a few values"
+            what = "is random" if random else "has only a few values"
             message = f"newest_first sorts by {query.key.name}, whose first sort field, {name}, {what}"
             hint = f'put a time before {name} in the sort key, or set order_by="-{name}" if you want that order'
             yield Remark(pattern.place, message, hint)

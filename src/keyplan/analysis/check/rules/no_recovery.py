@@ -1,13 +1,13 @@
 """Table without point-in-time recovery or deletion protection.
 
-Without point-in-time recovery, you can't undo a wrong deployment or import. Without deletion protection, one
-DeleteTable call removes the table. The rule reads ``[table]`` in the traffic file, and reports each of the two settings
-that it turns off.
+Without point-in-time recovery, you can't restore data after a wrong deployment or import. Without deletion protection,
+one DeleteTable call removes the table. The rule reports each of the two settings that is off in ``[table]`` in the
+traffic file.
 
 Enable both settings. Point-in-time recovery is charged by the size of the table.
 
-Source: "Point-in-time backups for DynamoDB" in the Developer Guide; DeleteTable in the API Reference; Checkov
-CKV_AWS_28.
+See "Point-in-time backups for DynamoDB" in the Developer Guide, DeleteTable in the API Reference, and the Checkov
+policy CKV_AWS_28.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Batch for writes that must be atomic.
 
-A ``Batch`` is a series of independent requests without conditions. If the process or the network fails, some items
-are written and others aren't: a post without its slug, or a slug without its post. The rule reports batches of
-several entities, batches that delete one item and put another, and batches next to other actions.
+A ``Batch`` is a series of independent requests without conditions. If the process or the network fails, some items are
+written and others aren't, for example a post without its slug. The rule reports batches of several entities, batches
+that delete one item and put another, and writes that yield a batch and other actions.
 
-Yield the actions without ``Batch``: they are one transaction of up to 100 actions. Ignore the finding if a partial
-write is detected and repaired.
+Yield the actions without ``Batch``, as one transaction of at most 100 actions. Ignore the finding if your code detects
+and repairs partial writes.
 
-Source: BatchWriteItem and TransactWriteItems in the API Reference.
+See BatchWriteItem and TransactWriteItems in the API Reference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _find(subject: Subject) -> Remarks:
         batched = dict.fromkeys(_names(written, "Put", batched=True))
         beside = dict.fromkeys(name for name in _names(written, batched=False) if name not in batched)
         kinds = {action.kind for action in written.actions if action.batched and not action.looped}
-        if kinds >= {"Put", "Delete"}:  # the batch moves an item
+        if kinds >= {"Put", "Delete"}:  # the batch moves an item to another key
             deleted = " and ".join(_names(written, "Delete", batched=True))
             moved = f"its Batch deletes {deleted} and puts {' and '.join(batched)}: either action can fail alone"
             yield Remark(written.pattern.place, moved, "yield the actions without Batch, as one transaction")
@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _names(written: WriteAnalysis, kind: str | None = None, *, batched: bool) -> list[str]:
-    """The entities of a write's actions, if the code determines them."""
+    """Return the entities of a write's actions, if they can be determined from the code."""
     result = (action for action in written.actions if action.batched is batched and kind in {None, action.kind})
     return [action.entity.name for action in result if action.entity is not None]
 

@@ -1,11 +1,11 @@
 """Index with items that no access pattern reads.
 
-If every pattern of an index compares a field with the same value (``status = "published"``), items with other values
-are in the index but are never read: drafts, archived posts, completed orders. Such items cost writes and storage.
+If all access patterns of an index query the same value of a field (``status = "published"``), the index also contains
+items with other values, such as drafts, which no pattern reads. These items cost writes and storage.
 
-Make the key sparse with ``when={"status": "published"}``. The index then contains only these items.
+Set ``when=`` to make the key sparse, so that the index contains only the items that the patterns read.
 
-Source: "Take advantage of sparse indexes" in the Developer Guide.
+See "Take advantage of sparse indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from keyplan.model.compiled.constants import values_asked
 
 def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
-        # Keys that share an attribute share when=, so it must match the patterns of all of them
+        # Keys that share an attribute also share when=, so when= must match the patterns of all these keys
         names = {attribute.name for attribute, _ in key.partition}
         sharing = [each for each in entity.index_keys if names & {attribute.name for attribute, _ in each.attributes}]
         readers = [query for each in sharing for query in subject.readers(each)]
@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
 
 def _remark(place: str, index: str, name: str, asked: list[str], unread: list[str]) -> Remark:
     values = ", ".join(asked)
-    message = f"patterns read only {name} = {values} in {index}, which also contains {', '.join(unread)}"
+    message = f"patterns read only {name} = {values} in {index}, which also contains items with {', '.join(unread)}"
     hint = f"make the key sparse: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}"
     return Remark(place, message, hint)
 

@@ -1,14 +1,14 @@
 """Read of one item by a value that isn't unique.
 
-An index allows several items with the same key, such as the same slug, email or user name. A pattern that returns one
-item then returns an arbitrary one of them. An index is also eventually consistent, so a check before the write doesn't
-make the value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary key, count as unique.
+An index can contain several items with the same key, such as the same slug, email address or user name. A pattern that
+returns one item by this key returns an arbitrary one of the items. An index is also eventually consistent, so a check
+before the write doesn't make the value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary
+key, count as unique.
 
-Declare ``Unique("SLUG#{slug}")``. Keyplan writes a claim item in the same transaction, and the read becomes 2 reads
-by primary key, which can be strongly consistent. This pattern then needs no index.
+Declare ``Unique("SLUG#{slug}")``. Keyplan then writes a claim item in the same transaction, and the pattern reads the
+claim and the item by primary key, which can be strongly consistent. With the claim, this pattern needs no index.
 
-Source: "Managing complex workflows with DynamoDB transactions"; "Using Global Secondary Indexes" in the Developer
-Guide.
+See "Managing complex workflows with DynamoDB transactions" and "Using Global Secondary Indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def _find(subject: Subject) -> Remarks:
         if _is_unique(subject, query):
             continue
         what = " and ".join(fields_in(query.key.attributes)) or "key"
-        message = f"it reads one {entity.name} by {what}, but several items in {query.key.place} can share a value"
+        message = f"it reads one {entity.name} by {what}, but items in {query.key.place} can have the same value"
         hint = f'declare a claim: Unique("{entity.name.upper()}_{what.upper()}#{{{what}}}")'
         yield Remark(query.pattern.place, message, hint)
 
 
 def _is_unique(subject: Subject, query: Query) -> bool:
-    """Whether a key identifies one item: it contains the primary key's fields, a generated field, or a claim's."""
+    """Whether a key identifies one item, by the fields of the primary key or of a claim, or by a generated id."""
     entity = query.match.entity
     names = set(fields_in(query.key.attributes))
     if names.issuperset(entity.key_fields) or any(
@@ -44,7 +44,7 @@ def _is_unique(subject: Subject, query: Query) -> bool:
 
 
 def _own_id(entity: CompiledEntity, name: str) -> bool:
-    """Whether a field of the primary key is called the entity's id: ``Order.order_id``."""
+    """Whether a primary key field is named as the entity's id, such as ``Order.order_id``."""
     return name in entity.key_fields and name.replace("_", "") == f"{entity.name.lower()}id"
 
 

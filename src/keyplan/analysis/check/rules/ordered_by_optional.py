@@ -1,12 +1,12 @@
 """Order by a field that can be None.
 
-An item isn't in an index while a field of its key is None. A pattern that is ordered by this field, and doesn't have it
-as a parameter, silently omits these items: a list by due date omits tasks without one.
+If a field of an index key is None, the index doesn't contain the item. A pattern that is ordered by this field, and
+doesn't have it as a parameter, silently omits such items: a list by due date omits tasks without a due date.
 
-Give the field a default that sorts last, or order by another field. Ignore the finding if the pattern should omit
-those items.
+Give the field a default that sorts last, or order by another field. Ignore the finding if the pattern should omit items
+in which the field is None.
 
-Source: "Take advantage of sparse indexes" in the Developer Guide.
+See "Take advantage of sparse indexes" in the Developer Guide.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Children that remain after a delete.
+"""Child items that remain after a delete.
 
-DynamoDB has no foreign keys. If a write deletes an order, its order lines remain, are charged, and are returned by
-reads of the order's partition. If the key is used again, the old lines appear in the new order.
+DynamoDB has no foreign keys. If a write deletes an order, its order lines remain, are charged as storage, and are
+returned by reads of the order's partition. If the order's key is used again, the old lines appear in the new order.
 
-The rule reports a delete if the deleted entity identifies the partition (``ORDER#{order_id}`` of ``Order``), and
-another entity in that partition is read, has no TTL, and no write deletes it. Nothing is reported if the code of a
-write can't be read.
+The rule reports a delete if the deleted entity identifies the partition (``ORDER#{order_id}`` of ``Order``), and a read
+returns another entity in this partition that has no TTL and that no write deletes. If Keyplan can't analyze the code of
+a write, the rule reports nothing.
 
-Delete the children in the same transaction or in batches before it, or give them a ``Ttl`` field and set it. Ignore
-the finding if a stream or a job deletes them, or if you keep them.
+Delete the child items in the same transaction, or in batches before it, or give the child entity a ``Ttl`` field and
+set it. Ignore the finding if a stream or a job deletes the child items, or if you keep them.
 
-Source: "Working with item collections in DynamoDB" in the Developer Guide.
+See "Working with item collections in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _names_partition(entity: CompiledEntity) -> bool:
-    """Whether an entity identifies the partition of its primary key, by its fields and its name."""
+    """Whether the key fields and the name of an entity identify the partition of its primary key."""
     partition = _partition(entity)
     names = fields_in(entity.primary.partition)
     words = {word for source in partition for word in source.replace("_", "").lower().split("#")}
@@ -55,7 +55,7 @@ def _partition(entity: CompiledEntity) -> tuple[str, ...]:
 
 
 def _is_read_beside(subject: Subject, parent: CompiledEntity, child: CompiledEntity) -> bool:
-    """Whether several items of an entity are in the partition of another, and a read of it returns them."""
+    """Whether the parent's partition contains items of the child entity, and a read returns them."""
     beside = _partition(child) == _partition(parent) and len(child.key_fields) > len(parent.key_fields)
     return beside and bool(subject.readers(child.primary))
 

@@ -1,11 +1,11 @@
 """Peak rate above the account quota.
 
 By default, an on-demand table and each of its global indexes support 40,000 read units and 40,000 write units per
-second. Requests above the quota are throttled. The rule uses the peak rates.
+second. Requests above the quota are throttled. The rule uses the peak rates of the access patterns.
 
-Request a higher quota before the traffic arrives, or distribute the design over several tables.
+Request a higher quota before the traffic arrives, or distribute the items over several tables.
 
-Source: "Service, account, and table quotas in Amazon DynamoDB" in the Developer Guide.
+See "Service, account, and table quotas in Amazon DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations

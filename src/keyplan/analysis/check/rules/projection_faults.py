@@ -1,12 +1,12 @@
 """Invalid attributes in an index projection.
 
-``projection=[...]`` can name 20 attributes for one index, and 100 for all indexes of a table together. An attribute
-in two indexes counts twice. Key attributes are always projected, and can't be named. CreateTable rejects a projection
-that breaks these limits. An attribute that no entity stores is probably misspelled.
+``projection=[...]`` can name at most 20 attributes per index, and 100 in all indexes of a table together. An attribute
+in two projections counts twice. Key attributes are always projected, so a projection can't name them. CreateTable
+rejects a projection that violates these rules. A projected attribute that no entity stores is probably misspelled.
 
 Name fewer attributes, project ``"ALL"``, or correct the name.
 
-Source: CreateTable and Projection in the API Reference; "Service, account, and table quotas" in the Developer Guide.
+See CreateTable and Projection in the API Reference, and "Service, account, and table quotas" in the Developer Guide.
 """
 
 from __future__ import annotations

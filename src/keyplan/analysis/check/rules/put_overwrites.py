@@ -1,15 +1,15 @@
 """Put that can replace another item.
 
-``Put`` writes the item whether or not an item with that key exists. If users choose the key (a slug, a name, a
-number), a second Put silently replaces the first item.
+``Put`` writes the item even if an item with the same key exists. If users choose the key (a slug, a name, a number), a
+second Put silently replaces the first item.
 
-The rule ignores keys with a generated id, and entities that have a version field, have no data besides key and times,
-or store the latest value of something (``LatestPosition``).
+The rule ignores keys with a generated id, and entities that have a version field, have only key fields and times, or
+store the latest value of something (``LatestPosition``).
 
-Yield ``Create``, which raises ``ItemExists``. If the write has already read the item, yield ``Update`` with the
-changes, or add ``.only_if(...)``. Ignore the finding if the Put is meant to replace the item.
+Yield ``Create``, which raises ``ItemExists`` if the item exists. If the write has already read the item, yield
+``Update`` with the changes, or add ``.only_if(...)``. Ignore the finding if the Put is meant to replace the item.
 
-Source: PutItem in the API Reference.
+See PutItem in the API Reference.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Ranking with frequent changes in few partitions.
 
-If the partition key is a board, a league or a season and the sort key is a score, all ranked items are in few
-partitions, often in one. Each new score is a write to that partition; in an index it is 2 writes, because the old
-entry is deleted. A partition supports 1,000 write units per second.
+If the partition key is a board, a league or a season, and the sort key is a score, all ranked items are in few
+partitions, often in one. Each change of a score is a write to such a partition, or 2 writes in an index, because
+DynamoDB also deletes the old index entry. A partition supports 1,000 write units per second.
 
-The rule reports a key if its partition key fields have a default value or the name of such a group, and a write
+The rule reports a key if the fields of its partition key have a default or a name such as ``board``, and a write
 changes the number in its sort key. Writes with a known rate of at most 10 calls per second aren't reported.
 
-Set ``shards=`` (a read then queries every shard and merges the results), or update the ranking at a limited rate.
-Ignore the finding if there are many groups of equal size.
+Set ``shards=`` (each read then queries every shard and merges the results), or update the ranking at a limited rate.
+Ignore the finding if there are many boards, leagues or seasons of equal size.
 
-Source: "Using write sharding to distribute workloads evenly" in the Developer Guide.
+See "Using write sharding to distribute workloads evenly" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _few(subject: Subject, entity: CompiledEntity, key: CompiledKey) -> bool:
-    """Whether a partition key probably has few values. KP202 reports those that the type lists."""
+    """Whether a partition key probably has few values. KP202 reports keys whose type lists the values."""
     names = fields_in(key.partition)
     if not names or subject.partitions(entity, key) is not None:
         return False

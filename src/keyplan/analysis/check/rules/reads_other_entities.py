@@ -1,15 +1,15 @@
 """Query that reads items of other entities.
 
-A Query reads every item that matches its key condition. If the sort keys of another entity match too, its items are
-read, charged, counted toward the 1 MB of a page, and then omitted from the result. There are two causes: a sort key
-without its own prefix, or with a prefix that another sort key also starts with (``ORDER`` and ``ORDERLINE``); and a
-query for two entities whose sort keys have another entity between them. If many items can be between them, Keyplan
-queries each entity separately, and nothing is reported.
+A Query reads every item that matches its key condition. If the key condition also matches items of other entities, the
+query reads these items, pays for them, and omits them from the result. They also count toward the limit of 1 MB per
+page. One cause is a sort key without its own prefix, or with a prefix with which another sort key also starts
+(``ORDER`` and ``ORDERLINE``). Another cause is a query for two entities if items of a third entity sort between them.
+If there can be many such items, Keyplan queries each entity separately, and the rule reports nothing.
 
 Start the sort key with the entity's name and ``#``. Give entities that are read together adjacent sort keys. If the
-items between them are large, read each entity with a separate pattern.
+items of the third entity are large, declare a separate access pattern for each entity.
 
-Source: Query in the API Reference.
+See Query in the API Reference.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
     if names and not others:
         start = start_of(first)
         what = f"all items whose sort key begins with {start!r}" if start else "all items"
-        message = f"it reads {what} in a partition of {plan.key.place}, and omits {names} from the result"
+        message = f"it reads {what} in a partition of {plan.key.place}, and omits {names} items from the result"
         hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix that no other entity uses"
         yield Remark(place, message, hint)
     elif names:
         asked = " and ".join(match.entity.name for match in plan.matches)
-        message = f"one query reads {asked} in {plan.key.place}, and also {names} between them, which the result omits"
+        message = f"one query for {asked} in {plan.key.place} also reads {names} items between them, which are omitted"
         hint = "give these entities adjacent sort keys, or read each of them with a separate access pattern"
         yield Remark(place, message, hint)
 

@@ -1,12 +1,12 @@
 """Access pattern that scans the table.
 
-A Scan reads every item of a table or index, and each MB costs 128 eventually consistent read units, regardless of the
-number of items that are returned. Its cost grows with the table. Scans are suitable for rare exports and repairs, but
-not for user requests. The finding is an error if the pattern has a rate.
+A Scan reads every item of a table or an index. Each MB costs 128 read units if the read is eventually consistent, even
+if the Scan returns few items. The cost of a Scan grows with the table. A Scan is suitable for rare exports and repairs,
+but not for user requests. The finding is an error if the rate of the pattern is known.
 
-Declare a key for the access pattern. Ignore the finding if you intend the scan.
+Declare a key for the access pattern. Ignore the finding if you intend the Scan.
 
-Source: "Best practices for querying and scanning data" in the Developer Guide.
+See "Best practices for querying and scanning data" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Remarks:
-    """Reading a whole sparse index is cheap; an index that contains every item of an entity is a scan of it."""
+    """Report a read of a whole index that isn't sparse, because it scans all items of an entity."""
     for entity in subject.design.entities.values():
         for key in entity.index_keys:
             if key.index is not None and key.index.name == index.name and not _is_sparse(entity, key):

@@ -1,12 +1,12 @@
 """Sequential reads in a loop.
 
-A read in a loop is one request per iteration, one after the other. Reading the products of 20 order lines is 20 round
-trips, and the values that were read first can be stale when the write uses them.
+A read in a loop sends one request per iteration, one after the other. Reading the products of 20 order lines takes 20
+round trips, and the first values can be stale when the write uses them.
 
-Declare a read with ``Each[...]``: it is one BatchGetItem for up to 100 keys, or parallel queries. A list or a
-collection is one Query.
+Declare a read with an ``Each[...]`` parameter, which sends one BatchGetItem for up to 100 keys, or parallel queries. If
+the items have the same partition key, declare a read that returns a list or a collection with one Query.
 
-Source: BatchGetItem in the API Reference.
+See BatchGetItem in the API Reference.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Counter in a large item.
 
-A write is charged by the size of the whole item, whichever attribute changes. If each view or like changes a number in
-an item of many KB, each change costs a write unit per KB, in the table and in every index that projects the document.
+A write is charged by the size of the whole item, even if only one attribute changes. If each view or like changes a
+number in a large item, each change costs a write unit per KB, in the table and in every index with the document.
 
-Store the number in a separate item under the same partition key: one Query reads both. The rule reports numbers that
-a write adds to, or computes from a read, in entities with a document field.
+Store the number in a separate item under the same partition key, so that one Query reads both. The rule reports numbers
+in entities with a document field if a write adds to them or computes them from a read.
 
-Source: "Read and write operations"; "Best practices for storing large items and attributes in DynamoDB" in the
-Developer Guide.
+See "Read and write operations" and "Best practices for storing large items and attributes in DynamoDB" in the Developer
+Guide.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ A key stores a value of an ``Enum`` or a ``Literal`` as a string, and DynamoDB s
 "low", "medium". An ``order_by`` or a ``Range`` on such a field therefore differs from the order in which you declare
 the values.
 
-Store the position instead: ``{priority:rank}``. Ignore the finding if you want alphabetical order.
+Store the value's position with ``{priority:rank}``. Ignore the finding if you want alphabetical order.
 
-Source: "Best practices for using sort keys to organize data" in the Developer Guide.
+See "Best practices for using sort keys to organize data" in the Developer Guide.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Idempotency token that is the same for every event.
 
-``Update(...).idempotent(token)`` has no effect if the item already contains the token. After the first call, the item
-contains a token that is constant or is built only from the item's key. Later calls change nothing and report success.
-The rule reports a token if the update adds to the item (``Add``, ``Append``).
+``Update(...).idempotent(token)`` has no effect if the item already contains the token. If the token is constant or is
+built only from the item's key, the first call adds it to the item, and later calls change nothing and report success.
+The rule reports such a token if the update adds to a value of the item (``Add``, ``Append``).
 
-Build the token from an id of the event: a payment, a message or a request. Ignore the finding if each item may be
-changed only once.
+Build the token from an id of the event, such as a payment, a message or a request. Ignore the finding if each item may
+be changed only once.
 
-Source: "Making retries safe with idempotent APIs" in the Amazon Builders' Library.
+See "Making retries safe with idempotent APIs" in the Amazon Builders' Library.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Feature not supported with multi-Region strong consistency.
 
-A global table with multi-Region strong consistency has exactly three regions (one can be a witness; name it among the
-replicas). It supports no TTL, no local indexes and no transactions. The rule applies if the traffic file sets
-``strong_across_regions = true``.
+A global table with multi-Region strong consistency has exactly three Regions. If one of them is a witness, include it
+in ``replicas``. Such a table supports no TTL, no local indexes and no transactions. The rule applies if the traffic
+file sets ``strong_across_regions = true``.
 
 Remove the unsupported features, or use an eventually consistent global table.
 
-Source: "Multi-Region strong consistency" in the Developer Guide.
+See "Multi-Region strong consistency" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     if not table.strong_across_regions:
         return
-    hint = "remove it, or use an eventually consistent global table"
+    hint = "remove this feature, or use an eventually consistent global table"
     count = 1 + len(table.replicas)
     if count != REGIONS:
-        message = f"multi-Region strong consistency needs exactly {REGIONS} regions, and the table has {count}"
-        arithmetic = (f"1 region + {len(table.replicas)} more = {count}, of {REGIONS}",)
+        message = f"multi-Region strong consistency needs exactly {REGIONS} Regions, but the table has {count}"
+        arithmetic = (f"1 Region + {len(table.replicas)} in replicas = {count} Regions, of {REGIONS}",)
         yield Remark(subject.table_place, message, "set two replicas in the traffic file", arithmetic)
     for index in subject.design.table.indexes:
         if index.local:

@@ -1,16 +1,16 @@
 """Tenant missing from a partition key.
 
 In a multi-tenant design, a partition key without the tenant stores the items of all tenants in the same partitions.
-Each query reads items of other tenants, an IAM policy with ``dynamodb:LeadingKeys`` can't separate them, and one
+Each query reads items of other tenants, an IAM policy with ``dynamodb:LeadingKeys`` can't separate the tenants, and one
 large tenant slows down the others.
 
-An entity has a tenant if it has a field such as ``tenant_id``, ``org_id`` or ``workspace_id``. A key is reported if its
-partition key contains no tenant, no generated id and no secret. An id that isn't generated and identifies items only
-together with the tenant doesn't prevent the finding.
+An entity has a tenant if it has a field such as ``tenant_id``, ``org_id`` or ``workspace_id``. The rule reports a key
+of such an entity if the partition key contains no tenant, no id and no secret. An id that is unique only within a
+tenant doesn't count, unless it's generated.
 
-Start the partition key with the tenant: ``"TENANT#{tenant_id}#STATUS#{status}"``.
+Start the partition key with the tenant, as in ``"TENANT#{tenant_id}#STATUS#{status}"``.
 
-Source: "Using IAM policy conditions for fine-grained access control" in the Developer Guide.
+See "Using IAM policy conditions for fine-grained access control" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _is_own(subject: Subject, entity: CompiledEntity, name: str) -> bool:
-    """Whether a field is an id, which belongs to one tenant."""
+    """Whether a field is an id or a secret, which belongs to one tenant."""
     return subject.generated(entity, name) or name.endswith("_id") or name == "id" or is_secret(name)
 
 
 def _is_of_tenant(subject: Subject, tenant: str, name: str) -> bool:
-    """Whether an id names an item only together with its tenant."""
+    """Whether an id is unique only within a tenant."""
     having = [entity for entity in subject.design.entities.values() if name in entity.fields]
     named = any(tenant in entity.key_fields and name == entity.key_fields[-1] for entity in having)
     return named and not any(subject.generated(entity, name) for entity in having)

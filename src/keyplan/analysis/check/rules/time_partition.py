@@ -1,14 +1,13 @@
 """Time as a partition key.
 
 If the partition key is a day, an hour or a month, all current writes go to one partition, which supports 1,000 write
-units per second. The other partitions are idle. DynamoDB splits a hot partition only after minutes, and never between
-items that arrive in ascending order.
+units per second. The partitions of earlier times receive no writes. DynamoDB needs minutes to split a hot partition,
+and can't split it if new items arrive in ascending order of their sort keys.
 
-Move the time to the sort key, and use the owner of the items as the partition key (``DEVICE#{id}``,
-``READING#{at}``), or set ``shards=``. Ignore the finding if the write rate is below the limit, and give the rate as
-the reason.
+Use the owner of the items as the partition key, and move the time to the sort key (``DEVICE#{id}``, ``READING#{at}``),
+or set ``shards=``. If the write rate is below the limit, ignore the finding, and give the rate as the reason.
 
-Source: "Best practices for designing and using partition keys effectively"; "Using write sharding to distribute
+See "Best practices for designing and using partition keys effectively" and "Using write sharding to distribute
 workloads evenly" in the Developer Guide.
 """
 

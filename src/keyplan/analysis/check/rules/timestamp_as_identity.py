@@ -1,10 +1,10 @@
 """Primary key that is unique only by a timestamp.
 
-Two items with the same primary key are one item: the second replaces the first. If a timestamp is the only field that
-distinguishes the items of a shared partition, two items with the same timestamp collide. This affects contact
-messages, events and log lines. The rule reports keys whose partition key is fixed or is a time.
+If two items have the same primary key, the second item replaces the first. If timestamps are the only fields in a
+primary key, two contact messages, events or log lines with the same timestamp have the same key. The rule reports
+primary keys that contain no other field than times.
 
-Add an id to the end of the sort key: ``{at}#{message_id}``.
+Add an id to the end of the sort key, for example ``{at}#{message_id}``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Too many stream readers.
 
-Two processes can read a shard of a stream at the same time. On a global table, only one process can, because
+At most two processes can read a shard of a stream at the same time. On a global table, only one process can, because
 replication also reads the stream. Further readers are throttled. The rule uses ``stream_readers`` in the traffic file.
 
-Let one reader forward the records (EventBridge Pipes, a queue), or use Kinesis Data Streams for DynamoDB.
+Forward the records from one reader (EventBridge Pipes, a queue), or use Kinesis Data Streams for DynamoDB.
 
-Source: "Service, account, and table quotas in Amazon DynamoDB" in the Developer Guide, DynamoDB Streams.
+See DynamoDB Streams in "Service, account, and table quotas in Amazon DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     most = 1 if table.replicas else 2
     if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:
-        message = f"its stream has {table.stream_readers} readers, and a shard supports {most}"
+        message = f"its stream has {table.stream_readers} readers, but a shard supports at most {most}"
         hint = "forward the records from one reader, or use Kinesis Data Streams for DynamoDB"
-        arithmetic = (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'one'} table",)
+        arithmetic = (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'a'} table",)
         yield Remark(subject.table_place, message, hint, arithmetic)
 
 

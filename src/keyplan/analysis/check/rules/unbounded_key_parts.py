@@ -1,12 +1,12 @@
-"""Tuple in a key without a maximum length.
+"""Tuple without a maximum length in a key.
 
 A key that contains a tuple includes every element of the tuple. A partition key over 2,048 bytes or a sort key over
 1,024 bytes is rejected when the item is written. If you write an item for each combination of the elements, n elements
 need 2ⁿ − 1 items: 31 for 5 elements, 1,023 for 10. A transaction can contain at most 100 actions.
 
-Give the tuple a ``max_length``: ``Annotated[tuple[str, ...], Field(max_length=5)]``.
+Give the tuple a ``max_length``, as in ``Annotated[tuple[str, ...], Field(max_length=5)]``.
 
-Source: "Constraints in Amazon DynamoDB" in the Developer Guide; TransactWriteItems in the API Reference.
+See "Constraints in Amazon DynamoDB" in the Developer Guide, and TransactWriteItems in the API Reference.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Read without a limit.
 
-A list or a collection without a limit reads the whole item collection into memory, at most 1 MB per request, one
-request after the other. Such a read gets slower and more expensive as the data grows. If you set ``items=``, the read
-is reported only if the items need more than one page. A required ``Range`` or ``Prefix`` parameter counts as a limit.
+A list or a collection without a limit reads all matching items into memory, in sequential requests for at most 1 MB
+each. The read gets slower and more expensive as the data grows. With ``items=``, the read is reported only if the items
+need more than one page. A required ``Range`` or ``Prefix`` parameter counts as a limit.
 
-Return a ``Page`` with a limit and a cursor, or an ``Iterator``. If the number of items is always small, set it:
+Return a ``Page`` with a limit and a cursor, or an ``Iterator``. If the number of items is always small, set it, as in
 ``items=40``.
 
-Source: "Paginating table query results" in the Developer Guide.
+See "Paginating table query results" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _find(subject: Subject) -> Remarks:
         seen.add(pattern.name)
         items, size = subject.load(pattern).items, subject.bytes_of(query)
         lines: tuple[str, ...] = ()
-        text = "it reads all items of its partition, however many there are"
+        text = "it reads all items of a partition, without a limit"
         if items is not None and size is not None:
             pages = -(-int(items * size) // PAGE_BYTES_MAX)
             if pages <= 1:
@@ -41,7 +41,7 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _asked_in_part(query: Query) -> bool:
-    """Whether a call must pass a range or a prefix."""
+    """Whether the caller must pass a range or a prefix."""
     if query.pattern.buckets is not None:
         return True
     return ranged(query) and any(

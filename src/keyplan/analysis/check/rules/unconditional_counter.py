@@ -1,14 +1,14 @@
 """Counter that changes without a condition on the counted item.
 
 ``Put`` replaces an existing item, and ``Delete`` of an item that doesn't exist succeeds. If a transaction that puts a
-like and adds 1 to a counter is repeated, the same like is counted twice. A repeated delete subtracts twice. The counter
-then differs from the number of items, and no error is raised.
+like and adds 1 to a counter is repeated, the same like is counted twice. If a transaction that deletes a like is
+repeated, the counter decreases twice. The counter is then wrong, and no error is raised.
 
 Create the counted item with ``Create``, and delete it with ``.if_missing(...)``, so that a repeated transaction fails.
 The rule reports an unconditional Delete, or an unconditional Put whose key isn't generated, if the write also contains
 an ``Add`` to another entity that has neither a condition nor a token.
 
-Source: PutItem and DeleteItem in the API Reference.
+See PutItem and DeleteItem in the API Reference.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _find(subject: Subject) -> Remarks:
             }[action.kind]
             message = (
                 f"its {action.kind} of {entity.name} {what}, and {counted.entity.name if counted.entity else 'an item'}"
-                f".{names} changes even then"
+                f".{names} changes in this case too"
             )
             yield Remark(written.pattern.place, message, advice, line=action.line)
 

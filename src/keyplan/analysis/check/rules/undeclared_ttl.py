@@ -1,11 +1,11 @@
-"""Field named for expiry that isn't a TTL.
+"""Field named for expiration that isn't a TTL.
 
-DynamoDB expires items by one attribute, a number of epoch seconds. A field named ``expires_at`` of another type is
-stored as a string, and items never expire.
+DynamoDB expires items by one attribute, which contains a number of epoch seconds. If a field named ``expires_at`` has a
+type other than ``Ttl``, the items never expire.
 
-Declare the field as ``Ttl``. Keyplan then stores seconds, and enables TTL on the table.
+Declare the field as ``Ttl``. Keyplan then stores the time in epoch seconds, and enables TTL on the table.
 
-Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
+See "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations

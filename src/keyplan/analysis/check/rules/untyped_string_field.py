@@ -1,14 +1,14 @@
 """String field for a time, a number or a status; float field for money.
 
-A ``str`` field in a sort key sorts as text: "9" after "10". Nothing prevents one writer from storing "2026-11-21" and
-another "Nov 21". A ``datetime`` is stored in UTC with a fixed width, an ``int`` is padded by its format, and a
-``Literal`` accepts only the listed values. Version numbers have the same problem: "10.2" sorts before "9.1".
+DynamoDB sorts a ``str`` field in a sort key as text, so "9" sorts after "10", and version "10.2" before "9.1". A
+``str`` field also accepts different formats, such as "2026-11-21" and "Nov 21". A ``datetime`` is stored in UTC with a
+fixed width, an ``int`` is padded by its format, and a ``Literal`` accepts only the listed values.
 
-A ``float`` for money loses cents, because 0.1 + 0.2 isn't 0.3. Such a field is reported even if no key contains it.
+A ``float`` field for money is reported even if no key contains it, because sums of floats lose cents.
 
-Declare the type. A field with a ``pattern`` or with ``examples`` isn't reported, nor is a ``state`` in an address.
+Declare the suggested type. A field with a ``pattern`` or ``examples`` isn't reported, nor is ``state`` in an address.
 
-Source: "Best practices for using sort keys to organize data" in the Developer Guide.
+See "Best practices for using sort keys to organize data" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _find(subject: Subject) -> Remarks:
         for name in sorted(placed & entity.cls.model_fields.keys()):
             wanted = next((kind for kind, words in TYPES.items() if name.split("_")[-1] in words), None)
             if wanted == "Literal[...]" and not entity.cls.model_fields[name].is_required():
-                continue  # its default shows the format
+                continue  # the field's default shows the format
             if name == "state" and not ADDRESS.isdisjoint(entity.fields):
                 continue
             if wanted is None or (wanted != "Literal[...]" and name not in sorting) or not _is_any_text(entity, name):

@@ -1,8 +1,8 @@
-"""Unused entry in ``ignore=``.
+"""Unused entry in the ignore list.
 
-The finding no longer occurs, or its place has been renamed. The entry could hide a new finding of the same rule.
+The ignored finding no longer occurs, or its place has been renamed. An unused entry can hide a new finding.
 
-Remove the entry from ``ignore=``, or set it to the place that the finding shows.
+Remove the entry from ``ignore=``, or change it to the code and place of the finding.
 """
 
 from __future__ import annotations

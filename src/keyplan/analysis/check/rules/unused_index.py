@@ -1,11 +1,11 @@
 """Index that no access pattern reads.
 
-Each item in an index costs a write and storage, whether the index is read or not. You can add a global index to a
-table at any time; DynamoDB fills it.
+Each item in an index costs a write and storage, whether the index is read or not. You can add a global index to a table
+at any time, and DynamoDB fills it with the existing items.
 
-Remove the index and its keys, or add the access pattern.
+Remove the index and its keys, or add the access pattern that needs the index.
 
-Source: "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
+See "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def _find(subject: Subject) -> Remarks:
         if index.name in read:
             continue
         held = [entity.name for entity, key in subject.keys if key.index is not None and key.index.name == index.name]
-        what = f"and every {' and '.join(held)} is written to it" if held else "and no entity has a key on it"
-        yield Remark(index.name, f"no pattern reads it, {what}", "remove it, or add an access pattern that reads it")
+        what = f"and every {' and '.join(held)} item is written to it" if held else "and no entity has a key on it"
+        yield Remark(index.name, f"no pattern reads the index, {what}", "remove it, or add a pattern that reads it")
 
 
 RULE = Rule("KP401", Severity.WARNING, _find, __name__, __doc__)

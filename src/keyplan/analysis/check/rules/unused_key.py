@@ -1,10 +1,10 @@
 """Index key of an entity that no access pattern reads.
 
-Patterns read only other entities in this index. The entries of this entity cost writes and storage without use.
+Access patterns read only other entities in the index. Index entries of this entity cost writes and storage without use.
 
-Remove the key, or add an access pattern that reads it.
+Remove the key, or add an access pattern that reads the entity in the index.
 
-Source: "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
+See "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def _find(subject: Subject) -> Remarks:
     read = {query.key.index.name for query in subject.queries if query.key.index is not None}
     for entity, key in subject.keys:
         if key.index is not None and key.index.name in read and not subject.readers(key):
-            message = f"no access pattern reads it, and each {entity.name} is written to {key.place}"
+            message = f"no access pattern reads this key, and each {entity.name} item is written to {key.place}"
             hint = "remove the key, or add an access pattern that reads it"
             yield Remark(f"{entity.name}.{key.name}", message, hint)
 

@@ -1,10 +1,10 @@
 """Key attribute that duplicates a field.
 
-A key attribute whose template is a single field can be the attribute of that field. Two attributes whose names differ
-only in their ending (``created_at`` and ``created_at_sk``) store the value twice. Code that writes only one of them
-creates an item that is missing from the index.
+If a key attribute contains only one field, the field can be stored in the key attribute itself. Two attributes whose
+names differ only in their suffix (``created_at`` and ``created_at_sk``) store the same value twice. If other code
+writes the field without the key attribute, the item is missing from the index.
 
-Give the field the name of the key attribute, or an alias: ``Field(alias="created_at_sk")``.
+Give the field the name of the key attribute, or set an alias, as in ``Field(alias="created_at_sk")``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Writes repeated in many indexes.
 
-A new item costs write units on the table, and again in every index that contains it. Each change of a projected
-attribute also costs write units in every index that projects it. With four or more, they are most of the cost.
+A new item costs write units on the table and in every index that contains it. Each change of a projected attribute also
+costs write units in every index that projects it. With four or more indexes, index writes are most of the cost.
 
 Remove keys that no pattern reads, make keys sparse (``when=``), project fewer attributes, or move frequently changed
 attributes to an item that is in no index.
 
-Source: "Read and write operations" in the Developer Guide, write units of secondary indexes.
+See write units of secondary indexes in "Read and write operations" in the Developer Guide.
 """
 
 from __future__ import annotations

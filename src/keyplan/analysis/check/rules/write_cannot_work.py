@@ -1,12 +1,12 @@
 """Write that always fails.
 
-Keyplan reads the code of a write in every branch, and runs its body without a store: once with typical items as the
-result of every read, and once with no items. The rule reports actions that fail for any values: an unknown field or
+Keyplan analyzes every branch of a write's code, and runs its body without a store, once with typical items as the
+result of every read, and once with no items. The rule reports actions that fail for all arguments: an unknown field or
 entity, a change of a primary key, an update by class that sets a field of an index key, a value of the wrong type, two
-actions on one item, more than 100 actions, and the result of an action that a transaction doesn't return. An exception
-that ends every dry run is reported too. Nested writes are checked as part of the write.
+actions on one item, more than 100 actions, and the use of a result that a transaction doesn't return. An exception that
+ends every dry run is also reported. Writes that a write yields are checked as part of it.
 
-Correct the action.
+Correct the action that the finding describes.
 """
 
 from __future__ import annotations
