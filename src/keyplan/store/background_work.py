@@ -1,7 +1,7 @@
 """Runners of background work, and stored notes that identify the process that does the work.
 
 A note has the ID and the start time of the process, because process IDs are reused. Work in many transactions also has
-a unique mark in the process, which shows whether the work continues.
+a unique mark in the memory of its process, which shows whether the process still does this work.
 """
 
 from __future__ import annotations

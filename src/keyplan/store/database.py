@@ -191,7 +191,7 @@ class Database:
         return list(self._tables.values())
 
     def refresh(self) -> bool:
-        """Reload the catalog; returns whether it changed. Unchanged tables aren't compiled again."""
+        """Reload the catalog; returns whether it changed. Unchanged tables are reused."""
         before = self._tables
         self._tables = self.storage.read(self.fresh)
         if self._tables == before:

@@ -239,7 +239,7 @@ class Engine:
 
     def check(self) -> list[Finding]:
         """Check the file, items and index entries in one snapshot. The store is consistent if there are no findings."""
-        from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - rarely needed
+        from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - imported only when needed
 
         return check_storage(self._storage)
 

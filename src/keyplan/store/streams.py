@@ -326,7 +326,7 @@ def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[S
 
 
 def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) -> StoredShard:
-    """A shard by id. Raises ResourceNotFoundException if the shard doesn't exist or has expired."""
+    """The shard with this ID. Raises ResourceNotFoundException if the shard doesn't exist or has expired."""
     for shard in shown_shards(changes, stream, now_s):
         if shard_id(shard) == name:
             return shard

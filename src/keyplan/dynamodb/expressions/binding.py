@@ -167,7 +167,7 @@ def bind_key_condition(
     sort: Sequence[str] = (),
     types: Mapping[str, str],
 ) -> KeyCondition:
-    """Bind a KeyConditionExpression, as text or tree, to a key: ``partition`` (1 to 4) and ``sort`` (0 to 4) are the
+    """Bind a KeyConditionExpression, as text or tree, to a key. ``partition`` (1 to 4) and ``sort`` (0 to 4) are the
     names of the key attributes, ``types`` their data types (S, N, B). Raises ``ExpressionFault``.
     """
     condition = _plain_key_condition(expression, given)

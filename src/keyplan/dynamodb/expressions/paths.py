@@ -1,7 +1,7 @@
 """Document paths with resolved names: reading values, projections, overlapping paths.
 
-A resolved path is a tuple, in which ``str`` steps are attribute names and ``int`` steps are list indexes. ``updates``
-writes to paths.
+A resolved path is a tuple, in which ``str`` steps are attribute names and ``int`` steps are list indexes. The module
+``updates`` writes to paths.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ _SELECT = "SELECT"
 
 
 def only_selects(operation: str, params: Any) -> bool:
-    """Whether each statement of a request is a SELECT, by its first word. The request needn't be validated."""
+    """Whether each statement of a request is a SELECT, by its first word. The request doesn't have to be valid."""
     statements = params.get(_LISTS[operation]) if operation in _LISTS and type(params) is dict else [params]
     if type(statements) is not list or not 0 < len(statements) <= limits.TRANSACT_ACTIONS_MAX:
         return False

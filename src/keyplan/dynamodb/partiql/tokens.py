@@ -68,7 +68,7 @@ class Place(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A token: ``kind`` is word, quoted, string, number, end, or the keyword or symbol; ``text`` is its content."""
+    """A token; ``kind`` is word, quoted, string, number, end, or the keyword or symbol; ``text`` is its content."""
 
     kind: str
     text: str

@@ -45,7 +45,7 @@ def switch_history(writer: Writer, table: Table, period_days: int | None, now_s:
 
 
 def is_restored(table: Table, tables: Iterable[Table]) -> bool:
-    """Whether another table is being restored from this table's history, which prevents its deletion."""
+    """Whether another table is being restored from this table's history, which must therefore be kept."""
     return any(not each.is_settled and source_of(each.definition) == table.stored.layout.id for each in tables)
 
 

@@ -32,7 +32,7 @@ KEPT_BY_INDEX = ("IndexName", "ProvisionedThroughput", "OnDemandThroughput", *_S
 
 
 def copied_definition(source: Mapping[str, Any], request: Request, now_s: float) -> Definition:
-    """The definition of a copy for a validated restore request. Raises ValidationException for a wrong override."""
+    """The definition of a copy for a validated restore request. Raises ValidationException for an invalid override."""
     mode: str = request.get("BillingModeOverride") or source["BillingMode"]
     throughput = request.get("ProvisionedThroughputOverride")
     maximum = request.get("OnDemandThroughputOverride")

@@ -120,8 +120,8 @@ def judged(write: Write, result: Found | None) -> Judged:
             spend(_cost_bytes(write, body))
         try:
             if crc32(body) != checksum:
-                raise orjson.JSONDecodeError("the checksum doesn't match", "", 0)  # noqa: TRY301 - a function would be slower
-            old = orjson.loads(body if body[:1] == b"{" else b"")  # ``decode``, inlined to avoid a call per write
+                raise orjson.JSONDecodeError("the checksum doesn't match", "", 0)  # noqa: TRY301 - an inner function would be slower.
+            old = orjson.loads(body if body[:1] == b"{" else b"")  # Like ``decode``, but without a call per write
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:
                 raise

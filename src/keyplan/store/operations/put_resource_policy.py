@@ -1,4 +1,4 @@
-"""PutResourcePolicy: attach a policy to a table or a stream. An identical policy keeps its revision."""
+"""PutResourcePolicy: attach a policy to a table or a stream. Putting an identical policy keeps the revision."""
 
 from __future__ import annotations
 

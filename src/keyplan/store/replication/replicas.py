@@ -1,6 +1,6 @@
 """Replicas of a global table, which UpdateTable adds and removes in the stores of all regions, in one transaction each.
 
-A strongly consistent group has three regions, or two regions and a witness. One request creates the group, and one
+A strongly consistent group has three regions, or two regions and a witness. One request creates such a group, and one
 request removes the whole group. Rules and messages are recorded from the service (October 2026).
 """
 

@@ -244,7 +244,7 @@ class Regional:
     def handle(self, request: Incoming, reply: Reply) -> None:
         scope = _credential(request).split(b"/")
         region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
-        if region is None:  # unsigned request: the default region's service reports the error
+        if region is None:  # the request is unsigned: the default region's service reports the error
             self._first.handle(request, reply)
         elif region in self._services:
             self._services[region].handle(request, reply)

@@ -179,7 +179,7 @@ def _of_branch(
     several |= any(len(term.values) > 1 for term in (equal, *sort_terms) if term.operator == "IN")
     _check_values(partition, equal.values, several=several)
     for term in sort_terms:
-        assert sort is not None  # noqa: S101 - the attribute has terms
+        assert sort is not None  # noqa: S101 - the attribute has conditions
         _check_values(sort, term.values, several=several)
     is_negated = sort is not None and any(_negates(lowering, condition, sort.name) for condition in conditions)
     narrowing = [term for term in sort_terms if term.operator != "IN"]

@@ -260,7 +260,7 @@ def shown_of(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
     lowered = [lowering.path(node) for node in nodes]
     named: list[str] = []
     for node in nodes:
-        assert isinstance(node, WrittenPath)  # noqa: S101 - already lowered as a path
+        assert isinstance(node, WrittenPath)  # noqa: S101 - the path has already been lowered
         name = _shown_name(node.parts)
         if name in named:
             raise StatementFault(f"Duplicate identifiers in select clause: {name}")

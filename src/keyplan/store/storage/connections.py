@@ -65,7 +65,7 @@ class BusyWait:
         if now >= own.deadline:
             return False
         longest = min(_POLL_S_MAX, _POLL_S_MIN * (tries + 2))
-        time.sleep(random.uniform(_POLL_S_MIN, longest))  # noqa: S311 - no secret
+        time.sleep(random.uniform(_POLL_S_MIN, longest))  # noqa: S311 - the number is not a secret
         return True
 
 

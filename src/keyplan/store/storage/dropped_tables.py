@@ -71,7 +71,7 @@ def throw_away(run: Run, name: str) -> bool:
 def drop_entries(run: Run, name: str, index: int) -> bool:
     """Remove the entries of an index; returns whether some entries remain to be removed."""
     if _chunk_of(run, name, index) is None:
-        run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - generated names
+        run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - inserts only generated names
         return False
     run("INSERT OR IGNORE INTO keyplan_dropped_indexes VALUES (?, ?)", (index, name))
     return True
@@ -131,7 +131,7 @@ def _chunk_of(run: Run, name: str, index: int | None = None) -> tuple[str, tuple
     key = key or "rowid"
     rows_max, bytes_max = effort.waste_piece()
     where = "" if index is None else f"WHERE index_id = {index}"
-    text = f"SELECT {sizes or 0}, {key} FROM {name} {where} ORDER BY {key} LIMIT ?"  # noqa: S608 - generated names
+    text = f"SELECT {sizes or 0}, {key} FROM {name} {where} ORDER BY {key} LIMIT ?"  # noqa: S608 - inserts only generated names
     cursor = run(text, (rows_max,))
     size_bytes = 0
     for rows, (size, *last) in enumerate(cast("Iterator[tuple[int, object]]", cursor), 1):

@@ -1,8 +1,8 @@
 """The file format: create it in an empty file, migrate an older file, and reject any other file.
 
 ``PRAGMA user_version`` is the format. A migration is one transaction: if the process is killed during the migration,
-the file is unchanged. A migration renames the catalog and the tables of items. Each request of an older process that
-has the file open then fails, instead of writing rows that this version doesn't read.
+the file is unchanged. A migration renames the catalog and the tables of items. Afterwards, each request of an older
+process that has the file open fails, instead of writing rows that this version doesn't read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def migrate(connection: apsw.Connection) -> None:
     connection.create_scalar_function("keyplan_crc32", cast("apsw.ScalarProtocol", zlib.crc32), 1)
     for table, generation in run("SELECT id, generation FROM keyplan_tables").fetchall():
         items = f"items_{table}_{generation}"
-        run(f"UPDATE {items} SET checksum = keyplan_crc32(body) WHERE checksum IS NULL")  # noqa: S608 - generated names
+        run(f"UPDATE {items} SET checksum = keyplan_crc32(body) WHERE checksum IS NULL")  # noqa: S608 - inserts only generated names
         run(f"DROP INDEX IF EXISTS expiry_{table}")
         run(f"ALTER TABLE {items} RENAME TO items_{table}_{cast('int', generation) + 1}")
     run("UPDATE keyplan_tables SET generation = generation + 1")
@@ -69,7 +69,7 @@ def _move_entries(connection: apsw.Connection, name: str) -> None:
     size = "size" if "size" in columns else "NULL"
     connection.execute(sql.create_entries(partition, len(keys) - partition))
     connection.execute(
-        f"INSERT INTO {entries} SELECT {sql.index_id(int(table), int(number))}, "  # noqa: S608 - generated names
+        f"INSERT INTO {entries} SELECT {sql.index_id(int(table), int(number))}, "  # noqa: S608 - inserts only generated names
         f"{', '.join([*keys, 'pk', 'sk', 'item', size])} FROM {name}"
     )
     connection.execute(f"DROP TABLE {name}")

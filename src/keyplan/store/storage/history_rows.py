@@ -86,7 +86,7 @@ class Archives(Part):
         name = history_name(table_id)
         size, body = (None, None) if old is None else old
         self._run(
-            f"INSERT INTO {name} (made_us, pk, sk, size, body) VALUES "  # noqa: S608 - generated names
+            f"INSERT INTO {name} (made_us, pk, sk, size, body) VALUES "  # noqa: S608 - inserts only generated names
             f"(max(?, coalesce((SELECT made_us FROM {name} ORDER BY id DESC LIMIT 1), 0)), ?, ?, ?, ?)",
             (made_us, *key, size, body),
         )
@@ -122,7 +122,7 @@ class Archives(Part):
     def writes_between(self, table_id: int, first: int, last: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some writes between two numbers, and whether more may follow."""
         text = (
-            f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - generated names
+            f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - inserts only generated names
             "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
         )
         return self.piece(text, (first, last), rows_max)
@@ -336,7 +336,7 @@ class Replicas(Part):
         """Record a write of this region, with a later time than the write that it replaces."""
         name = _replicated(table_id)
         self._run(
-            f"INSERT OR REPLACE INTO {name} (pk, sk, at_us, region) VALUES (?1, ?2, "  # noqa: S608 - generated names
+            f"INSERT OR REPLACE INTO {name} (pk, sk, at_us, region) VALUES (?1, ?2, "  # noqa: S608 - inserts only generated names
             f"max(?3, coalesce((SELECT at_us + 1 FROM {name} WHERE pk = ?1 AND sk = ?2), 0)), ?4)",
             (*key, *version),
         )

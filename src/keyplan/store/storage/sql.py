@@ -75,7 +75,7 @@ ADD_TABLE = "INSERT INTO keyplan_catalog (name, generation, definition) VALUES (
 DROP_TABLE = "DELETE FROM keyplan_catalog WHERE id = ?"
 DEFINE = "UPDATE keyplan_catalog SET version = version + 1, definition = ? WHERE id = ?"
 REDEFINE = "UPDATE keyplan_catalog SET version = version + 1, definition = ?, generation = ? WHERE id = ?"
-TOKEN = "SELECT digest, answer FROM keyplan_tokens WHERE token = ? AND kept_s >= ?"  # noqa: S105 - no password
+TOKEN = "SELECT digest, answer FROM keyplan_tokens WHERE token = ? AND kept_s >= ?"  # noqa: S105 - this is not a password
 KEEP_TOKEN = "INSERT OR REPLACE INTO keyplan_tokens VALUES (?, ?, ?, ?)"  # noqa: S105
 FORGET_TOKENS = "DELETE FROM keyplan_tokens WHERE kept_s < ?"
 
@@ -153,7 +153,7 @@ def fill_expiry(layout: TableLayout, attribute: str) -> str:
     """The statement that stores the expiry times of items between two rows, except damaged items."""
     seconds = _seconds(attribute)
     return (
-        f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - generated names
+        f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - inserts only generated names
         f"(SELECT id, CASE WHEN json_valid(CAST(body AS TEXT)) THEN {seconds} END AS at "
         f"FROM {items_name(layout)} WHERE id > ? AND id <= ?) WHERE at IS NOT NULL"
     )
@@ -173,7 +173,7 @@ class IndexTexts:
         own = f"index_id = {number}"
         where = " AND ".join([own, *(f"{column} = ?" for column in columns)])
         # An entry of a damaged item, or in an index that is being backfilled, may already exist.
-        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - generated names
+        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - inserts only generated names
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
         self.entries = f"SELECT {', '.join(columns)}, item, size FROM {name} WHERE {own}"  # noqa: S608
@@ -255,7 +255,7 @@ class TableTexts:
             where.append(f"{SEGMENT_FUNCTION}({named[0]}, ?) = ?")
         order = ", ".join(column if bounds.forward else f"{column} DESC" for column in rest)
         return (
-            f"SELECT {size}, {body} FROM {source}"  # noqa: S608 - generated names, bound values
+            f"SELECT {size}, {body} FROM {source}"  # noqa: S608 - inserts only generated names; values are bound
             + (f" WHERE {' AND '.join(where)}" if where else "")
             + (f" ORDER BY {order}" if order else "")
             + " LIMIT ?"

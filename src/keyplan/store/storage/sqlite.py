@@ -113,7 +113,7 @@ class Storage(Medium):
     @classmethod
     def temporary(cls) -> Storage:
         """A store in a temporary file, for snapshots, which a store in memory doesn't support."""
-        import tempfile  # noqa: PLC0415 - rarely needed
+        import tempfile  # noqa: PLC0415 - imported only when needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
         path = str(Path(folder.name) / "store.db")
@@ -124,7 +124,7 @@ class Storage(Medium):
     @classmethod
     def read_only(cls, path: str) -> Storage:
         """Open a copy of a file without write access. Raises StoreError."""
-        import tempfile  # noqa: PLC0415 - rarely needed
+        import tempfile  # noqa: PLC0415 - imported only when needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
         copy = str(Path(folder.name) / "store.db")

@@ -17,7 +17,7 @@ def store_error(error: apsw.Error, place: str) -> StoreError:
     for kind, message, hint in _KINDS:
         if isinstance(error, kind):
             return StoreError(f"{message}: {error}", place=place, hint=hint)
-    return StoreError(f"The store failed: {error}", place=place)
+    return StoreError(f"SQLite returned an error: {error}", place=place)
 
 
 def foreign(place: str) -> StoreError:

@@ -83,7 +83,7 @@ class Reader:
         return cast("list[tuple[int, KeyText, KeyText, int, bytes]]", rows), more
 
     def last_row(self, table: StoredTable) -> int:
-        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - generated names
+        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - inserts only generated names
         return cast("tuple[int]", self._run(text).fetchone())[0]
 
     def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
@@ -141,7 +141,7 @@ class Writer(Reader):
             result = work(self)
         except BaseException as error:
             if not self._connection.in_transaction:
-                raise StoreError("The store failed; nothing was written", place=self._storage.place) from error
+                raise StoreError("The transaction failed; nothing was written", place=self._storage.place) from error
             self._run("ROLLBACK TO one")
             self._run("RELEASE one")
             if isinstance(error, apsw.Error):

@@ -78,7 +78,7 @@ class Changes(Part):
     def add(self, stream: int, hash_: int, made_s: float, event: str, size: int, body: bytes) -> int:
         row = (hash_, made_s, event, size, body, zlib.crc32(body))
         cursor = self._run(
-            f"INSERT INTO changes_{stream} (hash, made_s, event, size, body, checksum) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - a number
+            f"INSERT INTO changes_{stream} (hash, made_s, event, size, body, checksum) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - inserts only a number
             row,
         )
         return cursor.connection.last_insert_rowid()

@@ -70,7 +70,7 @@ class Vectors(Part):
 
     def put(self, table_id: int, number: int, row: int, texts: Texts, vector: bytes) -> None:
         places = ", ".join("?" * (len(texts) + 2))
-        text = f"INSERT OR REPLACE INTO {vectors_name(table_id, number)} VALUES ({places})"  # noqa: S608 - generated names
+        text = f"INSERT OR REPLACE INTO {vectors_name(table_id, number)} VALUES ({places})"  # noqa: S608 - inserts only generated names
         self._run(text, (row, *texts, vector))
 
     def remove(self, table_id: int, number: int, row: int) -> None:

@@ -183,7 +183,7 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
 
 
 def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> None:
-    """Reject an update that gives an index key attribute another type or an empty value, for any stored item."""
+    """Reject an update that sets an index key attribute to another type or an empty value, whatever the old item is."""
     for index in table.indexes_in_order:
         for attribute in index.keys:
             value = assigned.get(attribute.name)

@@ -1,6 +1,6 @@
 """Resources of ARNs, the removal of tables, and the replication settings in a table's definition.
 
-Operations on global tables of version 2017.11.29 are rejected, as on AWS. A table of version 2019.11.21 has
+Operations on global tables of version 2017.11.29 are rejected, as on AWS. A global table of version 2019.11.21 has
 ``Replication`` in its definition; ``keyplan.store.multi_region`` replicates its writes.
 """
 

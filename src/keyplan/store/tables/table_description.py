@@ -181,7 +181,7 @@ def _sorted_projection(projection: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]:
-    """The ``SSEDescription`` of a table with encryption enabled. The key is only named; nothing is encrypted."""
+    """The ``SSEDescription`` of a table with encryption enabled. The key is named, but nothing is encrypted."""
     wanted = table.definition["SSESpecification"]
     key: str = wanted.get("KMSMasterKeyId") or "alias/aws/dynamodb"
     if key.startswith("arn:"):

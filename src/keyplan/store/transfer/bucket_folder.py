@@ -158,7 +158,7 @@ def md5_of(body: bytes) -> str:
 
 def _unpacked_zstd(path: Path) -> AbstractContextManager[IO[bytes]]:
     try:
-        import zstandard  # noqa: PLC0415 - rarely needed
+        import zstandard  # noqa: PLC0415 - imported only when needed
     except ModuleNotFoundError:
         raise S3Error(
             "UnsupportedCompression", "Reading ZSTD needs the package zstandard: pip install 'keyplan[zstd]'"

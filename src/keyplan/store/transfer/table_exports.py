@@ -57,7 +57,7 @@ def fail_export(database: Database, number: str, code: str, message: str) -> Non
 def _written(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> dict[str, Any]:
     """Write all files; returns additional members of the export's description. Raises S3Error."""
     job = database.storage.read(lambda reader: find_job(reader, KIND, number))
-    assert job is not None  # noqa: S101 - stored before the work started
+    assert job is not None  # noqa: S101 - the job was stored before the work started
     description = job["Description"]
     bucket = Bucket(database.s3, description["S3Bucket"])
     prefix: str = description.get("S3Prefix") or ""
@@ -88,7 +88,7 @@ def _full(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Ma
 
 
 def _changes(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Mapping[str, Any]]:
-    assert span.from_us is not None  # noqa: S101 - an incremental export has a start
+    assert span.from_us is not None  # noqa: S101 - the export is incremental and has a start
     for changed in reader.archives.changed_between(table.stored, span.from_us, span.until_us):
         old, new = (None if row is None else shown(decode(row[1])) for row in (changed.before, changed.after))
         if old is None and new is None:
