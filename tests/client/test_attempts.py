@@ -189,7 +189,7 @@ FAILS: dict[str, tuple[type[WriteFailed], Callable[[Club], Any]]] = {
 
 
 @pytest.mark.parametrize("what", list(FAILS))
-def test_permanent_failures_are_not_retried(club: Club, what: str) -> None:
+def test_writes_that_fail_permanently_are_not_retried(club: Club, what: str) -> None:
     club.create(Member(member_id="1", name="ada"))
     club.create(Line(book="b", number=0))
     error, call = FAILS[what]
@@ -275,7 +275,7 @@ def test_a_failed_create_of_an_item_that_was_already_read_is_not_retried(club: C
     assert _writes(requests) == 1  # it was read, and is as it was read
 
 
-def test_an_action_marked_as_final_is_not_retried(club: Club) -> None:
+def test_a_write_is_not_retried_if_the_failed_action_is_marked_as_final(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     requests = _meanwhile(club, lambda: Club(club.store).update(Member, member_id="1", n=3))
     with pytest.raises(ConditionFailed):

@@ -230,7 +230,7 @@ class Meetings(Design):
 
 
 @pytest.mark.parametrize("value", ["x", 1, b"b", 1.5, "\ud800", Decimal("NaN")], ids=repr)
-def test_a_value_that_the_fields_format_cannot_encode_is_rejected(value: Any) -> None:
+def test_a_value_that_the_stored_format_of_its_field_cannot_encode_is_rejected(value: Any) -> None:
     """Regression test: the call raised AttributeError."""
     with Meetings.open(":memory:") as meetings:
         with pytest.raises(ArgumentError) as error:

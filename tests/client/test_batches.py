@@ -43,7 +43,7 @@ def half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any
 
 
 @pytest.mark.parametrize("count", [1, 25, 26, 240])
-def test_unprocessed_writes_are_retried(count: int, pauses: list[float]) -> None:
+def test_unprocessed_writes_of_a_batch_are_retried(count: int, pauses: list[float]) -> None:
     with Everything.open(":memory:") as design:
         recorder = record(design)
         recorder.around = half
@@ -76,7 +76,7 @@ def test_a_batch_read_requests_100_keys_at_a_time(pauses: list[float]) -> None:
 
 
 @pytest.mark.parametrize("operation", ["BatchWriteItem", "BatchGetItem"])
-def test_items_that_remain_unprocessed_raise_an_error(operation: str, pauses: list[float]) -> None:
+def test_a_batch_with_items_that_remain_unprocessed_raises_an_error(operation: str, pauses: list[float]) -> None:
     def nothing(call: Any, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
         if name != operation:
             return call(name, parameters)  # type: ignore[no-any-return]

@@ -49,7 +49,7 @@ class Farm(Design):
         yield Create(Hen(place=place, number=number, town=town))
 
 
-def test_items_of_other_entities_are_not_counted() -> None:
+def test_items_of_other_entities_with_the_same_keys_are_not_counted() -> None:
     with Farm.open(":memory:") as farm:
         for number in range(3):
             farm.add("a", number, "Bern")

@@ -68,7 +68,7 @@ def test_fractional_changes_keep_numbers_within_their_bounds(jars: Jars, before:
 
 
 @pytest.mark.parametrize(("amount", "holds"), [("0.5", True), ("1", False), ("-0.5", True), ("-1", False)])
-def test_an_exclusive_bound_is_never_reached(jars: Jars, amount: str, holds: bool) -> None:
+def test_fractional_changes_never_reach_an_exclusive_bound(jars: Jars, amount: str, holds: bool) -> None:
     jars.create(Jar(name="a"))
     if holds:
         jars.dropped("a", Decimal(amount))

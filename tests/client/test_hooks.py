@@ -155,7 +155,7 @@ NOTE = Note(name="a", author="ada")
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_the_requests_of_an_iterator_are_reported_as_one_call(notes: Notes, *, awaited: bool) -> None:
+def test_all_requests_of_an_iterator_are_recorded_as_one_call(notes: Notes, *, awaited: bool) -> None:
     notes.batch([_put(n) for n in range(250)])
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
@@ -185,7 +185,7 @@ def test_errors_that_hooks_raise_are_logged(notes: Notes, caplog: pytest.LogCapt
     assert [log_record.name for log_record in caplog.records] == ["keyplan.hooks"] * 4
 
 
-def test_an_abandoned_iterator_ends_without_an_error(notes: Notes) -> None:
+def test_the_call_of_an_abandoned_iterator_is_recorded_without_an_error(notes: Notes) -> None:
     """The call record contains only the pages that were read."""
     notes.batch([_put(n) for n in range(250)])
     records: list[PatternRecord] = []
@@ -207,7 +207,7 @@ def test_an_abandoned_iterator_ends_without_an_error(notes: Notes) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_hooks_work_in_a_forked_process_and_after_closing(notes: Notes) -> None:
+def test_hooks_work_in_a_forked_process_and_after_closing_the_design(notes: Notes) -> None:
     """A forked process lacks its parent's threads, and closing the design stops them."""
     notes.put(NOTE)
     asyncio.run(_get(notes))

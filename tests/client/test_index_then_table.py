@@ -70,7 +70,7 @@ def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
     ]
 
 
-def test_later_items_fill_a_page_with_deleted_or_foreign_items(sheets: Sheets) -> None:
+def test_deleted_and_foreign_items_of_a_page_are_replaced_by_later_items(sheets: Sheets) -> None:
     foreign = {"pk": "LEAFLET", "sk": "HEAD", "lean_pk": "SHELF#a", "lean_sk": "0002"}
     item = {name: {"S": text} for name, text in foreign.items()}
     sheets.store.transport.call("PutItem", {"TableName": sheets.store.table_name, "Item": item})
@@ -117,7 +117,7 @@ def test_an_item_with_another_discriminator_is_skipped() -> None:
         assert [labelled.number for labelled in labels.some("a")] == [0, 2]
 
 
-def test_the_last_page_has_no_cursor(sheets: Sheets) -> None:
+def test_a_read_of_one_item_skips_items_deleted_after_the_index_was_read(sheets: Sheets) -> None:
     recorder = changed_between(sheets, lambda: [sheets.delete(Sheet, number=number) for number in (6, 7)])
     assert (last := sheets.last("a")) is not None
     assert last.number == 5

@@ -152,7 +152,7 @@ UNFIT: tuple[tuple[Entity, str, str], ...] = (
 
 
 @pytest.mark.parametrize(("item", "place", "message"), UNFIT)
-def test_invalid_key_values_send_no_request(royale: Royale, item: Entity, place: str, message: str) -> None:
+def test_invalid_index_key_values_send_no_request(royale: Royale, item: Entity, place: str, message: str) -> None:
     for attempt in (royale.put, royale.create):
         with pytest.raises(KeyFieldError) as caught:
             attempt(item)
@@ -168,12 +168,12 @@ def test_invalid_key_values_send_no_request(royale: Royale, item: Entity, place:
         Guest.model_validate({"name": "a", "map": "x", "level": 5}),
     ],
 )
-def test_the_longest_key_values_are_accepted(royale: Royale, item: Entity) -> None:
+def test_index_key_values_of_the_maximum_size_are_accepted(royale: Royale, item: Entity) -> None:
     royale.put(item)
 
 
 @pytest.mark.parametrize("unfit", ["", "x" * 2049])
-def test_updates_reject_invalid_key_values(royale: Royale, unfit: str) -> None:
+def test_updates_reject_invalid_index_key_values(royale: Royale, unfit: str) -> None:
     royale.put(Game(game_id="1", map="Dirty Desert"))
     royale.put(Player(game_id="1", name="a"))
     changes: tuple[Callable[[], object], ...] = (
@@ -191,7 +191,7 @@ def test_updates_reject_invalid_key_values(royale: Royale, unfit: str) -> None:
     royale.draw(royale.player("1", "a"), b"x" * 2048)
 
 
-def test_a_binary_key_has_at_most_2048_bytes(royale: Royale) -> None:
+def test_a_binary_partition_key_over_2048_bytes_is_rejected(royale: Royale) -> None:
     royale.put(Portrait(name="a", picture=b"x" * 2048, day="1"))
     with pytest.raises(KeyFieldError, match="would be 2049 bytes long"):
         royale.put(Portrait(name="a", picture=b"x" * 2049, day="1"))

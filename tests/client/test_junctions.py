@@ -71,7 +71,7 @@ class Desk(Design):
 
 
 @pytest.mark.nightly
-def test_verify_finds_no_difference_in_reads_through_junctions() -> None:
+def test_verify_finds_no_difference_for_reads_through_junctions() -> None:
     boxes, names = st.sampled_from(["a", "b", "c#"]), st.sampled_from(["x", "y$"])
     values: dict[Any, st.SearchStrategy[Any]] = {"box": boxes, "from_box": boxes, "name": names, "reader": names}
     report = verify(Desk, stores=examples(30, 100), seed=seed(3), strategies={**values, "number": st.integers(0, 3)})
@@ -80,7 +80,7 @@ def test_verify_finds_no_difference_in_reads_through_junctions() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 40])
 @pytest.mark.parametrize("pattern", ["notes", "newest"])
-def test_a_union_returns_each_item_once_in_order(limit: int, pattern: str) -> None:
+def test_a_read_through_two_junctions_returns_each_item_once_in_order(limit: int, pattern: str) -> None:
     chance = random.Random(limit)
     with Desk.open(":memory:") as desk:
         wanted: set[tuple[int, str, str]] = set()
@@ -117,7 +117,7 @@ def _all(desk: Desk, entity: type[Entity]) -> list[Any]:
     return [compiled.from_item(item) for item in items if compiled.matches(item)]
 
 
-def test_explain_lists_the_requests_of_a_union() -> None:
+def test_explain_lists_the_requests_of_a_read_through_two_junctions() -> None:
     explanation = explain(Desk, "notes")
     assert explanation.operation == "Query, Query, Query, BatchGetItem"
     assert explanation.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"
@@ -233,7 +233,7 @@ def test_incompatible_junctions_are_rejected() -> None:
 # How far partitions are read
 
 
-def test_partitions_are_read_no_further_than_the_page() -> None:
+def test_merged_partitions_are_read_only_up_to_the_last_item_of_the_page() -> None:
     """The first 20 of 45 boxes fill the page; the other boxes are read only up to the page's last note."""
     with Desk.open(":memory:") as desk:
         for box in range(45):
@@ -259,7 +259,7 @@ def test_partitions_are_read_no_further_than_the_page() -> None:
         assert sum("BETWEEN" in bound or ">=" in bound for bound in bounds[21:]) >= 25
 
 
-def test_links_are_read_one_item_beyond_the_page() -> None:
+def test_a_page_of_linked_items_reads_one_more_item_to_detect_a_next_page() -> None:
     """Links to deleted items are skipped: each query requests the items missing from the page, and one more item to
     detect a next page.
     """

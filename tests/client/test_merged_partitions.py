@@ -47,7 +47,7 @@ def all_pages(design: Design, pattern: str, limit: int, meanwhile: Any, **argume
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
 @pytest.mark.parametrize("newest_first", [True, False])
-def test_concurrent_writes_neither_hide_nor_repeat_items(limit: int, newest_first: bool) -> None:
+def test_concurrent_writes_neither_hide_nor_repeat_items_of_merged_partitions(limit: int, newest_first: bool) -> None:
     """Shards are read in ascending order, junctions descending, with many items per timestamp."""
     choice = random.Random(f"{limit}{newest_first}")
     with Everything.open(":memory:") as design:
@@ -72,7 +72,7 @@ def test_concurrent_writes_neither_hide_nor_repeat_items(limit: int, newest_firs
     assert times == sorted(times, reverse=newest_first)
 
 
-def test_concurrent_deletes_of_items_hide_no_other_items() -> None:
+def test_concurrent_deletes_of_items_hide_no_other_items_of_merged_partitions() -> None:
     with Everything.open(":memory:") as design:
         old = [design.put(event(number)) for number in range(30)]
 
@@ -83,7 +83,7 @@ def test_concurrent_deletes_of_items_hide_no_other_items() -> None:
         assert [element for element in old if element not in pages] == []
 
 
-def test_remaining_partitions_are_read_completely_while_others_are_added_and_removed() -> None:
+def test_unchanged_partitions_are_read_completely_while_others_are_added_and_removed() -> None:
     with Everything.open(":memory:") as design:
         for number in range(10):
             design.put(Follow(user_id="me", followed_id=f"u{number}"))
@@ -114,7 +114,7 @@ def test_partitions_are_queried_in_parallel() -> None:
     assert batches == [20, 20, 5]
 
 
-def test_an_iterator_sends_requests_only_as_items_are_used() -> None:
+def test_an_iterator_sends_requests_only_as_its_items_are_consumed() -> None:
     with Everything.open(":memory:") as design:
         for number in range(250):
             design.put(Post(user_id="u", post_id=f"{number:03d}", created_at=NOON))

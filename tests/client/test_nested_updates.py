@@ -156,7 +156,7 @@ CHANGES: dict[str, tuple[Callable[[Update[User]], Update[User]], dict[str, Any]]
 
 @pytest.mark.parametrize("by_class", [False, True], ids=["instance", "class"])
 @pytest.mark.parametrize("name", CHANGES)
-def test_list_elements_and_nested_members_of_fields_change(app: App, user: User, name: str, by_class: bool) -> None:
+def test_updates_change_list_elements_and_nested_members(app: App, user: User, name: str, by_class: bool) -> None:
     make, wanted = CHANGES[name]
     update: Update[User] = Update(User, user_id="1") if by_class else Update(user)
     after = app.update(make(update))

@@ -37,7 +37,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("pattern", "arguments", "operations", "statements"), COSTS)
-def test_each_read_runs_the_expected_requests_and_sql_statements(
+def test_each_read_takes_the_expected_requests_and_sql_statements(
     cms: Cms, pattern: str, arguments: dict[str, Any], operations: list[str], statements: int | None
 ) -> None:
     recorder = record(cms)

@@ -293,7 +293,7 @@ def test_a_transaction_returns_items_whose_contents_are_known(counting: Counting
     assert counting.put(Visit(path="d", until=last)).until == last.replace(microsecond=0)
 
 
-def test_no_action_is_sent_early_if_its_result_is_unused(counting: Counting) -> None:
+def test_an_action_whose_result_is_unused_is_sent_at_the_end_of_the_write(counting: Counting) -> None:
     counting.put(Counter(name="wrong"))
     requests = record(counting)
     with pytest.raises(ValueError, match="before anything is sent"):
@@ -304,7 +304,7 @@ def test_no_action_is_sent_early_if_its_result_is_unused(counting: Counting) -> 
     assert "ReturnValues" not in requests.requests[-1][1]
 
 
-def test_no_action_is_sent_early_if_another_action_may_follow(counting: Counting) -> None:
+def test_an_action_that_another_action_may_follow_is_not_sent_before_the_write_ends(counting: Counting) -> None:
     counting.put(Counter(name="a"))
     assert counting.before_a_batch("a").n == 1  # a batch comes after all that has a condition
     assert counting.helper_and_more("a") is None
@@ -322,14 +322,14 @@ def test_computed_fields_of_a_result_use_stored_values(counting: Counting) -> No
     assert requests.operations == ["UpdateItem", "GetItem", "UpdateItem", "DeleteItem", "DeleteItem"]
 
 
-def test_an_action_after_a_used_result_is_rejected(counting: Counting) -> None:
+def test_an_action_after_the_result_of_a_sent_action_is_used_is_rejected(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4))
     counting.decides_by_it("a")
     with pytest.raises(RequestError, match="follows a request that was already sent"):
         counting.decides_by_it("a")
 
 
-def test_code_that_raises_an_error_from_a_result_gets_the_stored_item(counting: Counting) -> None:
+def test_write_code_that_checks_a_result_gets_the_stored_item(counting: Counting) -> None:
     """The code doesn't get the item that was expected before the request."""
     high = counting.put(Counter(name="a", n=9))
     low = counting.put(Counter(name="a", n=0))
@@ -340,7 +340,7 @@ def test_code_that_raises_an_error_from_a_result_gets_the_stored_item(counting: 
     assert counting.get(Counter, name="a") == Counter(name="a", n=9)
 
 
-def test_a_write_that_raises_an_error_from_a_known_result_sends_no_request(counting: Counting) -> None:
+def test_a_write_that_rejects_a_result_known_in_advance_sends_no_request(counting: Counting) -> None:
     locked = counting.create(Locked(name="a", n=5))
     requests = record(counting)
     with pytest.raises(ValueError, match="6 are too many"):
@@ -349,7 +349,7 @@ def test_a_write_that_raises_an_error_from_a_known_result_sends_no_request(count
     assert counting.at_most(locked, 6) == 6
 
 
-def test_a_change_of_a_claim_runs_as_a_transaction(counting: Counting) -> None:
+def test_an_update_of_a_unique_value_runs_as_a_transaction(counting: Counting) -> None:
     member = counting.create(Member(name="ada", email="a@b"))
     counting.update(Member, name="ada", n=Add(5))
     assert counting.moved(member, "c@d") is None
@@ -357,17 +357,17 @@ def test_a_change_of_a_claim_runs_as_a_transaction(counting: Counting) -> None:
     assert counting.delete(counting.get(Member, name="ada") or member) is None
 
 
-def test_a_failure_of_the_last_action_raises_an_error(counting: Counting) -> None:
+def test_a_write_whose_last_action_fails_raises_an_error(counting: Counting) -> None:
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         counting.number("nobody")
 
 
-def test_update_rejects_changes_next_to_an_update_object(counting: Counting) -> None:
+def test_update_rejects_keyword_changes_in_addition_to_an_update_object(counting: Counting) -> None:
     with pytest.raises(RequestError, match="pass changes in the Update"):
         counting.update(Update(Counter, name="a").set(n=1), n=2)
 
 
-def test_asynchronous_writes_return_results() -> None:
+def test_asynchronous_writes_return_the_stored_items() -> None:
     asyncio.run(_awaited())
 
 

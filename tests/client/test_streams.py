@@ -55,14 +55,14 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield made
 
 
-def test_items_are_returned_in_order(pool: ThreadPoolExecutor) -> None:
+def test_iterators_return_items_in_order(pool: ThreadPoolExecutor) -> None:
     for ahead in (None, pool):
         source = Source()
         assert list(stream(source.part, run, ahead)) == list(range(25))
         assert source.asked == [0, 1, 2]
 
 
-def test_the_next_part_is_prefetched_at_the_middle_of_the_current_part(pool: ThreadPoolExecutor) -> None:
+def test_an_iterator_prefetches_the_next_part_at_the_middle_of_the_current_part(pool: ThreadPoolExecutor) -> None:
     source = Source()
     items = stream(source.part, run, pool)
     assert [next(items) for _ in range(5)] == list(range(5))
@@ -74,7 +74,7 @@ def test_the_next_part_is_prefetched_at_the_middle_of_the_current_part(pool: Thr
     assert source.asked == [0, 1]
 
 
-def test_an_error_while_prefetching_is_raised_when_the_part_is_needed(pool: ThreadPoolExecutor) -> None:
+def test_an_error_of_a_prefetch_is_raised_when_its_items_are_needed(pool: ThreadPoolExecutor) -> None:
     items = stream(Source(fails_at=1).part, run, pool)
     assert [next(items) for _ in range(10)] == list(range(10))
     with pytest.raises(StoreError):
@@ -82,7 +82,7 @@ def test_an_error_while_prefetching_is_raised_when_the_part_is_needed(pool: Thre
 
 
 @pytest.mark.parametrize("ahead", [False, True])
-def test_asynchronous_items_are_returned_in_order(*, ahead: bool) -> None:
+def test_asynchronous_iterators_return_items_in_order(*, ahead: bool) -> None:
     async def everything() -> list[Any]:
         return [value async for value in stream_async(source.part, run_async, ahead=ahead)]
 

@@ -66,7 +66,7 @@ def test_throttled_batches_continue_sequentially_and_then_in_parallel() -> None:
         assert len(writes) <= len(NOTES) // 25 + PARALLEL_MAX
 
 
-def test_permanent_throttling_raises_an_error(pauses: list[float]) -> None:
+def test_a_batch_that_is_throttled_permanently_raises_an_error(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: True)
         with pytest.raises(StoreError, match=r"625 of 625 writes .* remain unprocessed after 3\d s"):
@@ -74,7 +74,7 @@ def test_permanent_throttling_raises_an_error(pauses: list[float]) -> None:
     assert 30 <= sum(pauses) < 33
 
 
-def test_errors_other_than_throttling_are_raised_immediately(pauses: list[float]) -> None:
+def test_batch_errors_other_than_throttling_are_raised_immediately(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: number == 1, "ValidationException")
         with pytest.raises(DynamoDBError, match="too much"):

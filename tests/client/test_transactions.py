@@ -74,7 +74,7 @@ def test_repeated_transaction_conflicts_raise_an_error(recorder: Any) -> None:
     assert recorder.design.marked("g") is None
 
 
-def test_errors_other_than_conflicts_are_raised_unchanged(recorder: Any) -> None:
+def test_transaction_errors_other_than_conflicts_are_raised_unchanged(recorder: Any) -> None:
     for error in (
         DynamoDBError("no", type="ResourceNotFoundException"),
         DynamoDBError("no", type="ValidationException"),
@@ -85,7 +85,7 @@ def test_errors_other_than_conflicts_are_raised_unchanged(recorder: Any) -> None
         assert caught.value is error
 
 
-def test_an_error_of_the_store_is_raised_unchanged(recorder: Any) -> None:
+def test_an_error_of_the_store_in_a_transaction_is_raised_unchanged(recorder: Any) -> None:
     def before(operation: str, parameters: dict[str, Any]) -> None:
         raise StoreError("the disk is full")
 

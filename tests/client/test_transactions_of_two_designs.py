@@ -32,7 +32,7 @@ def both() -> Iterator[tuple[Shop, Ledger]]:
 
 @pytest.mark.parametrize("carry_out", WAYS)
 @pytest.mark.parametrize("watched", [False, True])
-def test_each_design_has_its_own_results_and_hooks(both: tuple[Shop, Ledger], carry_out: Carry, watched: bool) -> None:
+def test_a_joint_transaction_is_reported_to_hooks(both: tuple[Shop, Ledger], carry_out: Carry, watched: bool) -> None:
     shop, ledger = both
     told: list[PatternRecord] = []
     if watched:
@@ -50,7 +50,7 @@ def test_each_design_has_its_own_results_and_hooks(both: tuple[Shop, Ledger], ca
 
 
 @pytest.mark.parametrize("carry_out", WAYS)
-def test_invalid_calls_send_no_request(both: tuple[Shop, Ledger], carry_out: Carry) -> None:
+def test_invalid_joint_transactions_send_no_request(both: tuple[Shop, Ledger], carry_out: Carry) -> None:
     shop, ledger = both
     recorder = record(shop)
     for writes, says in (
@@ -76,7 +76,7 @@ def test_invalid_calls_send_no_request(both: tuple[Shop, Ledger], carry_out: Car
     assert recorder.requests == []
 
 
-def test_the_highest_attempts_of_all_writes_applies(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transaction_uses_the_highest_attempts(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
     """One of the writes allows five attempts, so the transaction has five. Each attempt reads again."""
     shop, ledger = both
     pauses: list[float] = []

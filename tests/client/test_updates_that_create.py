@@ -118,7 +118,7 @@ def counts() -> Iterator[Counts]:
         yield opened
 
 
-def test_one_request_creates_or_updates_an_item(counts: Counts) -> None:
+def test_an_update_with_or_create_creates_or_updates_the_item_in_one_request(counts: Counts) -> None:
     requests = record(counts)
     counts.add("a#b", 1, 2)
     counts.add("a#b", 1, 3)

@@ -59,7 +59,7 @@ def test_an_item_with_an_unknown_literal_value_is_reported_as_invalid(levels: Le
     assert isinstance(levels.any_level("a"), InvalidItem)
 
 
-def test_values_of_literal_fields_round_trip(levels: Levels) -> None:
+def test_values_of_fields_with_literal_types_round_trip(levels: Levels) -> None:
     level = Level(name="a", alone=2, maybe=2, word="high", several=[2, 1])
     levels.put(level)
     assert levels.level("a") == level

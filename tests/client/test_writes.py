@@ -179,7 +179,7 @@ def test_a_write_that_sets_the_version_is_rejected(shop: Shop) -> None:
         shop.update(note, version=7)
 
 
-def test_a_write_is_retried_after_a_concurrent_write(shop: Shop) -> None:
+def test_a_write_with_attempts_is_retried_after_a_concurrent_write(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
     recorder = record(shop)
     raced: list[Any] = []
@@ -206,7 +206,7 @@ def test_a_write_is_retried_after_a_concurrent_write(shop: Shop) -> None:
 # Claims
 
 
-def test_claims_are_created_changed_released_and_reused(shop: Shop) -> None:
+def test_unique_values_are_claimed_changed_released_and_reused(shop: Shop) -> None:
     ada = shop.create(Account(account_id="a", email="x@y", phone="1"))
     with pytest.raises(UniqueValueTaken, match="email 'x@y' belongs to another Account"):
         shop.create(Account(account_id="b", email="x@y"))
@@ -361,7 +361,7 @@ def test_error_messages_show_sets_sorted() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"brand": "b"}, {"rank": 1}, {"status": "old"}, {"tags": {"a"}}, {"rank": Add(1)}])
-def test_update_by_class_rejects_fields_of_index_keys(shop: Shop, changes: dict[str, Any]) -> None:
+def test_an_update_by_class_rejects_changes_of_index_key_fields(shop: Shop, changes: dict[str, Any]) -> None:
     shop.create(product())
     with pytest.raises(UpdateRejected, match=r"it is part of the key by_(brand|label)"):
         shop.transact([Update(Product, product_id="p").set(**changes)])
@@ -413,7 +413,7 @@ def test_invalid_values_are_never_written(shop: Shop, changes: Any, said: str) -
     assert shop.get(Product, product_id="p") == element
 
 
-def test_updates_by_class_change_fields(shop: Shop) -> None:
+def test_an_update_by_class_sets_adds_appends_and_removes_field_values(shop: Shop) -> None:
     shop.create(product())
     shop.transact([Update(Product, product_id="p").set(stock=Add(-3), names=Append(["a"]), note="n", price=Add(2))])
     shop.transact([Update(Product, product_id="p").set(names=Append(["b"]), note=None)])
@@ -559,7 +559,7 @@ def test_a_transaction_has_at_most_100_operations(shop: Shop) -> None:
     assert scan(shop).size == 100
 
 
-def test_entities_of_other_designs_are_rejected(shop: Shop) -> None:
+def test_writes_of_entities_of_other_designs_are_rejected(shop: Shop) -> None:
     class Stranger(Entity):
         name: str
         primary = Key("S#{name}", "M")
@@ -589,7 +589,7 @@ def test_an_item_created_with_a_version_keeps_that_version(shop: Shop) -> None:
     assert shop.put(note).version == 8
 
 
-def test_actions_have_a_readable_repr() -> None:
+def test_the_repr_of_updates_and_deletes_names_the_entity_and_the_key() -> None:
     note = Note(note_id="1")
     assert repr(Update(note, text="a")) == f"Update({note!r})"
     assert repr(Delete(note)) == f"Delete({note!r})"

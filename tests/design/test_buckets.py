@@ -56,7 +56,7 @@ def design_of(partition: str, sort: str = "{event_id}#{at}", *, kind: Any = date
         ("D#{device}#{at}", date, "day"),
     ],
 )
-def test_time_formats_that_truncate_to_whole_units_are_buckets(partition: str, kind: Any, unit: str) -> None:
+def test_time_formats_that_truncate_to_whole_units_form_buckets(partition: str, kind: Any, unit: str) -> None:
     pattern = design_of(partition, kind=kind).compiled.reads["events"]
     assert pattern.buckets is not None
     assert (pattern.buckets.unit, pattern.buckets.days) == (unit, kind is date)
@@ -77,7 +77,7 @@ def test_time_formats_that_truncate_to_whole_units_are_buckets(partition: str, k
         ("D#{device}#{at}", int, "a range requires whole time units"),
     ],
 )
-def test_time_formats_that_repeat_or_are_not_whole_units_are_not_buckets(partition: str, kind: Any, said: str) -> None:
+def test_time_formats_that_repeat_or_are_not_whole_units_form_no_buckets(partition: str, kind: Any, said: str) -> None:
     with pytest.raises(DesignError, match=said):
         design_of(partition, "{event_id}" if kind in {str, int} else "{event_id}#{at}", kind=kind)
 
@@ -132,7 +132,7 @@ class Texts(NamedTuple):
 TABLE = Table("events", indexes=[GSI1, NARROW], entities=[Event, Tag])
 
 
-def test_unsupported_range_reads_are_rejected_with_the_reason() -> None:
+def test_unsupported_range_reads_of_buckets_are_rejected_with_the_reason() -> None:
     with pytest.raises(DesignError) as refusal:
 
         class Wrong(Design):
@@ -232,7 +232,7 @@ def test_time_buckets_are_supported_by_explain_openapi_and_diff() -> None:
         assert said in changes["buckets-changed"]
 
 
-def test_the_price_of_a_call_depends_on_its_number_of_buckets() -> None:
+def test_the_cost_of_a_time_range_read_depends_on_its_number_of_buckets() -> None:
     units: list[float] = []
     notes: list[str] = []
     for at in (None, ("2026-01-05", "2026-01-20"), ("2026-01-05", "2026-12-20")):
@@ -248,7 +248,7 @@ def test_the_price_of_a_call_depends_on_its_number_of_buckets() -> None:
     assert BUCKETS_MAX == 1000
 
 
-def test_reads_of_many_small_buckets_are_reported_unless_their_number_is_stated() -> None:
+def test_reads_of_many_small_buckets_are_reported_unless_the_number_of_buckets_is_stated() -> None:
     hourly = design_of("D#{device}#{at:%Y%m%d%H}", "{at}#{event_id}")
     monthly = design_of("D#{device}#{at:%Y%m}", "{at}#{event_id}")
 
@@ -269,7 +269,7 @@ def test_reads_of_many_small_buckets_are_reported_unless_their_number_is_stated(
     assert said(hourly, week) == [("warning", "a typical call sends 168 requests, one per hour")]
 
 
-def test_a_time_range_orders_the_result_by_time() -> None:
+def test_reads_of_a_time_range_return_items_in_time_order() -> None:
     """Fields that follow the time in the sort key don't affect newest_first."""
 
     class Heard(Entity):

@@ -12,7 +12,7 @@ from keyplan.errors import ArgumentError
 
 
 @pytest.mark.parametrize("prefix", ["a", "", 5])
-def test_a_prefix_is_encoded_in_the_key_condition(prefix: Any) -> None:
+def test_a_prefix_argument_is_encoded_in_the_key_condition(prefix: Any) -> None:
     class Named(Entity):
         shelf: str
         name: str

@@ -143,7 +143,7 @@ EVERYTHING = {"a", "b", "mode", "at"}
         (Computed, "of_the_clock", EVERYTHING),
     ],
 )
-def test_fields_that_a_computed_field_reads_are_found(cls: type[Entity], field: str, read: set[str]) -> None:
+def test_the_fields_that_a_computed_field_reads_are_detected(cls: type[Entity], field: str, read: set[str]) -> None:
     keyed = type(cls.__name__, (cls,), {"__module__": __name__, "by_field": Key(f"{{{field}}}", index=BY_FIELD)})
     entity = compiled(keyed, BY_FIELD)
     assert entity.inputs_of(entity.index_keys[0]) == read
@@ -210,7 +210,7 @@ def test_an_update_of_a_cached_propertys_input_recomputes_the_key(notes: Notes) 
     assert [element.title for element in notes.by_letter("x", "z")] == ["xyz"]
 
 
-def test_a_cached_value_in_a_copy_is_not_used_for_keys(notes: Notes) -> None:
+def test_an_outdated_cached_property_of_a_copied_instance_is_not_used_for_keys(notes: Notes) -> None:
     note = Note(note_id="1", title="abc")
     assert note.letter == "a"
     notes.put(note.model_copy(update={"title": "xyz"}))
@@ -251,7 +251,7 @@ def test_a_number_in_a_sharded_key_cannot_be_changed_without_its_shard(shards: i
     assert entity.writes_itself(key, "rank") == (shards == 1)
 
 
-def test_an_update_of_one_input_requires_the_other_inputs_unchanged(notes: Notes) -> None:
+def test_an_update_of_one_input_of_a_computed_key_requires_the_other_inputs_unchanged(notes: Notes) -> None:
     stale = notes.put(Note(note_id="1", title="abc", public=False))
     notes.update(stale, public=True)
     with pytest.raises(ConditionFailed):

@@ -103,7 +103,7 @@ def asking(where: str, annotation: Any) -> type[Design]:
 
 @pytest.mark.parametrize("field", VALUES)
 @pytest.mark.parametrize("sign", OPERATORS)
-def test_a_comparison_equals_pythons_or_is_rejected(field: str, sign: str) -> None:
+def test_comparisons_have_the_same_result_as_in_python_or_are_rejected(field: str, sign: str) -> None:
     compare = OPERATORS[sign]
     stored = [Thing(thing_id=str(at), **{field: value}) for at, value in enumerate(VALUES[field])]
     served = 0
@@ -165,7 +165,7 @@ def plain(value: Any) -> Any:
         ("text = :value OR number = :value", str, "the value is str"),
     ],
 )
-def test_a_condition_that_is_never_true_is_rejected_with_its_place(where: str, annotation: Any, why: str) -> None:
+def test_a_condition_that_is_never_true_is_rejected_with_its_pattern(where: str, annotation: Any, why: str) -> None:
     with pytest.raises(DesignError) as error:
         asking(where, annotation)
     told(error, "^Asking.asked: ", why)

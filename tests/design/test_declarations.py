@@ -116,7 +116,7 @@ def test_an_index_declaration_keeps_its_arguments() -> None:
 
 
 @pytest.mark.parametrize("local", [True, False])
-def test_an_index_for_views_projects_their_fields(local: bool) -> None:
+def test_an_index_declared_for_views_projects_the_fields_of_the_views(local: bool) -> None:
     index = Index("A", "pk", "sk", projection=["min", "more"], local=local)
     for views, names in [((), ()), ((Title,), ("title",)), ((Title, Length), ("title",)), ((Length,), ())]:
         made = index.projected_for(*views)
@@ -177,7 +177,7 @@ def test_a_table_declaration_keeps_its_arguments() -> None:
     assert [each["KeyType"] for each in local["KeySchema"]] == ["HASH", "RANGE"]
 
 
-def test_merged_traffic_overrides_only_the_given_members() -> None:
+def test_merging_traffic_settings_overrides_only_the_given_members() -> None:
     over = Load(items=3, per_second=0.5).over(Load(items=9, kept=0.5))
     assert over == Load(items=3, per_second=0.5, kept=0.5)
     assert [each.peak for each in (over, Load(peak_per_second=4, per_second=1), Load())] == [0.5, 4, None]

@@ -150,7 +150,7 @@ READS = [
 
 
 @pytest.mark.parametrize(("options", "signature", "words"), [(*row[:2], row[2:]) for row in READS])
-def test_an_invalid_read_is_rejected(options: str, signature: str, words: tuple[str, ...]) -> None:
+def test_invalid_reads_raise_the_expected_errors(options: str, signature: str, words: tuple[str, ...]) -> None:
     name = signature.partition("(")[0]
     table = 'Table("ttt", indexes=[GSI1, GSI2, OTHER, KEYS_ONLY, DAYS])'
     (fault,) = faults(
@@ -224,7 +224,7 @@ KEYS = [
 
 
 @pytest.mark.parametrize(("members", "words"), [(row[0], row[1:]) for row in KEYS])
-def test_an_invalid_key_is_rejected(members: str, words: tuple[str, ...]) -> None:
+def test_invalid_keys_raise_the_expected_errors(members: str, words: tuple[str, ...]) -> None:
     table = 'Table("ttt", indexes=[GSI1, GSI2, LOCAL, NATIVE, NUMBERED, BINARY, SEVERAL, SHARING], entities=[One])'
     found = faults(HEAD + f"class One(Entity):\n    one: str; {members}\nclass D(Design):\n    table = {table}\n")
     assert any(all(re.search(part, fault) for part in words) for fault in found), "\n".join(found)
@@ -309,7 +309,7 @@ class D(Design):
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_an_invalid_design_is_rejected(name: str) -> None:
+def test_invalid_designs_raise_the_expected_errors(name: str) -> None:
     text, words = DESIGNS[name]
     found = faults(HEAD + text)
     assert [part for part in words if not any(re.search(part, fault) for fault in found)] == [], "\n".join(found)
@@ -349,7 +349,7 @@ def test_a_design_without_a_table_is_rejected() -> None:
         Design.open(":memory:")
 
 
-def test_all_errors_are_reported_together_with_their_places() -> None:
+def test_all_errors_of_a_design_are_reported_together_with_their_places() -> None:
     with pytest.raises(DesignError) as error:
 
         class D(Design):

@@ -422,7 +422,7 @@ def test_a_type_that_never_round_trips_is_rejected(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(FOUND_BY_VERIFY))
-def test_verify_finds_values_that_do_not_round_trip(name: str) -> None:
+def test_verify_reports_fields_whose_values_do_not_round_trip(name: str) -> None:
     with pytest.raises(AssertionError, match="value"):
         verify(design_of(FOUND_BY_VERIFY[name]), stores=10)
 
@@ -480,7 +480,7 @@ def test_an_entity_with_a_model_serializer_is_rejected() -> None:
         type("Odds", (Design,), {"table": Table("odds", entities=[Odd])})
 
 
-def test_field_serializers_are_applied() -> None:
+def test_pydantic_field_serializers_are_applied_to_stored_values() -> None:
     class Tagged(Entity):
         name: str
         tags: list[str]

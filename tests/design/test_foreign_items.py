@@ -223,7 +223,7 @@ def test_a_cached_property_is_not_stored(store: Design) -> None:
     assert store.get(Cached, name="a") == Cached(name="a", size=2)
 
 
-def test_error_messages_come_from_the_slow_reader() -> None:
+def test_errors_of_invalid_items_are_reported_by_the_slow_reader() -> None:
     """The fast reader reports no errors itself: it delegates every invalid item to the slow reader."""
     entity = compiled(Order, GSI1)
     fields = [field for field in entity.fields.values() if not field.computed]

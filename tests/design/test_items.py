@@ -222,7 +222,7 @@ class Numbers(Entity):
         ({"exact": Decimal("1E+126")}, "overflow"),
     ],
 )
-def test_unsupported_numbers_are_rejected(changes: dict[str, Any], said: str) -> None:
+def test_numbers_that_dynamodb_cannot_store_are_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError, match=said) as caught:
         compiled(Numbers).to_item(Numbers(name="a", **changes))
     assert caught.value.place == f"Numbers.{next(iter(changes))}"
@@ -258,7 +258,7 @@ class Nothing(Entity):
 
 
 @pytest.mark.parametrize("value", [None, 0, 1])
-def test_none_and_empty_sets_round_trip(value: int | None) -> None:
+def test_fields_with_none_and_empty_sets_round_trip(value: int | None) -> None:
     text = None if value is None else str(value)
     item = round_trip(
         Nothing(

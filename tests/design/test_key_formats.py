@@ -52,7 +52,7 @@ CASES: list[tuple[Any, Any, str, list[str], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("held", "value", "text", "others", "refused"), CASES)
-def test_values_of_each_format_round_trip(
+def test_values_in_each_key_format_round_trip(
     held: Any, value: Any, text: str, others: list[str], refused: list[Any]
 ) -> None:
     assert held.write(value) == text
@@ -70,7 +70,7 @@ def test_values_of_each_format_round_trip(
     ("value", "text"),
     [(7, "7"), (Decimal("2.50"), "2.5"), (0.1, "0.1"), (1e22, "10000000000000000000000"), (Decimal("1E+3"), "1000")],
 )
-def test_numbers_without_padding_round_trip(value: Any, text: str) -> None:
+def test_numbers_without_padding_in_keys_round_trip(value: Any, text: str) -> None:
     held = form(type(value), "", "N")
     assert held.write(value) == text
     assert Decimal(held.read(text)) == Decimal(str(value))

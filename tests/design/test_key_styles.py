@@ -80,7 +80,7 @@ def app() -> Iterator[App]:
         yield opened
 
 
-def test_keys_equal_those_of_the_other_program(app: App) -> None:
+def test_keys_in_the_style_of_another_program_equal_its_keys(app: App) -> None:
     app.put(Task(task="Task#1", project="Web Site", employee="Ada", points=10))
     (item,) = app.store.transport.call("Scan", {"TableName": "app"})["Items"]
     keys = {name: value["S"] for name, value in item.items() if name in {"pk", "sk", "gsi1pk", "gsi1sk", "kind"}}
@@ -101,7 +101,7 @@ def test_keys_equal_those_of_the_other_program(app: App) -> None:
         app.create(Task(task="task#1", project="web site", employee="Bo"))
 
 
-def test_a_value_that_contains_its_terminator_is_rejected_in_writes_but_not_in_reads(app: App) -> None:
+def test_a_value_that_contains_its_key_terminator_is_rejected_in_writes_but_not_in_reads(app: App) -> None:
     with pytest.raises(KeyFieldError, match="could have the same key"):
         app.put(Task(task="a", project="p", employee="x#points_1"))
     app.put(Task(task="a", project="p", employee="x#points"))

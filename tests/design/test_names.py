@@ -223,7 +223,7 @@ def entity_called(name: str) -> None:
         ),
     ],
 )
-def test_every_name_works_or_is_rejected_with_an_error_at_that_name(use: Any) -> None:
+def test_every_reserved_name_works_or_is_rejected_with_an_error_at_that_name(use: Any) -> None:
     refused = {name: error for name in NAMES if (error := refusal_of(use, name)) is not None}
     for name, error in refused.items():
         assert error.errors or name == "table", error
@@ -325,7 +325,7 @@ def test_duplicate_names_and_conflicting_key_types_are_rejected() -> None:
     told(error, r"Nested.year: .*key attribute of type N, but Part is stored as M", "alias")
 
 
-def test_fields_may_have_names_of_method_parameters() -> None:
+def test_fields_can_have_the_names_of_method_parameters() -> None:
     assert Through(Same, entity="entity", self="self").fields == {"entity": "entity", "self": "self"}
     assert Update(Same, same_id="1").set(self=1).changes == {"self": 1}
 

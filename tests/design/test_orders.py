@@ -71,7 +71,7 @@ def names(design: type[Design], entity: type[Any]) -> list[str]:
 
 @pytest.mark.parametrize("newest_first", [None, True])
 @pytest.mark.parametrize("table", SORTS)
-def test_a_compiled_read_has_one_possible_order(table: str, newest_first: bool | None) -> None:
+def test_a_read_without_order_by_has_the_same_order_with_every_key(table: str, newest_first: bool | None) -> None:
     refused = 0
     alone = {text: order_of(players(None, text, None), newest_first) for text in INDEXED}
     for text, two in itertools.product(INDEXED, repeat=2):
@@ -93,7 +93,7 @@ def order_of(entity: type[Any], newest_first: bool | None) -> list[str] | None:
     return names(design, entity)
 
 
-def test_the_error_lists_the_possible_values_of_order_by() -> None:
+def test_the_error_for_a_missing_order_by_lists_its_possible_values() -> None:
     entity = players("{name}", "{score:04d}#{name}", None)
     with pytest.raises(DesignError) as error:
         board(entity)

@@ -33,7 +33,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("pattern", "operation", "index"), PLANS)
-def test_each_pattern_has_the_expected_operation_and_key(pattern: str, operation: str, index: str | None) -> None:
+def test_reads_compile_to_the_expected_operation_and_index(pattern: str, operation: str, index: str | None) -> None:
     plan: Any = Everything.compiled.reads[pattern].plan
     assert plan.operation == operation
     assert (plan.index.name if isinstance(plan, QueryPlan) and plan.index else None) == index
@@ -42,7 +42,7 @@ def test_each_pattern_has_the_expected_operation_and_key(pattern: str, operation
 KINDS = {GetPlan, ClaimPlan, QueryPlan, BatchGetPlan, ThroughPlan, ScanPlan}
 
 
-def test_the_design_of_the_contract_tests_has_every_kind_of_plan() -> None:
+def test_the_design_of_the_contract_tests_compiles_to_every_kind_of_plan() -> None:
     assert {type(pattern.plan) for pattern in Everything.compiled.reads.values()} == KINDS
 
 

@@ -104,7 +104,7 @@ def test_invalid_read_options_are_rejected(options: str, signature: str, words: 
     assert words in fault
 
 
-def test_invalid_items_are_in_the_rest_api_schema() -> None:
+def test_the_rest_api_schema_includes_invalid_items_in_results() -> None:
     answer = openapi(Asking.compiled)["paths"]["/api/readable"]["get"]["responses"]["200"]["content"]
     (schema,) = [value["schema"] for value in answer.values()]
     names = [value["$ref"].rpartition("/")[2] for value in schema["properties"]["items"]["items"]["anyOf"]]
@@ -182,13 +182,13 @@ def test_mutually_exclusive_keys_share_an_index(key: Key, other: Key) -> None:
         ),
     ],
 )
-def test_keys_that_are_not_exclusive_need_separate_attributes(key: Key, other: Key, words: str) -> None:
+def test_keys_that_are_not_mutually_exclusive_require_separate_attributes(key: Key, other: Key, words: str) -> None:
     place, message, hint = told(two_keys(key, other))
     assert (place, message.startswith(words)) == ("Ticket.second", True), message
     assert "mutually exclusive" in str(hint) or "different constant" in str(hint)
 
 
-def test_a_third_key_on_an_index_is_compared_with_two_exclusive_keys() -> None:
+def test_a_third_key_on_an_index_must_be_exclusive_with_each_of_the_other_two() -> None:
     """Every pair of keys is compared."""
 
     def define() -> None:
@@ -209,7 +209,7 @@ def test_a_third_key_on_an_index_is_compared_with_two_exclusive_keys() -> None:
     assert [fault.place for fault in refusal.value.errors] == ["Crowded.whole", "Crowded.whole"]
 
 
-def test_a_redeclared_key_is_compared_by_its_attributes() -> None:
+def test_diff_compares_keys_that_share_an_index_by_their_attribute_names() -> None:
     def tickets(closed: str) -> type[Design]:
         class Ticket(Entity):
             ticket_id: str
@@ -253,7 +253,7 @@ def index_of(pattern: ReadPattern) -> str | None:
     return pattern.plan.index.name if pattern.plan.index else None
 
 
-def test_a_key_is_chosen_by_its_name() -> None:
+def test_a_call_can_choose_a_key_by_its_name() -> None:
     assert [index_of(pattern) for pattern in Visits.compiled.reads.values()] == ["GSI2", "GSI1", None, "GSI1"]
     others = {alternative.key: alternative.reason for alternative in explain(Visits, "by_country").others}
     assert others == {"Visit.primary": "key= names another key", "Visit.by_length": "key= names another key"}
@@ -265,7 +265,7 @@ def test_a_call_without_a_direction_uses_the_default_direction() -> None:
     assert [isinstance(plan, QueryPlan) and plan.forward for plan in plans] == [False, False, True]
 
 
-def test_explanations_show_the_direction_of_a_call() -> None:
+def test_explain_shows_the_direction_of_a_call() -> None:
     told_of = explain(Visits, "by_length")
     assert told_of.direction == "descending by seconds, number, or reversed, depending on newest_first"
     assert told_of.requests[0].parameters["ScanIndexForward"] is False
@@ -274,7 +274,7 @@ def test_explanations_show_the_direction_of_a_call() -> None:
     assert "ScanIndexForward" not in asked.requests[0].parameters
 
 
-def test_the_direction_is_in_the_rest_api_schema() -> None:
+def test_the_rest_api_schema_includes_the_direction_parameter() -> None:
     parameters = {
         parameter["name"]: parameter
         for parameter in openapi(Asking.compiled)["paths"]["/api/jobs"]["get"]["parameters"]

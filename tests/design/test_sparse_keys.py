@@ -133,7 +133,7 @@ def test_reads_by_sparse_keys_equal_a_brute_force_filter(waits: Any, partition: 
                         assert [value.at for value in result] == sorted(value.at for value in right), (how, call)
 
 
-def test_a_read_by_several_values_of_a_sparse_key_is_explained_and_priced() -> None:
+def test_explain_and_cost_support_reads_by_several_values_of_a_sparse_key() -> None:
     entity = tickets(["new", "open"], "P#{project}#{status}", "{at}#{ticket_id}")
     for how, design, calls in questions(entity, ("new", "open")):
         if isinstance(design, DesignError):
@@ -188,7 +188,7 @@ def test_when_accepts_enum_values() -> None:
         ("ticket_id", None, "Ticket.ticket_id can't be None"),
     ],
 )
-def test_constants_that_the_field_cannot_have_are_rejected(field: str, value: Any, why: str) -> None:
+def test_constants_that_are_invalid_values_of_the_field_are_rejected(field: str, value: Any, why: str) -> None:
     entity = tickets("open", *TEMPLATES[0])
     with pytest.raises(DesignError) as error:
         asking(entity, {"status": "open", field: value})
@@ -246,7 +246,7 @@ class Both(Design):
     def parts(self, project: str) -> list[Head | Line]: ...
 
 
-def test_a_value_fixed_by_one_entitys_key_filters_the_other_entity() -> None:
+def test_a_constant_that_the_sparse_key_of_one_entity_fixes_filters_the_other_entity() -> None:
     with Both.open(":memory:") as both:
         both.put(Head(project="p", status="open"))
         both.put(Line(project="p", number=1, status="new"))
@@ -254,7 +254,7 @@ def test_a_value_fixed_by_one_entitys_key_filters_the_other_entity() -> None:
         assert both.parts("p") == [Head(project="p", status="open"), Line(project="p", number=2, status="open")]
 
 
-def test_a_call_with_an_empty_each_argument_sends_no_request() -> None:
+def test_a_read_with_an_empty_each_argument_sends_no_request() -> None:
     entity = tickets(["new", "open"], *TEMPLATES[0])
     design = asking(entity, None, status=Each[Literal["new", "open"]])
     with design.open(":memory:") as store:
@@ -311,7 +311,7 @@ def test_a_complete_key_is_preferred_to_a_sparse_key() -> None:
 
 @pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
 @pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
-def test_a_key_with_every_value_in_when_is_complete(waits: list[Any], hurry: list[Any] | None) -> None:
+def test_a_key_with_every_field_value_in_when_contains_all_items(waits: list[Any], hurry: list[Any] | None) -> None:
     """The key contains all items, whether or not the read fixes the field."""
     held: dict[str, list[Any]] = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
 

@@ -96,7 +96,7 @@ def test_unsupported_updates_of_a_stored_format_are_rejected(
     assert readings.get(Reading, name="a", iso=given.iso) == given, field
 
 
-def test_values_in_the_stored_format_are_read_and_other_values_are_reported(readings: Readings) -> None:
+def test_stored_values_in_another_format_are_reported_as_invalid(readings: Readings) -> None:
     item = {
         "pk": {"S": "READING#a"},
         "sk": {"S": "2026-01-02T03:04:05.678Z"},
@@ -123,7 +123,7 @@ def test_reads_of_stored_formats_equal_a_brute_force_filter() -> None:
     verify(Readings, stores=25)
 
 
-def test_stored_formats_that_do_not_suit_the_field_are_rejected() -> None:
+def test_stored_formats_that_do_not_support_the_type_of_the_field_are_rejected() -> None:
     class Wrong(Entity):
         name: Annotated[str, StoredAs("ms")]
         at: Annotated[datetime, StoredAs("miles")]
@@ -280,7 +280,7 @@ class Blobs(Design):
 
 
 @pytest.mark.filterwarnings("error")
-def test_values_compared_with_packed_strings_are_validated() -> None:
+def test_arguments_compared_with_packed_strings_are_validated() -> None:
     """Regression test: pydantic only warned, and any value was compared."""
     with Blobs.open(":memory:") as blobs:
         blob = blobs.put(Blob(name="a", parts=[Part(n=2)]))

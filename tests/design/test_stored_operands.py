@@ -100,11 +100,11 @@ def fields() -> dict[str, Operand]:
 OPERANDS = {**fields(), "TEXT": TEXT, "NUMBER": NUMBER, "UNKNOWN": UNKNOWN}
 
 
-def test_a_value_of_an_untyped_mapping_has_no_stored_type() -> None:
+def test_a_condition_on_a_value_of_a_counter_has_no_stored_type() -> None:
     counted = part_of(replace(TEXT, name="counted", annotation=Counter[str], tag="M"), "a")
     assert (counted.name, counted.kind, counted.tag) == ("counted.a", object, None)
 
 
-def test_timestamps_in_seconds_keep_microseconds() -> None:
+def test_timestamps_stored_as_seconds_keep_microseconds() -> None:
     late = NOON.astimezone(UTC) + timedelta(microseconds=1)
     assert OPERANDS["expires"].encoded(late) == {"N": "1795262400.250001"}

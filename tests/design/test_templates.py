@@ -78,28 +78,28 @@ def test_encoded_paths_compare_like_tuples_of_their_parts(element: list[str], ot
 
 
 @given(st.tuples(TEXTS, TEXTS, TEXTS))
-def test_strings_round_trip(values: tuple[str, ...]) -> None:
+def test_strings_in_key_templates_round_trip(values: tuple[str, ...]) -> None:
     assert THREE.values(text_of(THREE, values)) == dict(zip("abc", values, strict=True))
     assert BARE.values(values[0]) == {"a": values[0]}
     assert PARTS.values(PARTS.text({"a": values})) == {"a": values}
 
 
 @given(TEXTS, st.booleans())
-def test_escaped_strings_round_trip(text: str, last: bool) -> None:
+def test_escaped_strings_in_key_templates_round_trip(text: str, last: bool) -> None:
     escaped = escape(text, last=last)
     assert "#" not in escaped
     assert unescape(escaped) == text
 
 
 @pytest.mark.parametrize("text", ["$", "a$", "$x", "$e", "$?"])
-def test_invalid_escapes_are_rejected(text: str) -> None:
+def test_invalid_escapes_in_stored_keys_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
         unescape(text)
     assert THREE.values(f"P#{text}#b#c") is None
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_an_encoded_prefix_matches_the_strings_that_start_with_the_prefix(start: str, rest: str, other: str) -> None:
+def test_an_encoded_key_prefix_matches_exactly_the_strings_with_that_prefix(start: str, rest: str, other: str) -> None:
     variable = THREE.variables[0]
     assert variable.text(start + rest).startswith(variable.prefix_text(start))
     assert variable.text(other).startswith(variable.prefix_text(start)) == other.startswith(start)
@@ -110,7 +110,7 @@ def test_a_template_of_only_one_field_stores_the_value_unescaped() -> None:
 
 
 @pytest.mark.parametrize("value", [None, ""])
-def test_a_template_with_a_missing_value_has_no_key(value: str | None) -> None:
+def test_a_template_without_a_value_for_one_of_its_fields_produces_no_key(value: str | None) -> None:
     with pytest.raises(KeyFieldError) as error:
         THREE.text({"a": value, "b": "b", "c": "c"})
     assert error.value.place == "a"
@@ -126,7 +126,7 @@ TURNED = sort_template(int, "{a:05d:desc}")
 
 
 @given(st.tuples(NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS))
-def test_padded_and_reversed_numbers_sort_numerically(element: tuple[int, int], other: tuple[int, int]) -> None:
+def test_keys_with_padded_or_reversed_numbers_sort_by_value(element: tuple[int, int], other: tuple[int, int]) -> None:
     left, right = text_of(PADDED, element), text_of(PADDED, other)
     assert order(left, right) == order((element[0], -element[1]), (other[0], -other[1]))
     assert PADDED.values(left) == {"a": element[0], "b": element[1]}
@@ -134,7 +134,7 @@ def test_padded_and_reversed_numbers_sort_numerically(element: tuple[int, int], 
 
 
 @pytest.mark.parametrize("value", [-1, 100_000])
-def test_numbers_outside_their_format_are_rejected(value: int) -> None:
+def test_numbers_that_exceed_their_key_format_are_rejected(value: int) -> None:
     with pytest.raises(KeyFieldError, match=r"more than 5 digits|is negative"):
         PADDED.text({"a": value, "b": 1})
 
@@ -146,7 +146,7 @@ TIMES = sort_template(datetime, "T#{a}#{b:desc}")
 
 @given(st.tuples(MOMENTS, MOMENTS), st.tuples(MOMENTS, MOMENTS))
 @example((datetime(999, 12, 31, tzinfo=UTC),) * 2, (datetime(1000, 1, 1, tzinfo=UTC),) * 2)
-def test_timestamps_sort_by_time_in_any_time_zone(element: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
+def test_keys_of_any_time_zone_sort_by_time(element: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
     left, right = text_of(TIMES, element), text_of(TIMES, other)
     assert order(left, right) == (order(element[0], other[0]) or order(other[1], element[1]))
     assert TIMES.values(left) == {"a": element[0], "b": element[1]}
@@ -157,7 +157,7 @@ DAYS_OF_TIMES = sort_template(datetime, "{a:%Y-%m-%d}#{b}")
 
 
 @given(MOMENTS, MOMENTS)
-def test_custom_time_formats_sort_by_time(element: datetime, other: datetime) -> None:
+def test_keys_with_custom_time_formats_sort_by_time(element: datetime, other: datetime) -> None:
     assert order(LAYOUT.text({"a": element}), LAYOUT.text({"a": other})) == order(element, other)
     assert LAYOUT.values(LAYOUT.text({"a": element})) == {"a": element}
     left, right = (DAYS_OF_TIMES.text({"a": moment, "b": moment}) for moment in (element, other))
@@ -174,7 +174,7 @@ DATES = sort_template(date, "D#{a}#{b:desc}")
 
 
 @given(st.tuples(st.dates(), st.dates()), st.tuples(st.dates(), st.dates()))
-def test_dates_sort_by_time(element: tuple[date, date], other: tuple[date, date]) -> None:
+def test_keys_with_dates_sort_by_time(element: tuple[date, date], other: tuple[date, date]) -> None:
     left, right = text_of(DATES, element), text_of(DATES, other)
     assert order(left, right) == (order(element[0], other[0]) or order(other[1], element[1]))
     assert DATES.values(left) == {"a": element[0], "b": element[1]}
@@ -195,7 +195,7 @@ class Color(enum.Enum):
         (Color, [Color.GREEN, Color.RED]),
     ],
 )
-def test_values_of_other_types_sort_by_their_string_form(kind: Any, values: list[Any]) -> None:
+def test_keys_of_uuids_and_other_types_sort_by_the_values_string_form(kind: Any, values: list[Any]) -> None:
     template = sort_template(kind, "{a}#{b}")
     texts = [template.text({"a": value, "b": other}) for value in values for other in values]
     assert texts == sorted(set(texts))
@@ -215,21 +215,21 @@ def test_numbers_in_number_key_attributes_sort_by_value(numbers: list[Decimal]) 
 
 @given(MOMENTS, MOMENTS)
 @example(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC))
-def test_timestamps_stored_as_numbers_are_whole_units_and_sort_by_time(element: datetime, other: datetime) -> None:
+def test_keys_with_timestamps_as_numbers_are_whole_units_and_sort_by_time(element: datetime, other: datetime) -> None:
     for template, unit in ((MILLIS, timedelta(milliseconds=1)), (SECONDS, timedelta(seconds=1))):
         left, right = (int(template.text({"a": moment})) for moment in (element, other))
         epoch = datetime(1970, 1, 1, tzinfo=UTC)
         assert (left, right) == ((element - epoch) // unit, (other - epoch) // unit)
 
 
-def test_unsupported_numbers_are_rejected() -> None:
+def test_numbers_that_dynamodb_cannot_store_are_rejected_in_keys() -> None:
     for number in (Decimal("1E+200"), Decimal("1." + "1" * 40)):
         with pytest.raises(KeyFieldError):
             NATIVE.text({"a": number})
 
 
 @given(st.lists(st.binary(min_size=1, max_size=4), min_size=2, max_size=5))
-def test_bytes_round_trip(values: list[bytes]) -> None:
+def test_bytes_in_key_templates_round_trip(values: list[bytes]) -> None:
     ordered = sorted(values, key=cmp_to_key(order))
     assert [BYTES.values(BYTES.text({"a": element})) for element in ordered] == [{"a": element} for element in ordered]
 

@@ -78,7 +78,7 @@ def test_traffic_can_be_set_in_decorators_without_a_file() -> None:
     assert not traffic_of(Renamed.compiled).known
 
 
-def test_the_traffic_file_overrides_the_decorators_member_by_member() -> None:
+def test_each_member_in_the_traffic_file_overrides_that_of_the_decorator() -> None:
     traffic = traffic_from({"patterns": {"T1": {"per_second": 9, "hottest": 0.5}}}, Things.compiled)
     assert traffic.patterns["thing"] == Load(per_second=9, items=10, item_bytes=200, hottest=0.5)
     assert traffic.patterns["thing"].peak == 9
@@ -99,7 +99,7 @@ def test_traffic_files_in_toml_and_json_are_read(tmp_path: Path, name: str, text
     assert (traffic.patterns["thing"].per_second, traffic.table.region, traffic.source) == (7, "eu-west-1", str(path))
 
 
-def test_all_errors_are_reported_together_with_their_places() -> None:
+def test_all_errors_of_a_traffic_file_are_reported_together_with_their_places() -> None:
     result = faults(
         {
             "tabel": {},
@@ -126,7 +126,7 @@ def test_all_errors_are_reported_together_with_their_places() -> None:
 
 
 @pytest.mark.parametrize("wrong", [True, "4", None, float("inf"), [], {}])
-def test_rates_that_are_not_numbers_are_reported(wrong: Any) -> None:
+def test_traffic_rates_that_are_not_numbers_are_reported(wrong: Any) -> None:
     if wrong is None:
         assert traffic_from({"patterns": {"thing": {"per_second": None}}}, Things.compiled).patterns["thing"]
         return
@@ -137,7 +137,7 @@ OTHER_FORMS: list[Any] = [[], 3, "x", None, {"patterns": []}, {"patterns": {"thi
 
 
 @pytest.mark.parametrize("wrong", OTHER_FORMS)
-def test_values_of_wrong_types_are_reported(wrong: Any) -> None:
+def test_traffic_values_of_wrong_types_are_reported(wrong: Any) -> None:
     assert "the value must be a mapping of names to values" in next(iter(faults(wrong).values()))
 
 
@@ -152,7 +152,7 @@ def test_contradictory_traffic_values_are_reported() -> None:
     assert "below the usual" in result["entities.Thing.per_partition_max"]
 
 
-def test_contradictory_traffic_values_are_reported_with_other_errors() -> None:
+def test_contradictory_traffic_values_are_reported_together_with_other_errors() -> None:
     result = faults(
         {
             "patterns": {"thing": {"per_second": 9, "peak_per_second": 3, "kept": 2}, "make": {"peak_per_second": "x"}},

@@ -45,7 +45,7 @@ def test_ulids_of_a_process_sort_in_creation_order(monkeypatch: pytest.MonkeyPat
     assert ms_of(made[-1]) == (now + 2_000_000) // 1_000_000
 
 
-def test_ulids_of_the_same_timestamp_differ() -> None:
+def test_ulids_with_the_same_timestamp_differ() -> None:
     """All 79 bits after the timestamp are random, except in a ULID that increments the previous one."""
     made = [ulid(NOON) for _ in range(1000)]
     assert len(set(made)) == 1000
@@ -55,7 +55,7 @@ def test_ulids_of_the_same_timestamp_differ() -> None:
     assert len({text[10] for text in made}) == 16  # the first bit is reserved for increments
 
 
-def test_timestamps_outside_the_range_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timestamps_outside_the_range_of_ulids_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="outside the range of a ULID"):
         ulid(datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1))
     monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))

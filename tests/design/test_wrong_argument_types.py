@@ -89,7 +89,7 @@ def test_each_argument_of_a_declaration_is_checked() -> None:
     assert taken == set(RIGHT)
 
 
-def test_all_wrong_arguments_are_reported_together() -> None:
+def test_all_wrong_arguments_of_a_declaration_are_reported_together() -> None:
     anything: Any = 3
     with pytest.raises(DesignError) as error:
         Index(anything, [], projection=anything, local=anything)
@@ -103,7 +103,7 @@ def test_all_wrong_arguments_are_reported_together() -> None:
     assert "takes True or False, not 3" in str(error.value)
 
 
-def test_valid_arguments_are_accepted() -> None:
+def test_valid_arguments_of_declarations_are_accepted() -> None:
     """Several values may be a list, a tuple or, where the order doesn't matter, a generator. A string is one value."""
     first, second = Index("ONE", ["a", Number("b")], (), projection=("x",)), Index("TWO", Binary("c"))
     table = Table("things", indexes=(each for each in (first, second)), entities={Thing}, sort=None)
@@ -143,7 +143,7 @@ def _fault(option: dict[str, Any], pattern_id: Any = "R1") -> str:
     return "\n".join(map(str, error.value.errors))
 
 
-def test_wrong_options_of_reads_are_reported() -> None:
+def test_every_read_option_has_a_test_case_with_a_wrong_type() -> None:
     assert set(OPTIONS) == set(inspect.signature(read).parameters) - {"id"}
 
 
@@ -169,7 +169,7 @@ def test_all_errors_of_a_pattern_are_reported_together() -> None:
 
 
 @pytest.mark.parametrize("attempts", [0, -1, 2.5, "3", None])
-def test_invalid_attempts_of_a_write_are_rejected(attempts: Any) -> None:
+def test_invalid_values_of_the_attempts_option_are_rejected(attempts: Any) -> None:
     with pytest.raises(DesignError, match=r"Shop.add: attempts= must be an integer of at least 1, not"):
 
         class Shop(Design):
@@ -277,7 +277,7 @@ def test_a_list_parameter_for_several_values_must_be_declared_with_each() -> Non
     assert set(Right.compiled.reads) == {"things"}
 
 
-def test_a_wrong_stored_format_is_reported_with_its_place() -> None:
+def test_an_invalid_stored_format_is_reported_with_its_field() -> None:
     anything: Any = ["ms"]
     with pytest.raises(DesignError, match=r"StoredAs\(form=\): takes the name of a stored form, .*, not \['ms'\]"):
 

@@ -34,7 +34,7 @@ def names_of(design: Settled) -> list[str]:
 
 
 @numbers
-def test_results_and_costs_equal_brute_force(first: int) -> None:
+def test_results_and_costs_of_random_designs_equal_brute_force(first: int) -> None:
     """Each read on random stores, and its cost, equal those of a filter over all items."""
     for design in designs(first):
         for number in range(STORES):
@@ -43,7 +43,7 @@ def test_results_and_costs_equal_brute_force(first: int) -> None:
 
 
 @numbers
-def test_every_analysis_accepts_the_design(first: int) -> None:
+def test_check_cost_and_explain_accept_every_random_design(first: int) -> None:
     """``check`` and ``cost`` run, and each access pattern can be explained."""
     for design in designs(first):
         report = check(design.cls)
@@ -54,7 +54,7 @@ def test_every_analysis_accepts_the_design(first: int) -> None:
 
 
 @numbers
-def test_verify_finds_no_difference(first: int) -> None:
+def test_verify_finds_no_difference_in_random_designs(first: int) -> None:
     """``verify`` finds no difference. A read without results in any store isn't a failure."""
     for design in designs(first)[:: max(1, TOGETHER // 3)]:
         try:
@@ -64,7 +64,7 @@ def test_verify_finds_no_difference(first: int) -> None:
                 raise AssertionError(f"{error}\n{source_of(design.spec)}") from error
 
 
-def test_most_reads_have_results() -> None:
+def test_most_reads_of_random_designs_return_items() -> None:
     """Reads that never find an item would test nothing."""
     asked = answered = 0
     for number in range(20):
