@@ -27,7 +27,7 @@ def job(number: int, **more: Any) -> Job:
     return Job(job_id=str(number), **{**given, **more})
 
 
-def test_call_argument_selects_the_direction(caller: Caller) -> None:
+def test_newest_first_argument_of_a_call_selects_the_direction(caller: Caller) -> None:
     jobs = [caller.put(job(number)) for number in range(5)]
     steps = [caller.put(Step(job_id="1", number=number, text="")) for number in range(4)]
     assert paged(caller, "jobs", 2, team="t") == jobs[::-1]
@@ -100,7 +100,7 @@ def test_item_created_by_an_update_has_the_matching_index_key(caller: Caller) ->
     assert paged(caller, "closed", 1, team="t") == []
 
 
-def test_each_combination_of_two_sets_of_values_is_read(caller: Caller) -> None:
+def test_read_with_two_sets_of_values_returns_items_of_each_combination(caller: Caller) -> None:
     depots = "abc"
     states: tuple[Literal["in", "out", "lost"], ...] = ("in", "out", "lost")
     parcels = [
@@ -221,7 +221,7 @@ def test_reads_with_call_options_equal_a_brute_force_filter(store: str, stores: 
     check_generated(Asking, store, stores, tmp_path)
 
 
-def test_stale_update_is_rejected_if_another_key_applies(caller: Caller) -> None:
+def test_update_of_a_stale_instance_whose_stored_item_has_another_key_is_rejected(caller: Caller) -> None:
     """The stale ticket is urgent, with a key without ``rank``; the stored ticket is calm and sorted by rank."""
     stale = caller.put(ticket(1, state="urgent"))
     calm = caller.put(ticket(1, state="calm"))

@@ -90,7 +90,7 @@ def test_sharded_counter_is_read_as_a_sum(every: Caller) -> None:
     assert every.read("part", post_id="1", slot=parts[0].slot) == parts[0]
 
 
-def test_idempotency_token_selects_one_shard(every: Caller) -> None:
+def test_idempotency_token_determines_the_counter_shard(every: Caller) -> None:
     for user in "abcdeabcde":
         every.write("like_once", post_id="1", user_id=user)
     assert every.read("likes", post_id="1") == 5
@@ -106,7 +106,7 @@ def test_totals_of_ranges_and_scans_are_read(every: Caller) -> None:
     assert every.read("all_cents") == 7
 
 
-def test_update_of_a_shard_requires_a_valid_number(every: Caller) -> None:
+def test_update_of_a_counter_shard_requires_a_valid_shard_number(every: Caller) -> None:
     with pytest.raises(ArgumentError, match="or_create"):
         every.update(Update(Likes, post_id="1").set(likes=Add(1)))
     with pytest.raises(ArgumentError, match="less than 4"):
@@ -142,7 +142,7 @@ def test_invalid_total_fields_are_rejected(total: str, message: str) -> None:
             def likes(self, post_id: str) -> int: ...
 
 
-def test_total_requires_the_return_type_int() -> None:
+def test_total_of_a_sharded_counter_requires_the_return_type_int() -> None:
     with pytest.raises(DesignError, match="total= requires the return type int"):
 
         class _Wrong(Design):

@@ -125,7 +125,7 @@ def test_transaction_is_all_or_nothing(every: Caller) -> None:
     assert [fault.place for fault in caught.value.errors] == ["actions[1]", "actions[2]"]
 
 
-def test_write_patterns_read_items_and_write_items(every: Caller) -> None:
+def test_write_patterns_that_read_before_they_write_store_the_expected_items(every: Caller) -> None:
     every.write("sign_up", user=user(1))
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.write("follow", user_id="u1", followed_id="u2")
@@ -141,7 +141,7 @@ def test_write_patterns_read_items_and_write_items(every: Caller) -> None:
     assert result.payment is not None
 
 
-def test_invalid_values_are_rejected_before_they_are_sent(every: Caller) -> None:
+def test_invalid_values_are_rejected_before_any_request(every: Caller) -> None:
     with pytest.raises(ItemTooLarge, match="DynamoDB allows at most 409,600"):
         every.create(Comment(post_id="p", path=("a",), body="x" * 500_000))
     with pytest.raises(KeyFieldError, match="is empty"):
@@ -163,7 +163,7 @@ def test_values_that_contain_delimiters_have_distinct_keys(every: Caller) -> Non
         assert {follow.user_id for follow in result} == {text}
 
 
-def test_reversed_number_in_a_key_supports_its_whole_range(every: Caller) -> None:
+def test_key_with_a_reversed_number_supports_the_whole_range_of_numbers(every: Caller) -> None:
     every.create(Line(order_id="o", number=999, sku="s"))
     every.create(Line(order_id="o", number=0, sku="s"))
     every.create(Order(order_id="o", user_id="u", placed_at=NOON))

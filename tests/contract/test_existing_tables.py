@@ -142,7 +142,7 @@ def test_nested_parts_and_missing_attributes_are_updated(every: Caller) -> None:
 
 
 @pytest.mark.parametrize("store", OPENERS)
-def test_every_stored_form_works_in_reads_filters_and_conditions(store: str, tmp_path: Path) -> None:
+def test_every_stored_form_is_supported_in_reads_filters_and_conditions(store: str, tmp_path: Path) -> None:
     with OPENERS[store](Readings, tmp_path) as readings:
         given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
         assert readings.get(Reading, name="a", iso=given.iso) == given

@@ -400,7 +400,7 @@ STORES = [pytest.param(name, marks=() if name in {"memory", "server"} else pytes
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_conditions_match_the_values_that_a_read_returns(store: str, tmp_path: Path) -> None:
+def test_conditions_on_missing_attributes_match_the_values_that_a_read_returns(store: str, tmp_path: Path) -> None:
     start = seed(0)
     for number in range(start, start + examples(12 if store == "memory" else 3, 40)):
         folder = tmp_path / str(number)

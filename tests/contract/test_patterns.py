@@ -87,7 +87,7 @@ def test_item_is_read_by_index_key(every: Caller) -> None:
     assert every.read("post_by_id", post_id="p") is None
 
 
-def test_first_item_in_sort_order_is_read(every: Caller) -> None:
+def test_latest_item_of_a_partition_or_range_is_read(every: Caller) -> None:
     assert every.read("latest_post", user_id="u1") is None
     posts = [every.create(post(number)) for number in (9, 10, 11)]
     assert every.read("latest_post", user_id="u1") == posts[2]
@@ -196,7 +196,7 @@ def test_binary_sort_keys_are_read_in_order(every: Caller) -> None:
     assert paged(every, "blobs", 2, checksum=Range(gt=b"\x00", le=b"\xfe")) == blobs[1:4]
 
 
-def test_path_keys_are_ordered_part_by_part(every: Caller) -> None:
+def test_keys_with_paths_are_sorted_part_by_part(every: Caller) -> None:
     paths = [("a",), ("a", "#"), ("a", "b"), ("a", "b", "c"), ("a#",), ("ab",)]
     comments = [every.create(Comment(post_id="p", path=path)) for path in reversed(paths)][::-1]
     assert paged(every, "comments", 4, post_id="p") == comments
@@ -246,7 +246,7 @@ def test_items_are_read_through_a_junction(every: Caller, limit: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 20])
-def test_feed_merges_the_partitions_of_a_junction(every: Caller, limit: int) -> None:
+def test_feed_merges_the_partitions_that_a_junction_links_to(every: Caller, limit: int) -> None:
     posts = [every.create(post(number, by=f"u{number % 4}")) for number in range(12)]
     for number in (1, 2, 3):
         every.create(Follow(user_id="me", followed_id=f"u{number}"))

@@ -22,7 +22,7 @@ def test_reads_equal_a_brute_force_filter(design: type[Design], store: str, stor
     check_generated(design, store, stores, tmp_path)
 
 
-def test_indexes_equal_the_published_ones() -> None:
+def test_indexes_of_published_designs_equal_the_published_definitions() -> None:
     """The keys and projections are equal; key attributes aren't repeated in a projection."""
     request = RecurringPayments.compiled.table.create_request()
     reminders, payments = request["GlobalSecondaryIndexes"]

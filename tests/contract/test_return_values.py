@@ -137,7 +137,7 @@ def test_crud_methods_return_the_previous_item(every: Caller) -> None:
     assert every.get(Account, account_id="1").balance == 2
 
 
-def test_transaction_returns_only_previous_items_that_are_certain(every: Caller) -> None:
+def test_transaction_returns_a_previous_item_only_if_its_contents_are_known(every: Caller) -> None:
     first, second = every.create(Locked(name="a", label="x")), every.create(Locked(name="b"))
     assert every.write("label_both", first=first, second=second, label="new") == (first, second)
     with pytest.raises(RequestError, match="the item before Put isn't available"):

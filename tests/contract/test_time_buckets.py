@@ -36,7 +36,7 @@ def between(items: list[Any], span: Range[Any], name: str = "at") -> list[Any]:
     return [item for item in items if span.holds(getattr(item, name))]
 
 
-def test_time_range_spans_months_in_both_directions(timed: Caller) -> None:
+def test_reads_across_several_months_support_both_directions(timed: Caller) -> None:
     written = readings_in(timed, count=18)
     for span in (
         Range(ge=NEW_YEAR, lt=NEW_YEAR.replace(month=7)),
@@ -57,7 +57,7 @@ def test_time_range_spans_months_in_both_directions(timed: Caller) -> None:
         assert timed.read("how_many_noted", sensor="s", at=span, text="1") == noted
 
 
-def test_partitions_of_one_bucket_are_merged(timed: Caller) -> None:
+def test_partitions_of_the_same_bucket_are_merged_in_order(timed: Caller) -> None:
     written = [reading for sensor in "ab" for reading in readings_in(timed, every_days=7, sensor=sensor)]
     span = Range(ge=NEW_YEAR + timedelta(days=3), le=NEW_YEAR + timedelta(days=70))
     expected = sorted(between(written, span), key=lambda reading: (reading.at, reading.sensor))
@@ -121,7 +121,7 @@ def test_time_range_read_returns_several_entities_and_invalid_items(timed: Calle
     assert broken.key == {"pk": "SENSOR#s#202602", "sk": "2026-02-10T00:00:00.000000Z#READING"}
 
 
-def test_partitions_of_whole_days_are_read_in_order(timed: Caller) -> None:
+def test_partitions_per_day_are_read_in_order(timed: Caller) -> None:
     totals = [
         timed.put(Total(site="w", day=date(2026, 2, 26) + timedelta(days=number), visits=number)) for number in range(5)
     ]

@@ -95,7 +95,7 @@ def test_bool_read_returns_whether_an_item_exists(reading: Caller) -> None:
     assert (yes, no) == ([True] * 3, [False] * 4)
 
 
-def test_scan_of_an_index_returns_its_items(reading: Caller) -> None:
+def test_scan_of_an_index_returns_only_the_items_in_the_index(reading: Caller) -> None:
     for number in range(7):
         escalated = {"escalated_to": f"boss{number % 3}", "escalated_at": NOON} if number % 2 else {}
         reading.create(

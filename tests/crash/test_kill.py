@@ -112,7 +112,7 @@ def differing(state: State, result: State) -> set[tuple[str, str]]:
     return {key for key in keys if state.get(key) != result.get(key)}
 
 
-def test_killed_writer_keeps_acknowledged_writes(tmp_path: Path) -> None:
+def test_acknowledged_writes_of_a_killed_process_are_kept(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     create(path)
     state: State = {}
@@ -301,7 +301,7 @@ EXPORTS = (
 )
 
 
-def test_killed_export_leaves_no_partial_object(tmp_path: Path) -> None:
+def test_export_of_a_killed_process_leaves_no_partial_object(tmp_path: Path) -> None:
     """The unfinished file isn't visible as an object, and the next export deletes the file."""
     path, bucket = with_items(tmp_path), tmp_path / "s3" / "bucket"
     bucket.mkdir(parents=True)
@@ -327,7 +327,7 @@ def test_killed_export_leaves_no_partial_object(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
-def test_comparison_detects_a_missing_write(tmp_path: Path, seed: int) -> None:
+def test_comparison_of_acknowledged_and_stored_writes_detects_a_missing_write(tmp_path: Path, seed: int) -> None:
     """Check the helpers of these tests: without a kill, the reported and the stored writes are equal."""
     path = str(tmp_path / "store.db")
     create(path)

@@ -32,7 +32,7 @@ Engine.open(sys.argv[1])
 @pytest.mark.parametrize(
     "before", ["DROP TABLE index_1_2", "UPDATE items_1_1", "ALTER TABLE keyplan_tables", "PRAGMA user_v", "COMMIT"]
 )
-def test_killed_migration_leaves_the_file_unchanged(tmp_path: Path, before: str) -> None:
+def test_killed_migration_leaves_the_store_file_unchanged(tmp_path: Path, before: str) -> None:
     path = str(tmp_path / "store.db")
     create(path)
     with Engine.open(path) as engine:

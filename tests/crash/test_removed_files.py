@@ -116,7 +116,7 @@ def test_another_copy_of_sqlite_in_one_of_two_processes_loses_no_write(path: str
 
 @pytest.mark.parametrize("removed", [["-wal"], ["-wal", "-shm"], ["-shm"]])
 @pytest.mark.parametrize("second", ["idle", "writes", "none"])
-def test_manual_deletion_of_the_files_loses_no_write(
+def test_manual_deletion_of_the_wal_and_shm_files_loses_no_write(
     path: str, removed: list[str], second: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One process keeps writing and a second one writes or is idle; then a third process opens the file."""
@@ -174,7 +174,7 @@ def test_outcome_is_reported_as_unknown_if_a_write_may_be_lost(path: str) -> Non
     assert missing(path, {"other": 1}) == []
 
 
-def test_open_snapshot_prevents_reopening_the_store(path: str) -> None:
+def test_open_snapshot_prevents_reopening_a_store_with_deleted_files(path: str) -> None:
     """The connection of the snapshot has the deleted files open."""
     with Engine.open(path, busy_timeout_s=0.1) as engine:
         put(engine, "own", "0")

@@ -276,7 +276,7 @@ def test_every_point_in_time_can_be_restored(engine: Engine, clock: Clock, seed:
     assert engine.check() == []
 
 
-def test_times_outside_the_recovery_window_are_rejected(engine: Engine, clock: Clock) -> None:
+def test_restore_times_outside_the_recovery_window_are_rejected(engine: Engine, clock: Clock) -> None:
     create(engine)
     request: dict[str, Any] = {"SourceTableName": "orders", "TargetTableName": "again"}
 
@@ -303,7 +303,7 @@ def test_times_outside_the_recovery_window_are_rejected(engine: Engine, clock: C
     assert "error" not in restore(RestoreDateTime=clock.now_s - 100)
 
 
-def test_history_outside_the_recovery_window_is_deleted(engine: Engine, clock: Clock) -> None:
+def test_recovery_history_outside_the_recovery_window_is_deleted(engine: Engine, clock: Clock) -> None:
     create(engine)
     keep_history(engine, RecoveryPeriodInDays=1)
     for day in range(4):
@@ -321,7 +321,7 @@ def test_history_outside_the_recovery_window_is_deleted(engine: Engine, clock: C
     assert items(engine, "again")[0]["day"] == n(3)
 
 
-def test_another_process_records_history_after_recovery_is_enabled(tmp_path: Path) -> None:
+def test_another_process_records_history_after_point_in_time_recovery_is_enabled(tmp_path: Path) -> None:
     """The other process cached the table definition before point-in-time recovery was enabled."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
@@ -339,7 +339,7 @@ def test_another_process_records_history_after_recovery_is_enabled(tmp_path: Pat
         assert items(engine, "again")[0]["value"] == n(1)
 
 
-def test_deleting_a_table_with_recovery_creates_a_system_backup(engine: Engine, clock: Clock) -> None:
+def test_deleting_a_table_with_point_in_time_recovery_creates_a_system_backup(engine: Engine, clock: Clock) -> None:
     create(engine)
     put(engine, "a", "1")
     keep_history(engine)

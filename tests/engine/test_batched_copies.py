@@ -83,7 +83,7 @@ def test_backup_contains_the_items_at_its_start(engines: list[Engine], between: 
 
 
 @pytest.mark.parametrize("row", [15, 20])
-def test_item_in_a_reused_row_is_not_backed_up(between: Any, row: int) -> None:
+def test_item_added_during_a_backup_in_a_reused_row_is_not_backed_up(between: Any, row: int) -> None:
     """SQLite reuses the highest row ids, even those of rows that were deleted before the backup started."""
     with Engine.open(":memory:") as engine:
         create(engine)
@@ -131,7 +131,7 @@ def test_failed_backup_leaves_no_rows(between: Any, error: BaseException | type[
         assert restored(engine, back_up(engine)) == others.stored
 
 
-def test_items_of_a_deleted_table_become_its_backup_without_a_copy(
+def test_system_backup_of_a_deleted_table_copies_no_items(
     engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = Writers(engines, 8)
@@ -212,7 +212,7 @@ def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
 
 
 @pytest.mark.parametrize(("seed", "writes"), [(0, 3), (1, 12), (2, 3), (3, 12)])
-def test_point_in_time_is_restored_while_others_write(
+def test_restore_to_a_point_in_time_is_consistent_during_other_writes(
     engines: list[Engine], between: Any, seed: int, writes: int
 ) -> None:
     """The other writers may write more between two batches than a batch copies."""
@@ -284,7 +284,7 @@ def add_region(engine: Engine, region: str) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("fails", [False, True])
-def test_replica_is_filled_while_others_write(between: Any, seed: int, fails: bool) -> None:
+def test_replica_is_filled_completely_during_other_writes(between: Any, seed: int, fails: bool) -> None:
     """Two regions write and replicate while a third region is added. Finally, all regions have the same items."""
     times = count(1_800_000_000)
     with Regions.open(":memory:", REGIONS, clock=lambda: float(next(times))) as regions:

@@ -67,7 +67,7 @@ def item(pk: str, **attributes: Any) -> dict[str, Any]:
     return {"Item": {"pk": s(pk), "sk": s("1"), **attributes}}
 
 
-def test_items_are_put_only_if_their_conditions_are_true(engine: Engine, bucket: Path) -> None:
+def test_bulk_items_are_put_only_if_their_conditions_are_true(engine: Engine, bucket: Path) -> None:
     put(engine, "a", "1", value=n(1))
     unless = {"ConditionExpression": "attribute_not_exists(pk)"}
     under = {
@@ -97,7 +97,7 @@ def test_items_are_put_only_if_their_conditions_are_true(engine: Engine, bucket:
     assert engine.check() == []
 
 
-def test_invalid_items_are_logged(engine: Engine, bucket: Path) -> None:
+def test_invalid_items_of_a_bulk_operation_are_logged(engine: Engine, bucket: Path) -> None:
     write(
         bucket,
         {"Item": {"pk": s("x")}},

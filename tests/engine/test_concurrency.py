@@ -82,7 +82,7 @@ def test_counter_updates_by_several_processes_are_all_applied(path: str) -> None
         assert engine.check() == []
 
 
-def test_one_of_concurrent_conditional_puts_succeeds(engine: Engine) -> None:
+def test_exactly_one_of_several_concurrent_conditional_puts_succeeds(engine: Engine) -> None:
     create(engine)
     won: list[int] = []
 
@@ -178,7 +178,7 @@ def change_index(engine: Engine, change: dict[str, object]) -> None:
     )
 
 
-def test_index_created_during_writes_is_complete(engine: Engine) -> None:
+def test_index_created_during_concurrent_writes_is_complete(engine: Engine) -> None:
     create(engine)
 
     def write(number: int) -> None:

@@ -70,7 +70,7 @@ def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_deleted_table_is_emptied_while_others_write(
+def test_rows_of_a_deleted_table_are_removed_during_other_writes(
     engines: list[Engine], between: Any, largest: list[int], seed: int
 ) -> None:
     """A table with the same name can be created immediately and keeps its own items."""
@@ -143,7 +143,7 @@ def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
     }
 
 
-def test_every_removal_runs_in_batches(tmp_path: Path, between: Any, largest: list[int]) -> None:
+def test_rows_of_deleted_tables_are_removed_in_batches(tmp_path: Path, between: Any, largest: list[int]) -> None:
     """All rows of the removed tables are deleted, and all other rows are kept."""
     with Engine.open(tmp_path / "store.db") as engine:
         made = removals(engine)

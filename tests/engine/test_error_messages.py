@@ -125,7 +125,7 @@ VALUES = [
 
 @pytest.mark.parametrize("place", requests({}))
 @pytest.mark.parametrize(("value", "current", "older"), VALUES, ids=[str(each[0])[:40] for each in VALUES])
-def test_invalid_values_are_reported_in_the_wording_of_the_operation(
+def test_errors_of_invalid_values_have_the_wording_of_the_operation(
     engine: Engine, value: dict[str, Any], current: str, older: str, place: str
 ) -> None:
     complete = {
@@ -304,7 +304,7 @@ def test_errors_of_deeply_nested_requests_have_the_older_wording(
 
 
 @pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63, 2**64, -(2**31) - 1])
-def test_integers_over_32_or_64_bits_are_rejected(engine: Engine, number: int) -> None:
+def test_integer_parameters_over_32_or_64_bits_are_rejected(engine: Engine, number: int) -> None:
     for operation, member in (("Scan", "Limit"), ("Query", "Limit"), ("Scan", "Segment"), ("ListTables", "Limit")):
         result = answer(engine, operation, {**TABLE, member: number})
         assert result == {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Integer"}
@@ -328,7 +328,7 @@ def action(kind: str, key: dict[str, Any], table: str = "orders", **more: Any) -
 
 
 @pytest.mark.parametrize("kind", ["Put", "Update", "Delete", "ConditionCheck"])
-def test_empty_key_in_a_transaction_is_an_error_of_the_request(engine: Engine, kind: str) -> None:
+def test_empty_table_key_in_a_transaction_rejects_the_whole_request(engine: Engine, kind: str) -> None:
     error = {"error": "ValidationException", "message": EMPTY_KEY}
     assert transact(engine, action("Put", KEY), action(kind, {"pk": s(""), "sk": s("1")})) == error
     get = {"Get": {**TABLE, "Key": {"pk": s(""), "sk": s("1")}}}
@@ -387,7 +387,7 @@ NO_VALUES, NO_NAMES = (f"ExpressionAttribute{kind} must not be empty" for kind i
         ),
     ],
 )
-def test_actions_are_checked_in_order_before_any_table(
+def test_transaction_actions_are_validated_in_order_before_a_missing_table(
     engine: Engine, actions: list[dict[str, Any]], expected: str
 ) -> None:
     absent = [{kind: {**each, "TableName": "absent"} for kind, each in element.items()} for element in actions]
@@ -395,7 +395,7 @@ def test_actions_are_checked_in_order_before_any_table(
 
 
 @pytest.mark.parametrize(("levels", "named"), [(32, False), (33, False), (60, False), (61, True), (100, True)])
-def test_too_deeply_nested_values_in_transactions_are_rejected(engine: Engine, levels: int, named: bool) -> None:
+def test_values_nested_too_deeply_in_transactions_are_rejected(engine: Engine, levels: int, named: bool) -> None:
     """Recorded in eu-west-2 in October 2026. At 32 levels, no region names the placeholder in its message."""
     expected = f"ExpressionAttributeValues contains invalid value: {NESTING} for key :v" if named else NESTING
     for kind in ("Put", "Update", "Delete", "ConditionCheck"):
@@ -412,7 +412,7 @@ def test_too_deeply_nested_values_in_transactions_are_rejected(engine: Engine, l
 
 
 @pytest.mark.parametrize("expression", ["REMOVE x", "REMOVE x.y", "REMOVE x[0]", "DELETE x :v", "REMOVE a DELETE x :v"])
-def test_update_that_only_removes_creates_no_item(engine: Engine, expression: str) -> None:
+def test_update_that_only_removes_attributes_creates_no_item(engine: Engine, expression: str) -> None:
     values = {"ExpressionAttributeValues": {":v": {"SS": ["a"]}}} if ":v" in expression else {}
     params = {**UPDATE, "UpdateExpression": expression, **values, "ReturnConsumedCapacity": "TOTAL"}
     for returned in ("ALL_NEW", "UPDATED_NEW", "ALL_OLD", "NONE"):
@@ -452,7 +452,7 @@ def test_query_that_returns_at_most_one_item_rejects_a_start_key(engine: Engine)
 
 
 @pytest.mark.parametrize("key", [{"pk": n(5), "sk": s("1")}, {"pk": {"L": []}, "sk": s("1")}, {"pk": s("a")}])
-def test_batch_write_rejects_invalid_keys_with_one_message(engine: Engine, key: dict[str, Any]) -> None:
+def test_batch_write_reports_every_invalid_key_with_the_same_message(engine: Engine, key: dict[str, Any]) -> None:
     for each in ({"PutRequest": {"Item": key}}, {"DeleteRequest": {"Key": key}}):
         assert message(engine, "BatchWriteItem", {"RequestItems": {"orders": [each]}}) == MISMATCH
 

@@ -76,7 +76,7 @@ def test_item_whose_expiration_time_was_extended_is_kept(engine: Engine) -> None
     assert engine.sweep() == 0
 
 
-def test_expiration_uses_the_current_ttl_setting(engine: Engine) -> None:
+def test_items_expire_according_to_the_current_ttl_attribute(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1", ttl=n(NOW_S - 1))
     put(engine, "a", "2", until=n(NOW_S - 1))
@@ -90,7 +90,7 @@ def test_expiration_uses_the_current_ttl_setting(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "é'x", "a.b", "x\ny", '$."', "a\x00b", "[0]", "日", " ", "%s{}"])
-def test_ttl_attribute_can_have_any_name(engine: Engine, name: str) -> None:
+def test_ttl_supports_any_attribute_name(engine: Engine, name: str) -> None:
     create(engine)
     expire(engine, name)
     put(engine, "a", "1", **{name: n(NOW_S)})

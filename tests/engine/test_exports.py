@@ -115,7 +115,7 @@ def fill(engine: Engine, count: int = 10) -> None:
 
 @pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])
 @pytest.mark.parametrize("prefix", ["", "some/where"])
-def test_a_full_export_is_imported_again(engine: Engine, s3: Path, format_: str, prefix: str) -> None:
+def test_imported_full_export_equals_the_original_table(engine: Engine, s3: Path, format_: str, prefix: str) -> None:
     fill(engine)
     keep_history(engine)
     done = export(engine, ExportFormat=format_, S3Prefix=prefix)
@@ -382,7 +382,7 @@ def test_ion_example_of_the_documentation_is_imported(engine: Engine, s3: Path) 
 
 
 @pytest.mark.parametrize("bad", [b"garbage\n", b"{}\n", b'{"item": {}}\n', b'{"Item": []}\n', b"[]\n"])
-def test_invalid_line_stops_the_import_of_its_object(engine: Engine, s3: Path, bad: bytes) -> None:
+def test_invalid_line_stops_the_import_of_the_rest_of_its_object(engine: Engine, s3: Path, bad: bytes) -> None:
     (s3 / "bucket" / "1").write_bytes(line("a") + b"\n" + bad + line("never"))
     (s3 / "bucket" / "2").write_bytes(line("b"))
     done = start_import(engine)
@@ -390,7 +390,7 @@ def test_invalid_line_stops_the_import_of_its_object(engine: Engine, s3: Path, b
     assert (done["ProcessedItemCount"], done["ImportedItemCount"], done["ErrorCount"]) == (3, 2, 1)
 
 
-def test_import_has_zero_counts_when_it_starts(engine: Engine) -> None:
+def test_import_that_has_just_started_has_counts_of_zero(engine: Engine) -> None:
     request = import_request()
     started = engine.call("ImportTable", request)["ImportTableDescription"]
     assert {"ProcessedSizeBytes", "EndTime", "FailureCode", "FailureMessage"}.isdisjoint(started)
@@ -471,7 +471,7 @@ def test_csv_record_without_end_is_rejected(monkeypatch: pytest.MonkeyPatch, sta
     assert "longer than 200000" in str(last)
 
 
-def test_symbolic_links_outside_a_bucket_are_not_followed(s3: Path, tmp_path: Path) -> None:
+def test_imports_do_not_follow_symbolic_links_outside_a_bucket(s3: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_text("secret")

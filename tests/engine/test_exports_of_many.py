@@ -66,7 +66,7 @@ def records(s3: Path, done: dict[str, Any], format_: Any) -> Iterator[dict[str, 
 
 
 @pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])
-def test_imported_export_equals_the_original_table(tmp_path: Path, format_: str) -> None:
+def test_imported_large_export_equals_the_original_table(tmp_path: Path, format_: str) -> None:
     """A full export is imported with an index; an incremental export contains the changes made after it."""
     s3, clock, chance = tmp_path / "s3", Clock(), random.Random(format_)
     (s3 / "bucket").mkdir(parents=True)

@@ -38,7 +38,7 @@ def contents_of(engine: Engine) -> list[list[dict[str, Any]]]:
     return [pages(engine, "Scan", {**TABLE, **name}) for name in names]
 
 
-def test_a_file_of_format_2_is_migrated(path: str) -> None:
+def test_store_file_of_format_2_is_migrated(path: str) -> None:
     contents = filled(path)
     with Engine.open(path, clock=lambda: 1010.5) as engine:
         assert contents_of(engine) == contents
@@ -64,7 +64,7 @@ def _open_and_write(path: str, start: Any) -> None:
             put(engine, str(start.n_waiting), str(number), g=s("g"), h=s("h"))
 
 
-def test_processes_can_migrate_a_file_concurrently(path: str) -> None:
+def test_several_processes_can_migrate_a_store_file_concurrently(path: str) -> None:
     filled(path)
     context = multiprocessing.get_context("fork")
     start = context.Barrier(4)
@@ -78,7 +78,7 @@ def test_processes_can_migrate_a_file_concurrently(path: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "hint"), [(1, "older version"), (99, "Update keyplan")])
-def test_unsupported_format_is_rejected(path: str, version: int, hint: str) -> None:
+def test_store_file_of_an_unsupported_format_is_rejected(path: str, version: int, hint: str) -> None:
     filled(path)
     file = sqlite3.connect(path)
     file.execute(f"PRAGMA user_version = {version}")

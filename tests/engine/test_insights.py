@@ -73,13 +73,13 @@ def test_contributor_insights_are_listed_in_pages(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("token", ["x", "0" * 15, "g" * 16, "0" * 16 * 65])
-def test_invalid_next_token_is_rejected(engine: Engine, token: str) -> None:
+def test_contributor_insights_reject_an_invalid_next_token(engine: Engine, token: str) -> None:
     create(engine)
     refused = answer(engine, "ListContributorInsights", {"NextToken": token})
     assert refused["message"] == f"Invalid Request: Provided nextToken is invalid: {token}"
 
 
-def test_index_name_length_is_validated(engine: Engine) -> None:
+def test_contributor_insights_reject_an_index_name_of_invalid_length(engine: Engine) -> None:
     request = {"TableName": "orders", "IndexName": ""}
     for refused in (
         answer(engine, "DescribeContributorInsights", request),

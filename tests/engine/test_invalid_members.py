@@ -150,7 +150,7 @@ def test_members_of_a_wrong_type_are_rejected(engine: Engine, valid: dict[str, d
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_members_that_exceed_their_limits_are_rejected(
+def test_request_members_that_exceed_their_limits_are_rejected(
     engine: Engine, valid: dict[str, dict[str, Any]], operation: str
 ) -> None:
     shape = OPERATIONS[operation].request
@@ -170,7 +170,7 @@ def test_members_that_exceed_their_limits_are_rejected(
         ("TagResource", {"ResourceArn": tour.ARN, "Tags": [{"Key": "\ud800", "Value": "a"}]}),
     ],
 )
-def test_unpaired_surrogates_are_rejected(engine: Engine, operation: str, members: dict[str, Any]) -> None:
+def test_strings_with_unpaired_surrogates_are_rejected(engine: Engine, operation: str, members: dict[str, Any]) -> None:
     """Strings with unpaired surrogates can't be sent over HTTP, but can be passed in process."""
     assert error(engine, operation, {"TableName": "orders", **members}) in {
         "SerializationException",

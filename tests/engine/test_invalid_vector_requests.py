@@ -120,7 +120,7 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
         ],
     ],
 )
-def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], message: str) -> None:
+def test_invalid_vector_searches_are_rejected(shop: Engine, more: dict[str, Any], message: str) -> None:
     given = search(shop, 0, 0, 0, **more)
     assert (given["error"].rpartition("#")[2], given["message"]) == ("ValidationException", message)
 
@@ -259,7 +259,7 @@ def test_invalid_vector_indexes_cannot_be_added(shop: Engine) -> None:
     )
 
 
-def test_search_schema_attributes_are_checked_on_writes(shop: Engine) -> None:
+def test_writes_validate_the_attributes_of_the_search_schema(shop: Engine) -> None:
     expected = f"{BEGIN}. Attribute 'g' type mismatch. Expected: S, Actual: N. IndexName: tenants"
     create(shop, "only", VectorIndexes=[vectors("tenants", **TENANTS)], GlobalSecondaryIndexes=None)
     item = {"pk": s("a"), "sk": s("1")}

@@ -35,7 +35,7 @@ def test_job_of_an_ended_process_is_reported_as_failed(tmp_path: Path, s3: Path)
         assert result["ExportStatus"] == "FAILED"
 
 
-def test_imported_table_is_creating_until_the_import_completes(
+def test_imported_table_has_the_status_creating_until_the_import_completes(
     tmp_path: Path, s3: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other engines also report CREATING, so that no waiter returns before the table is complete."""
@@ -76,7 +76,7 @@ def test_imported_table_is_creating_until_the_import_completes(
             assert each.call("Scan", {"TableName": "copy", "IndexName": "ByS"})["Count"] == 10
 
 
-def test_reused_process_id_is_recognized(tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_with_a_reused_process_id_has_failed(tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A restarted container often gives its server the process id of the killed server."""
 
     class KilledError(BaseException):
@@ -100,7 +100,7 @@ def test_reused_process_id_is_recognized(tmp_path: Path, s3: Path, monkeypatch: 
         engine.call("DeleteTable", {"TableName": "copy"})
 
 
-def test_closing_the_engine_finishes_its_jobs(tmp_path: Path, s3: Path) -> None:
+def test_closing_the_engine_waits_for_its_export_and_import_jobs(tmp_path: Path, s3: Path) -> None:
     """No thread is still running afterwards."""
     before = set(threading.enumerate())
     with Engine.open(tmp_path / "store.db", s3=s3, background_jobs=True) as engine:

@@ -12,7 +12,7 @@ from tests.engine.support import answer, binary, create, keyed, n, s
 
 
 @pytest.mark.parametrize("kind", ["S", "N", "B"])
-def test_parallel_scan_returns_each_item_once(engine: Engine, kind: str) -> None:
+def test_parallel_scan_of_any_key_type_returns_each_item_once(engine: Engine, kind: str) -> None:
     create(engine, **keyed(pk=kind))
     numbers = range(40)
     stored = [s(str(each)) if kind == "S" else n(each) if kind == "N" else binary(bytes([each])) for each in numbers]

@@ -59,7 +59,7 @@ def test_index_shows_a_write_after_the_lag(place: str, clock: Clock) -> None:
         assert engine.check() == []
 
 
-def test_index_shows_the_second_of_two_close_writes_after_the_lag(place: str, clock: Clock) -> None:
+def test_index_shows_the_second_of_two_writes_within_the_lag_after_the_lag(place: str, clock: Clock) -> None:
     """The second write uses the same snapshot as the first."""
     with opened(place, clock) as engine:
         add(engine, "1", 1)
@@ -71,7 +71,7 @@ def test_index_shows_the_second_of_two_close_writes_after_the_lag(place: str, cl
         assert len(counts(engine)) == 2
 
 
-def test_strongly_consistent_reads_return_the_latest_items(place: str, clock: Clock) -> None:
+def test_strongly_consistent_reads_return_the_latest_items_despite_index_lag(place: str, clock: Clock) -> None:
     local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
     with opened(place, clock, **local) as engine:
         add(engine, "1", 1)
@@ -107,7 +107,7 @@ def test_index_lag_applies_to_transactions_and_batches(place: str, clock: Clock)
         assert len(counts(engine)) == 3
 
 
-def test_creating_a_table_or_index_ends_the_lag_of_earlier_writes(place: str, clock: Clock) -> None:
+def test_creating_a_table_or_index_makes_earlier_writes_visible_in_indexes(place: str, clock: Clock) -> None:
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         create(engine, "others")

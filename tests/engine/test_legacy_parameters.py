@@ -87,7 +87,7 @@ CONDITIONS: list[tuple[str, dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("name", "given", "holds"), CONDITIONS)
-def test_legacy_operators_work_in_every_operation(
+def test_legacy_operators_are_supported_in_every_operation(
     engine: Engine, name: str, given: dict[str, Any], holds: bool
 ) -> None:
     result = engine.call("Scan", {**TABLE, "ScanFilter": {name: given}})
@@ -191,7 +191,7 @@ def test_key_conditions_combine_with_filter_expressions(engine: Engine) -> None:
     assert engine.call("Query", {**TABLE, "IndexName": "ByG", "KeyConditions": by_index})["Count"] == 1
 
 
-def test_attributes_to_get_projects_top_level_attributes(engine: Engine) -> None:
+def test_attributes_to_get_returns_only_the_named_top_level_attributes(engine: Engine) -> None:
     expected_item = {"text": s("hello")}
     names = ["text", "missing", "map.a"]
     assert engine.call("GetItem", {**TABLE, "Key": KEY, "AttributesToGet": names})["Item"] == expected_item

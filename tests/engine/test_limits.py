@@ -45,7 +45,7 @@ def test_item_size_limit_is_400_kib(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("table", ["orders", "missing"])
-def test_item_size_is_checked_before_the_table_and_key(engine: Engine, table: str) -> None:
+def test_item_size_is_validated_before_a_missing_table_and_an_invalid_key(engine: Engine, table: str) -> None:
     create(engine)
     item = {"x": s("x" * 400 * KIB)}
     small = {"PutRequest": {"Item": {"x": s("x")}}}
@@ -61,7 +61,7 @@ def test_item_size_is_checked_before_the_table_and_key(engine: Engine, table: st
 
 @pytest.mark.parametrize("operation", ["Query", "Scan"])
 @pytest.mark.parametrize("limit", [None, 5, 100])
-def test_page_ends_with_the_item_that_reaches_1_mib(engine: Engine, operation: str, limit: int | None) -> None:
+def test_query_page_ends_with_the_item_that_reaches_1_mib(engine: Engine, operation: str, limit: int | None) -> None:
     create(engine)
     for number in range(5):
         write(engine, sized("a", str(number), 256 * KIB))
@@ -118,7 +118,7 @@ def statements(engine: Engine, operation: str, params: dict[str, Any]) -> int:
     return engine.statements - before
 
 
-def test_each_operation_runs_few_sql_statements(engine: Engine) -> None:
+def test_each_operation_runs_the_expected_number_of_sql_statements(engine: Engine) -> None:
     create(engine)
     key = {"pk": s("a"), "sk": s("1")}
     indexed = {**key, "g": s("g"), "h": s("h")}
@@ -166,7 +166,7 @@ def test_repeated_idempotent_transaction_consumes_read_capacity(engine: Engine) 
 
 
 @pytest.mark.parametrize("last", ["\ud7ff", "\ue000", "\U0010ffff", "a\U0010ffff", "\x7f", "\uffff"])
-def test_begins_with_matches_any_last_character(engine: Engine, last: str) -> None:
+def test_begins_with_supports_prefixes_that_end_in_any_character(engine: Engine, last: str) -> None:
     """The character after the prefix's last one may not exist: after U+10FFFF, or in the surrogates."""
     create(engine)
     sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
@@ -185,7 +185,7 @@ def test_begins_with_matches_any_last_character(engine: Engine, last: str) -> No
 
 
 @pytest.mark.parametrize("last", [b"\x00", b"\xfe", b"\xff", b"a\xff\xff"])
-def test_begins_with_matches_any_last_byte(engine: Engine, last: bytes) -> None:
+def test_begins_with_supports_prefixes_that_end_in_any_byte(engine: Engine, last: bytes) -> None:
     create(engine, **keyed(pk="S", sk="B"))
     sorts = [b"a", last, last + b"a", last + b"\xff", b"\xff\xff", b"\xfe\xff", b"\x00\x01", b"b"]
     for sk in set(sorts):

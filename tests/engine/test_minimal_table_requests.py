@@ -177,6 +177,6 @@ def test_listing_tags_of_a_stream_is_rejected_as_not_found(engine: Engine) -> No
         {"OnDemandThroughput": {}, "BillingMode": "PAY_PER_REQUEST"},
     ],
 )
-def test_empty_setting_next_to_a_valid_setting_is_ignored(engine: Engine, change: dict[str, Any]) -> None:
+def test_update_table_ignores_an_empty_setting_if_another_is_valid(engine: Engine, change: dict[str, Any]) -> None:
     create(engine)
     assert "error" not in answer(engine, "UpdateTable", {"TableName": "orders", **change})

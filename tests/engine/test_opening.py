@@ -81,7 +81,7 @@ def test_database_of_another_program_is_rejected_unchanged(path: str) -> None:
     assert Path(path).read_bytes() == before
 
 
-def test_damaged_file_is_reported(path: str) -> None:
+def test_opening_a_damaged_file_raises_an_error(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         for number in range(300):
@@ -217,7 +217,7 @@ def test_closed_store_rejects_requests(path: str, place: str) -> None:
             engine.call(operation, params)
 
 
-def test_forked_process_can_use_the_engine(path: str) -> None:
+def test_forked_process_can_use_the_engine_of_its_parent(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "parent")

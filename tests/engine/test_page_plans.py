@@ -36,7 +36,7 @@ def table(storage: Storage) -> StoredTable:
         Bounds(),
     ],
 )
-def test_page_is_read_in_index_order(
+def test_sqlite_reads_a_page_in_index_order_without_sorting(
     storage: Storage, table: StoredTable, index: int | None, forward: bool, bounds: Bounds
 ) -> None:
     """SQLite doesn't sort, and scans only rows within the bounds."""

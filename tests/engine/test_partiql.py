@@ -159,7 +159,7 @@ def test_invalid_statements_are_rejected(engine: Engine, statement: str, message
 
 
 @pytest.mark.parametrize("source", ["orders", "none", "orders.ByG"])
-def test_invalid_condition_is_rejected_before_a_missing_table_or_index(engine: Engine, source: str) -> None:
+def test_invalid_partiql_condition_is_reported_before_a_missing_table_or_index(engine: Engine, source: str) -> None:
     statement = f"DELETE FROM {source} WHERE pk = 'a' AND begins_with(text, 5)"
     fault = "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N"
     assert error_message(engine, statement) == fault
@@ -253,7 +253,7 @@ def test_select_by_primary_key_takes_one_sql_statement(engine: Engine, statement
         ("SELECT * FROM nowhere WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
     ],
 )
-def test_select_with_more_than_the_key_returns_the_result_of_the_general_path(
+def test_select_with_conditions_besides_the_key_equals_the_general_code_path(
     engine: Engine, statement: str, parameters: list[Any]
 ) -> None:
     more = {"ReturnConsumedCapacity": "TOTAL"}
@@ -282,7 +282,7 @@ REJECTED: list[tuple[str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("statement", "parameters"), PLANNED + REJECTED)
-def test_cached_plan_returns_the_same_result_as_a_new_plan(
+def test_partiql_statement_with_a_cached_plan_returns_the_same_result(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
 ) -> None:
     def answers() -> list[Any]:
@@ -349,7 +349,7 @@ def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("consistent", [True, False])
-def test_page_of_several_partitions_ends_at_1_mb(engine: Engine, consistent: bool) -> None:
+def test_partiql_page_of_several_partitions_ends_at_1_mb(engine: Engine, consistent: bool) -> None:
     listed = [f"p{number}" for number in range(9)]
     for pk in listed:
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(pk), "sk": s("1"), "x": s("x" * 300_000)}})
@@ -360,7 +360,7 @@ def test_page_of_several_partitions_ends_at_1_mb(engine: Engine, consistent: boo
     assert [item["pk"]["S"] for item in second["Items"]] == listed[4:8]
 
 
-def test_statements_return_consumed_capacity(engine: Engine) -> None:
+def test_partiql_statements_return_consumed_capacity(engine: Engine) -> None:
     element = run(engine, "SELECT * FROM orders WHERE pk='a'", ReturnConsumedCapacity="INDEXES", ConsistentRead=True)
     assert element["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}
     two = run(engine, "SELECT * FROM orders WHERE pk IN ['a','b']", ReturnConsumedCapacity="TOTAL")
@@ -404,7 +404,7 @@ def test_select_reads_an_index_in_order(engine: Engine) -> None:
         ("other, kept, another FROM part.ByG", "Global secondary index ByG does not project [other, another]"),
     ],
 )  # fmt: skip
-def test_unprojected_attributes_are_fetched_or_rejected(
+def test_unprojected_attributes_are_fetched_by_local_and_rejected_by_global_indexes(
     engine: Engine, selection: str, answered: list[list[str]] | str
 ) -> None:
     """To return them, a local index fetches them from the table; a global index rejects them. If the key is given, a
@@ -425,7 +425,7 @@ def test_unprojected_attributes_are_fetched_or_rejected(
         assert [sorted(item) for item in run(engine, f"SELECT {selection}")["Items"]] == answered
 
 
-def test_insert_creates_an_item_and_rejects_a_duplicate(engine: Engine) -> None:
+def test_partiql_insert_creates_an_item_and_rejects_a_duplicate(engine: Engine) -> None:
     statement = (
         "INSERT INTO orders VALUE {'pk': 'n', 'sk': ?, 'it''s': -1.50, 'list': [1, 'x', {'y': true}], 'null': null, "
         "'texts': <<'a', 'b'>>, 'numbers': <<1, 2.0>>}"
@@ -445,7 +445,7 @@ def test_insert_creates_an_item_and_rejects_a_duplicate(engine: Engine) -> None:
     ]
 
 
-def test_update_changes_attributes_and_returns_them(engine: Engine) -> None:
+def test_partiql_update_changes_attributes_and_returns_them(engine: Engine) -> None:
     statement = (
         "UPDATE orders SET number = number + 1 - ? SET list = list_append(list, ['end']) "
         "SET numbers = set_add(numbers, <<3>>) SET fresh = if_not_exists(fresh, 'new') "
@@ -468,7 +468,7 @@ def test_update_changes_attributes_and_returns_them(engine: Engine) -> None:
     assert "numbers" not in new["Items"][0]
 
 
-def test_failed_conditions_are_reported(engine: Engine) -> None:
+def test_failed_conditions_of_partiql_writes_are_reported(engine: Engine) -> None:
     for statement in (
         "UPDATE orders SET x = 1 WHERE pk = 'none' AND sk = '1'",
         f"UPDATE orders SET x = 1 {KEYED} AND number = 6",
@@ -479,7 +479,7 @@ def test_failed_conditions_are_reported(engine: Engine) -> None:
     assert failed["Item"] == ITEM
 
 
-def test_delete_returns_the_old_item(engine: Engine) -> None:
+def test_partiql_delete_returns_the_old_item(engine: Engine) -> None:
     assert run(engine, f"DELETE FROM orders {KEYED} AND number = 5 RETURNING ALL OLD *") == {"Items": [ITEM]}
     assert run(engine, f"DELETE FROM orders {KEYED} RETURNING ALL OLD *") == {"Items": []}
     assert run(engine, f"DELETE FROM orders {KEYED}") == {"Items": []}

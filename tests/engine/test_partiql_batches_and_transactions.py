@@ -13,7 +13,7 @@ from tests.engine.test_partiql import BAD, KEYED, engine
 __all__ = ["engine"]
 
 
-def test_batch_of_selects_returns_items_or_errors(engine: Engine) -> None:
+def test_batch_of_partiql_selects_returns_an_item_or_error_per_statement(engine: Engine) -> None:
     statements = [
         {"Statement": f"SELECT number FROM orders {KEYED}"},
         {"Statement": "SELECT * FROM orders WHERE pk = 'none' AND sk = '1'", "ConsistentRead": True},
@@ -59,7 +59,7 @@ def test_batch_select_rejects_conditions_outside_the_key(engine: Engine, conditi
     assert ("Item" in answered, "Error" in answered) == (is_read, not is_read)
 
 
-def test_filter_on_an_index_is_limited_to_projected_attributes() -> None:
+def test_partiql_filter_on_an_index_supports_only_projected_attributes() -> None:
     with Engine.open(":memory:") as engine:
         create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h", projection="KEYS_ONLY")])
         put(engine, "a", "1", g=s("g"), h=s("h"), x=n(1))
@@ -70,7 +70,7 @@ def test_filter_on_an_index_is_limited_to_projected_attributes() -> None:
         assert "does not project one or more filter attributes: [x]" in refused["message"]
 
 
-def test_batch_of_writes_returns_a_result_per_statement(engine: Engine) -> None:
+def test_batch_of_partiql_writes_returns_a_result_per_statement(engine: Engine) -> None:
     statements = [
         {"Statement": "INSERT INTO orders VALUE {'pk': 'a', 'sk': '1'}"},
         {"Statement": "INSERT INTO orders VALUE {'pk': ?, 'sk': '1'}", "Parameters": [s("new")]},
@@ -109,7 +109,7 @@ def transact(engine: Engine, *statements: str, **more: Any) -> dict[str, Any]:
     return answer(engine, "ExecuteTransaction", {"TransactStatements": given, **more})
 
 
-def test_transactions_are_atomic_and_idempotent(engine: Engine) -> None:
+def test_partiql_transactions_are_atomic_and_idempotent(engine: Engine) -> None:
     read = f"SELECT number FROM orders {KEYED}"
     missing = "SELECT * FROM orders WHERE pk='none' AND sk='1'"
     assert transact(engine, read, missing) == {"Responses": [{"Item": {"number": n(5)}}, {}]}
@@ -163,14 +163,14 @@ NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primar
         ),
     ],
 )
-def test_invalid_transactions_are_rejected(
+def test_invalid_partiql_transactions_are_rejected(
     engine: Engine, statements: tuple[str, ...], number: int | None, message: str
 ) -> None:
     prefix = "" if number is None else f"Validation failed in TransactStatements[{number}]: "
     assert transact(engine, *statements)["message"] == prefix + message
 
 
-def test_canceled_transaction_returns_items_on_request(engine: Engine) -> None:
+def test_canceled_partiql_transaction_returns_items_on_request(engine: Engine) -> None:
     failing = f"UPDATE orders SET number = 6 {KEYED} AND number = 9"
     for wanted, shown in (("ALL_OLD", True), ("NONE", False), (None, False)):
         more = {} if wanted is None else {"ReturnValuesOnConditionCheckFailure": wanted}

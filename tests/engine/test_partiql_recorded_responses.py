@@ -76,7 +76,7 @@ def test_invalid_statements_are_rejected(engine: Engine, statement: str, message
     assert run(engine, statement) == {"error": "ValidationException", "message": message}
 
 
-def test_parameters_are_checked_first_and_rejected_in_literals(engine: Engine) -> None:
+def test_parameters_are_validated_before_the_statement_and_rejected_in_literals(engine: Engine) -> None:
     twice = {"SS": ["a", "a"]}
     assert run(engine, "UPDATE orders SET WHERE", twice)["message"] == DUPLICATES
     before = "UPDATE orders SET x = ["
@@ -93,7 +93,7 @@ def test_parameters_are_checked_first_and_rejected_in_literals(engine: Engine) -
     ("condition", "is_shown"),
     [("x = - - 1", True), ("x > -/* c */-1", False), ("x BETWEEN - 2 AND +5 AND x IN [- 1, 1]", True)],
 )
-def test_signs_can_be_repeated_and_separated_from_numbers(engine: Engine, condition: str, is_shown: bool) -> None:
+def test_signs_before_numbers_can_be_repeated_and_spaced(engine: Engine, condition: str, is_shown: bool) -> None:
     put(engine, "a", "1", x=n(1))
     assert run(engine, f"SELECT x FROM orders {KEYED} AND {condition}") == {"Items": [{"x": n(1)}] * is_shown}
     assert run(engine, f"SELECT x[-0] FROM orders {KEYED}") == {"Items": [{}]}
@@ -109,7 +109,7 @@ def test_signs_can_be_repeated_and_separated_from_numbers(engine: Engine, condit
         ("(x = 1 OR x = 2)", ["1", "2"]),
     ],
 )
-def test_alternative_sort_key_ranges_are_read_in_order(engine: Engine, condition: str, shown: list[str]) -> None:
+def test_sort_key_ranges_joined_by_or_are_read_in_order(engine: Engine, condition: str, shown: list[str]) -> None:
     for number in (1, 2, 3):
         put(engine, "a", str(number), x=n(number))
     statement = f"SELECT sk FROM orders WHERE pk = 'a' AND {condition}"
@@ -120,7 +120,7 @@ def test_alternative_sort_key_ranges_are_read_in_order(engine: Engine, condition
     assert page["Items"] + rest["Items"] == items
 
 
-def test_key_condition_can_be_repeated_in_a_write(engine: Engine) -> None:
+def test_write_statement_can_repeat_its_key_condition(engine: Engine) -> None:
     put(engine, "a", "1")
     assert run(engine, f"UPDATE orders SET x = 1 {KEYED} AND pk = 'a'") == {"Items": []}
     refused = run(engine, f"UPDATE orders SET x = 1 {KEYED} AND pk = 'b'")

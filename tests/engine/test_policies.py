@@ -58,7 +58,7 @@ def test_policy_text_is_returned_in_normalized_form(engine: Engine) -> None:
     )
 
 
-def test_unchanged_policy_keeps_its_revision(engine: Engine) -> None:
+def test_putting_an_unchanged_policy_keeps_its_revision(engine: Engine) -> None:
     create(engine, ResourcePolicy=policy())
     first = engine.call("GetResourcePolicy", {"ResourceArn": ARN})["RevisionId"]
     again = json.dumps(json.loads(policy()), indent=2)
@@ -68,7 +68,7 @@ def test_unchanged_policy_keeps_its_revision(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("operation", ["PutResourcePolicy", "DeleteResourcePolicy"])
-def test_policy_change_checks_the_expected_revision(engine: Engine, operation: str) -> None:
+def test_policy_change_with_another_expected_revision_is_rejected(engine: Engine, operation: str) -> None:
     create(engine)
     request: dict[str, Any] = {"ResourceArn": ARN, "ExpectedRevisionId": "7"}
     if operation == "PutResourcePolicy":

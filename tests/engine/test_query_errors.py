@@ -59,7 +59,7 @@ _UNFIT = "Invalid KeyConditionExpression: KeyConditionExpressions "
         (":v > :v AND x > :v", f"{_ONE_KEY}No key attribute specified"),
     ],
 )
-def test_operators_without_a_key_are_rejected_before_a_missing_table(
+def test_key_condition_of_an_invalid_form_is_reported_before_a_missing_table(
     engine: Engine, table: str, condition: str, expected: str
 ) -> None:
     params = {"TableName": table, "KeyConditionExpression": condition, **(V if ":v" in condition else {})}
@@ -90,7 +90,7 @@ def test_unused_names_are_rejected_before_key_conditions(engine: Engine) -> None
         ),
     ],
 )
-def test_invalid_select_is_rejected(engine: Engine, more: dict[str, Any], expected: str) -> None:
+def test_invalid_select_parameter_is_rejected(engine: Engine, more: dict[str, Any], expected: str) -> None:
     query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, **more}
     assert message(engine, "Query", query).startswith(f"1 validation error detected: {expected}")
     assert message(engine, "Scan", {**TABLE, **more}).startswith(expected)
@@ -184,7 +184,7 @@ def test_invalid_value_in_a_start_key_is_rejected(
         ({"SS": []}, "One or more parameter values were invalid: An string set  may not be empty"),
     ],
 )
-def test_empty_value_in_a_start_key_is_rejected_first(
+def test_empty_value_in_a_start_key_is_reported_before_a_missing_table(
     engine: Engine, operation: str, value: dict[str, Any], expected: str
 ) -> None:
     wrong = {"KeyConditionExpression" if operation == "Query" else "FilterExpression": ""}
@@ -218,7 +218,7 @@ SYNTAX = 'Invalid FilterExpression: Syntax error; token: "<EOF>", near: "="'
         ),
     ],
 )
-def test_first_of_several_errors_is_reported(
+def test_only_the_first_of_several_errors_is_reported(
     engine: Engine, operation: str, request_: dict[str, Any], expected: str
 ) -> None:
     params = request_ if "RequestItems" in request_ else {**TABLE, **request_}
@@ -269,7 +269,7 @@ def test_query_filter_is_checked_before_the_key_condition(engine: Engine) -> Non
         ({"g": s("g"), "h": s("h"), "x": s("a"), "sk": s("1")}, f"The provided starting key is invalid: {MISMATCH}"),
     ],
 )
-def test_index_key_of_a_start_key_is_checked_first(
+def test_index_key_in_a_start_key_is_validated_before_the_table_key(
     engine: Engine, operation: str, start: dict[str, Any], expected: str
 ) -> None:
     query = {"KeyConditionExpression": "g = :v", **V} if operation == "Query" else {}
@@ -312,19 +312,19 @@ def test_start_key_is_checked_before_and_after_the_key_condition(
     assert message(engine, "Query", {**TABLE, **request_, "ExclusiveStartKey": start}) == expected
 
 
-def test_partition_key_of_a_start_key_is_checked_first(engine: Engine) -> None:
+def test_partition_key_in_a_start_key_is_validated_before_its_other_attributes(engine: Engine) -> None:
     query = {"KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": {"pk": n(1), "x": s("1")}}
     assert message(engine, "Query", {**TABLE, **query}) == MISMATCH
 
 
-def test_type_of_a_key_value_is_checked_before_the_operator(engine: Engine) -> None:
+def test_type_of_a_key_value_is_validated_before_the_key_condition_operator(engine: Engine) -> None:
     expected = "One or more parameter values were invalid: Condition parameter type does not match schema type"
     for condition in (":n > pk", "pk BETWEEN :n AND :n", "begins_with(pk, :n)"):
         values = {"ExpressionAttributeValues": {":n": n(1) if "begins" not in condition else {"B": "YQ=="}}}
         assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **values}) == expected
 
 
-def test_index_projection_is_checked_between_the_parts_of_a_start_key(engine: Engine) -> None:
+def test_index_projection_is_validated_after_the_size_of_a_start_key(engine: Engine) -> None:
     add_index(engine, index("Keys", "g", projection="KEYS_ONLY"), g="S")
     all_ = {**TABLE, "IndexName": "Keys", "Select": "ALL_ATTRIBUTES"}
     unsupported = (

@@ -48,7 +48,7 @@ def described(engine: Engine) -> dict[str, Any]:
     return table
 
 
-def test_replica_contains_existing_and_new_items(regions: Regions, clock: Clock) -> None:
+def test_new_replica_contains_existing_and_later_items(regions: Regions, clock: Clock) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     put(east, "1", 1)
     assert answer(west, "DescribeTable", {"TableName": "orders"})["error"].endswith("ResourceNotFoundException")
@@ -69,7 +69,7 @@ def test_replica_contains_existing_and_new_items(regions: Regions, clock: Clock)
     assert [engine.check() for engine in regions.engines.values()] == [[], [], []]
 
 
-def test_last_writer_wins(regions: Regions, clock: Clock) -> None:
+def test_last_of_concurrent_writes_in_two_regions_is_kept(regions: Regions, clock: Clock) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     replicas(east, add(WEST))
     put(east, "1", 1)
@@ -82,7 +82,7 @@ def test_last_writer_wins(regions: Regions, clock: Clock) -> None:
     assert items(east) == items(west) == {"1": "2", "same": "2"}
 
 
-def test_regions_converge_after_random_writes(regions: Regions, clock: Clock) -> None:
+def test_all_regions_have_equal_items_after_random_writes(regions: Regions, clock: Clock) -> None:
     replicas(regions.engines[EAST], add(WEST))
     chance = random.Random(5)
     for step in range(400):
@@ -190,7 +190,7 @@ def test_replica_overrides_are_described(regions: Regions) -> None:
     assert message.endswith("Please retry the request without these replicas: [mars].")
 
 
-def test_disassociated_replica_becomes_an_independent_table(regions: Regions, clock: Clock) -> None:
+def test_replica_removed_from_its_global_table_becomes_an_independent_table(regions: Regions, clock: Clock) -> None:
     """WAIT_FOR_REPLICATION keeps earlier writes of other regions. Deletion protection must be disabled."""
     east, west, south = regions.engines.values()
     leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
@@ -222,7 +222,7 @@ def test_disassociated_replica_becomes_an_independent_table(regions: Regions, cl
     assert "4" not in items(east)
 
 
-def test_deleted_replicas_leave_the_group(regions: Regions, clock: Clock) -> None:
+def test_deleted_replicas_are_removed_from_the_global_table(regions: Regions, clock: Clock) -> None:
     east, west, south = regions.engines.values()
     replicas(east, add(WEST))
     replicas(east, add(SOUTH))
@@ -341,7 +341,7 @@ def test_invalid_strongly_consistent_groups_are_rejected(regions: Regions) -> No
         assert alone["message"].startswith("At least one of ProvisionedThroughput, ")
 
 
-def test_strongly_consistent_group_is_deleted_as_a_whole(regions: Regions) -> None:
+def test_strongly_consistent_replicas_and_witnesses_can_only_be_deleted_together(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     strong = {"MultiRegionConsistency": "STRONG"}
     replicas(east, add(WEST), **strong, GlobalTableWitnessUpdates=[add(SOUTH)])
@@ -367,7 +367,7 @@ def test_strongly_consistent_group_is_deleted_as_a_whole(regions: Regions) -> No
     east.call("DeleteTable", {"TableName": "orders"})
 
 
-def test_witness_replaces_the_third_replica(regions: Regions) -> None:
+def test_strongly_consistent_group_can_have_a_witness_instead_of_a_third_replica(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     witness = {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": SOUTH}}], "MultiRegionConsistency": "STRONG"}
     table = replicas(east, add(WEST), **witness)["TableDescription"]

@@ -43,7 +43,7 @@ def query(condition: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_query_with_a_cached_plan_uses_its_own_values(condition: str) -> None:
+def test_query_with_a_cached_plan_uses_the_values_of_its_own_request(condition: str) -> None:
     same = s("2")
     variants: list[dict[str, Any]] = [query(condition, values) for values in VALUES]
     more = ({"ScanIndexForward": False}, {"Select": "COUNT"}, {"FilterExpression": "attribute_exists(g)"},

@@ -76,7 +76,7 @@ SCALARS = "Key attributes must be scalars; list random access '[]' and map looku
     ],
 )
 @pytest.mark.parametrize(("path", "key"), [("pk[0]", "Key: pk"), ("sk.x.y", "Key: sk"), ("h.x", "IndexKey: h")])
-def test_paths_into_keys_are_rejected(
+def test_nested_paths_in_key_attributes_are_rejected(
     engine: Engine, operation: str, template: dict[str, Any], path: str, key: str
 ) -> None:
     assert message(engine, operation, filled(template, path)) == f"{SCALARS}{key}"
@@ -90,14 +90,14 @@ def filled(template: Any, path: str) -> Any:
 
 
 @pytest.mark.parametrize("update", ["SET g.x = :v", "SET g[1] = :v", "REMOVE g.x", "ADD g.x :v", "DELETE g[0] :v"])
-def test_writes_into_index_keys_are_rejected(engine: Engine, update: str) -> None:
+def test_updates_of_nested_paths_in_index_key_attributes_are_rejected(engine: Engine, update: str) -> None:
     value = {"SS": ["x"]} if "DELETE" in update else n(1)
     values = {"ExpressionAttributeValues": {":v": value}} if ":v" in update else {}
     params = {**TABLE, "Key": KEY, "UpdateExpression": update, **values}
     assert message(engine, "UpdateItem", params) == f"{SCALARS}IndexKey: g"
 
 
-def test_transaction_reports_a_path_into_a_key(engine: Engine) -> None:
+def test_transaction_reports_a_nested_path_in_a_key_attribute(engine: Engine) -> None:
     get = {"Get": {**TABLE, "Key": KEY, "ProjectionExpression": "g.x"}}
     result = answer(engine, "TransactGetItems", {"TransactItems": [get]})
     assert result["error"] == "TransactionCanceledException"

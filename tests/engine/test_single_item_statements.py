@@ -97,7 +97,7 @@ def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("statement", "parameters"), CHANGES + GENERAL + REJECTED)
-def test_cached_statement_returns_the_result_of_the_general_path(
+def test_cached_partiql_plan_returns_the_result_of_the_general_code_path(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
 ) -> None:
     result = run(engine, statement, parameters)
@@ -107,7 +107,7 @@ def test_cached_statement_returns_the_result_of_the_general_path(
     assert result == run(engine, statement, parameters)
 
 
-def test_cached_statement_detects_a_recreated_table(engine: Engine) -> None:
+def test_cached_partiql_plan_detects_a_recreated_table(engine: Engine) -> None:
     statement = f"UPDATE orders SET x = 1 {KEYED}"
     put(engine, "a", "1")
     assert answer(engine, "ExecuteStatement", {"Statement": statement}) == {"Items": []}

@@ -22,7 +22,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_request_is_checked_against_the_current_definition(path: str, name: str) -> None:
+def test_request_rejected_by_an_outdated_table_definition_is_validated_again(path: str, name: str) -> None:
     operation, params = CALLS[name]
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)

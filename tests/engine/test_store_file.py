@@ -86,7 +86,7 @@ def test_write_to_a_replaced_wal_is_not_acknowledged(path: str) -> None:
         put(engine, "a", "4")
 
 
-def test_recreated_wal_is_accepted(path: str) -> None:
+def test_wal_recreated_by_sqlite_is_accepted(path: str) -> None:
     """SQLite deletes the WAL when the last connection closes, and creates it again when the next one opens."""
     engine = Engine.open(path)
     create(engine)
@@ -146,7 +146,7 @@ def in_child(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-def test_child_forked_during_writes_can_write(path: str) -> None:
+def test_child_process_forked_during_writes_can_write(path: str) -> None:
     with Engine.open(path, busy_timeout_s=5) as engine:
         create(engine)
         ends = threading.Event()
@@ -283,7 +283,7 @@ def test_damaged_item_of_a_table_with_ttl_can_be_replaced(path: str) -> None:
         assert engine.check() == []
 
 
-def test_flipped_bits_in_items_and_stream_records_are_reported(path: str) -> None:
+def test_check_reports_flipped_bits_in_items_and_stream_records(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine, StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
         put(engine, "a", "1", x=s("unmistakable"))

@@ -49,7 +49,7 @@ def test_closed_shard_is_followed_by_its_child_shard(engine: Engine, clock: Cloc
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_consumer_reads_each_change_once_in_order(tmp_path: Any, clock: Clock, seed: int) -> None:
+def test_stream_consumer_reads_each_change_once_in_order(tmp_path: Any, clock: Clock, seed: int) -> None:
     """Meanwhile, shards split, the store and the consumer restart, and several engines write."""
     chance = random.Random(seed)
     path = tmp_path / "store.db"
@@ -106,7 +106,7 @@ def test_writes_of_another_engine_are_recorded_in_a_new_stream(tmp_path: Any) ->
 # --- iterators
 
 
-def test_iterator_of_each_type_starts_at_the_documented_position(engine: Engine, clock: Clock) -> None:
+def test_shard_iterator_of_each_type_starts_at_the_documented_position(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     latest = iterator(engine, arn, "LATEST")
     for pk in "abc":
@@ -196,7 +196,7 @@ def test_get_records_returns_at_most_1_mb(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("trims", [False, True])
-def test_records_are_kept_for_24_hours(engine: Engine, clock: Clock, trims: bool) -> None:
+def test_stream_records_are_kept_for_24_hours(engine: Engine, clock: Clock, trims: bool) -> None:
     """Expired records are hidden before they are deleted."""
     arn = streamed(engine)
     put(engine, "a")
@@ -246,7 +246,7 @@ def test_closed_shards_are_deleted_with_their_records(engine: Engine, clock: Clo
 
 @pytest.mark.parametrize("kind", ["AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"])
 @pytest.mark.parametrize("digits", [21, 40])
-def test_sequence_number_after_the_last_record_is_rejected(engine: Engine, kind: str, digits: int) -> None:
+def test_shard_iterator_after_the_last_sequence_number_is_rejected(engine: Engine, kind: str, digits: int) -> None:
     arn = streamed(engine)
     put(engine, "a")
     (shard,) = shards(engine.call, arn)

@@ -66,7 +66,7 @@ def test_stream_view_type_selects_the_recorded_images(engine: Engine, view: str,
     assert all(each["Keys"] == ITEM for each in (made, changed, removed))
 
 
-def test_unchanged_items_are_not_recorded(engine: Engine) -> None:
+def test_writes_that_change_no_item_are_not_recorded(engine: Engine) -> None:
     arn = streamed(engine)
     key = {"TableName": "orders", "Key": ITEM}
     put(engine, x=n(1), tags={"SS": ["b", "a"]})
@@ -82,7 +82,7 @@ def test_unchanged_items_are_not_recorded(engine: Engine) -> None:
     assert [record["eventName"] for record in records(engine, arn)] == ["INSERT"]
 
 
-def test_every_write_operation_is_recorded(engine: Engine, clock: Clock) -> None:
+def test_streams_record_every_write_operation(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     engine.call(
         "UpdateTimeToLive",
@@ -135,7 +135,7 @@ def test_every_write_operation_is_recorded(engine: Engine, clock: Clock) -> None
     assert all("userIdentity" not in record for record in result[:-1])
 
 
-def test_keys_of_every_type_are_recorded(engine: Engine) -> None:
+def test_streams_record_keys_of_every_type(engine: Engine) -> None:
     arn = streamed(engine, "KEYS_ONLY", "typed", **keyed(p="B", s="N"))
     key = {"p": {"B": "AAEC/w=="}, "s": n("-12.5")}
     engine.call("PutItem", {"TableName": "typed", "Item": key})
@@ -147,7 +147,7 @@ def test_keys_of_every_type_are_recorded(engine: Engine) -> None:
 # --- life cycle
 
 
-def test_table_describes_its_stream(engine: Engine) -> None:
+def test_describe_table_returns_the_stream_of_the_table(engine: Engine) -> None:
     arn = streamed(engine)
     described = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
     assert described["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}

@@ -237,7 +237,7 @@ OF_CLASS = "TableClassUpdateInProgress: STANDARD_INFREQUENT_ACCESS"
         (ENCRYPTED, ENCRYPTED, "Server-Side Encryption is still being updated"),
     ],
 )
-def test_change_in_progress_blocks_other_changes(
+def test_table_change_in_progress_blocks_other_changes(
     engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
@@ -302,7 +302,7 @@ def test_encryption_and_warm_throughput_have_their_own_status(engine: Engine, cl
     assert described(engine)["WarmThroughput"]["Status"] == "ACTIVE"  # a repeated setting changes nothing
 
 
-def test_time_to_live_changes_after_the_delay(engine: Engine, clock: Clock) -> None:
+def test_time_to_live_status_changes_after_the_simulated_delay(engine: Engine, clock: Clock) -> None:
     engine.call("CreateTable", CREATE)
     clock.now_s += 30
 
@@ -346,7 +346,7 @@ def test_deleted_table_has_the_status_deleting(engine: Engine, clock: Clock) -> 
     assert engine.call("Scan", TABLE)["Count"] == 0
 
 
-def test_statuses_are_shared_between_engines_and_kept_after_a_restart(tmp_path: Path, clock: Clock) -> None:
+def test_table_statuses_are_shared_between_engines_and_kept_after_a_restart(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path, state_delay_s=10.0, clock=clock) as engine, Engine.open(path, clock=clock) as other:
         create(engine)
@@ -357,7 +357,7 @@ def test_statuses_are_shared_between_engines_and_kept_after_a_restart(tmp_path: 
         assert engine.check() == []
 
 
-def test_statuses_change_immediately_if_no_delay_is_set() -> None:
+def test_table_statuses_change_immediately_if_no_delay_is_set() -> None:
     with Engine.open(":memory:") as engine:
         assert create(engine)["TableDescription"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteTable", TABLE)

@@ -224,7 +224,7 @@ def test_tables_are_listed_by_name(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("operation", ["DescribeTable", "DeleteTable", "DescribeTimeToLive"])
-def test_error_contains_the_name_of_the_missing_table(engine: Engine, operation: str) -> None:
+def test_error_of_a_missing_table_contains_its_name(engine: Engine, operation: str) -> None:
     assert answer(engine, operation, {"TableName": "none"}) == fault(
         "Requested resource not found: Table: none not found", "ResourceNotFoundException"
     )

@@ -143,7 +143,7 @@ def test_empty_tag_keys_are_rejected_and_pagination_tokens_ignored(engine: Engin
     assert engine.call("ListTagsOfResource", {"ResourceArn": arn, "NextToken": "x"}) == {"Tags": []}
 
 
-def test_limits_endpoints_and_continuous_backups_are_described(engine: Engine) -> None:
+def test_operations_describe_limits_endpoints_and_continuous_backups(engine: Engine) -> None:
     create(engine)
     assert engine.call("DescribeLimits", {}) == {
         "AccountMaxReadCapacityUnits": 80_000,

@@ -120,7 +120,7 @@ def test_throttled_index_blocks_writes_to_its_table(clock: Clock) -> None:
         assert get(engine, "a", "1") is not None
 
 
-def test_local_index_consumes_table_capacity(clock: Clock) -> None:
+def test_writes_to_a_local_index_consume_table_capacity(clock: Clock) -> None:
     local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
     with opened(clock, **{**provisioned(1000, 4), **local}) as engine:
         put(engine, "a", "1", h=s("h"))
@@ -230,7 +230,7 @@ def test_account_quota_is_enforced(clock: Clock) -> None:
         assert reasons(error) == [("TableWriteAccountLimitExceeded", ARN)]
 
 
-def test_changed_capacity_applies_immediately(clock: Clock) -> None:
+def test_changed_provisioned_capacity_applies_immediately(clock: Clock) -> None:
     with opened(clock, **provisioned(1, 1)) as engine:
         put(engine, "a", "1")
         refusal(engine, "PutItem", item("a", "2"))
@@ -285,7 +285,7 @@ def test_throttled_transactions_are_canceled(clock: Clock) -> None:
         assert error.fields["CancellationReasons"][0]["Code"] == "ThrottlingError"
 
 
-def test_failed_condition_consumes_capacity(clock: Clock) -> None:
+def test_write_with_a_failed_condition_consumes_capacity(clock: Clock) -> None:
     with opened(clock, **provisioned(1, 2)) as engine:
         put(engine, "a", "1", count=n(1))
         condition = {**item("a"), "ConditionExpression": "attribute_not_exists(pk)"}

@@ -119,7 +119,7 @@ def test_on_demand_maximum_throughput_is_changed_per_member_and_removed(engine: 
     assert "OnDemandThroughput" not in described(engine)
 
 
-def test_account_limits_are_enforced(engine: Engine) -> None:
+def test_throughput_limits_of_the_account_are_enforced(engine: Engine) -> None:
     limit = "LimitExceededException: "
     per = "is above the per {0} maximum for the account in local. Per {0} maximum: 40000."
     exceeds = "exceeds TableMaxReadCapacityUnits of the account in region local"
@@ -180,7 +180,7 @@ def test_encryption_key_is_described_by_its_arn(engine: Engine, given: str | Non
     assert re.fullmatch(key, description["KMSMasterKeyArn"])
 
 
-def test_summaries_are_in_the_table_description_after_the_first_change(engine: Engine) -> None:
+def test_billing_and_table_class_summaries_are_described_after_the_first_change(engine: Engine) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=attributes(pk="S", sk="S"))
     update(engine, TableClass="STANDARD")
     assert "TableClassSummary" not in described(engine)
@@ -190,7 +190,7 @@ def test_summaries_are_in_the_table_description_after_the_first_change(engine: E
     assert described(engine)["BillingModeSummary"] == summary
 
 
-def test_attributes_and_indexes_are_described_in_sorted_order(engine: Engine) -> None:
+def test_table_description_lists_attributes_and_indexes_in_sorted_order(engine: Engine) -> None:
     wide = {**index("Wide", "g", projection="INCLUDE"), "Projection": {}}
     wide["Projection"] = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "a"]}
     create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h"), wide])
@@ -286,7 +286,7 @@ def test_invalid_changes_of_a_provisioned_table_are_rejected(
     assert refused(engine, "UpdateTable", **members) == f"ValidationException: {message}"
 
 
-def test_changes_of_missing_indexes_are_rejected(engine: Engine) -> None:
+def test_throughput_changes_of_missing_indexes_are_rejected(engine: Engine) -> None:
     local = {**index("ByL", "pk", "h"), "Projection": {"ProjectionType": "ALL"}}
     create(engine, LocalSecondaryIndexes=[local])
     for verb, members in (("update", {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}}), ("delete", {})):
@@ -322,7 +322,7 @@ def test_global_index_limit_is_20_per_table(engine: Engine) -> None:
         ({}, False),
     ],
 )
-def test_encryption_is_described_if_any_member_requests_it(
+def test_encryption_is_described_if_any_sse_setting_enables_it(
     engine: Engine, members: dict[str, Any], encrypted: bool
 ) -> None:
     create(engine, SSESpecification=members)

@@ -78,7 +78,7 @@ def shop(engine: Engine) -> Engine:
     return engine
 
 
-def test_search_returns_the_nearest_items_first(shop: Engine) -> None:
+def test_vector_search_returns_the_nearest_items_first(shop: Engine) -> None:
     for sk, numbers in (("far", (9, 9, 9)), ("near", (1, 0, 0)), ("here", (0, 0, 0)), ("same", (0, 1, 0))):
         put(shop, sk, *numbers)
     put(shop, "without")
@@ -95,7 +95,7 @@ def test_search_returns_the_nearest_items_first(shop: Engine) -> None:
         ("EUCLIDEAN", [("one", 1.0), ("double", 0.0), ("zero", 2.0), ("aside", math.sqrt(5)), ("back", 3.0)]),
     ],
 )
-def test_distance_functions_score_and_order_results(
+def test_each_distance_function_scores_and_sorts_search_results(
     engine: Engine, function: str, scores: list[tuple[str, float]]
 ) -> None:
     create(engine, VectorIndexes=[vectors("plain", DistanceFunction=function)])
@@ -109,7 +109,7 @@ def test_distance_functions_score_and_order_results(
 
 
 @pytest.mark.parametrize("function", ["COSINE", "DOT_PRODUCT", "EUCLIDEAN"])
-def test_sqlite_vec_and_python_return_the_same_results(
+def test_vector_searches_by_sqlite_vec_and_by_python_return_equal_results(
     engine: Engine, function: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("sqlite_vec")
@@ -124,7 +124,7 @@ def test_sqlite_vec_and_python_return_the_same_results(
 
 
 @pytest.mark.parametrize("has_sqlite_vec", [False, True])
-def test_search_matches_brute_force_after_random_writes(
+def test_vector_search_equals_brute_force_after_random_writes(
     shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool
 ) -> None:
     if not has_sqlite_vec:
@@ -154,7 +154,7 @@ def test_search_matches_brute_force_after_random_writes(
     assert shop.check() == []
 
 
-def test_items_at_equal_distances_are_ordered_by_key(engine: Engine) -> None:
+def test_search_sorts_items_at_equal_distances_by_key(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     keys = [("b", "1"), ("a", "2"), ("c", "0"), ("a", "1")]
     for pk, sk in keys:
@@ -164,7 +164,7 @@ def test_items_at_equal_distances_are_ordered_by_key(engine: Engine) -> None:
     assert [(item["pk"]["S"], item["sk"]["S"]) for item in items] == sorted(keys)
 
 
-def test_search_conditions_filter_by_equality(shop: Engine) -> None:
+def test_vector_search_filters_items_by_equality_conditions(shop: Engine) -> None:
     put(shop, "1", 0, 0, 1, g=s("x"), h=s("red"))
     put(shop, "2", 0, 0, 2, g=s("x"), h=s("blue"))
     put(shop, "3", 0, 0, 3, g=s("y"), h=s("red"))
@@ -180,7 +180,7 @@ def test_search_conditions_filter_by_equality(shop: Engine) -> None:
     assert len(found(shop, 0, 0, 0)) == 5
 
 
-def test_item_without_the_indexed_attributes_is_removed_from_the_index(shop: Engine) -> None:
+def test_item_without_the_indexed_attributes_is_removed_from_a_vector_index(shop: Engine) -> None:
     put(shop, "1", 0, 0, 1, g=s("x"))
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}}
     shop.call("UpdateItem", {**key, "UpdateExpression": "REMOVE g"})
@@ -195,7 +195,7 @@ def test_item_without_the_indexed_attributes_is_removed_from_the_index(shop: Eng
     assert found(shop, 0, 0, 0) == []
 
 
-def test_search_returns_projected_attributes(engine: Engine) -> None:
+def test_vector_search_returns_projected_attributes(engine: Engine) -> None:
     keys = vectors("plain", Projection={"ProjectionType": "KEYS_ONLY"})
     some = vectors("some", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]})
     create(engine, VectorIndexes=[keys, some, vectors("all")])
@@ -221,7 +221,7 @@ def test_filter_attribute_can_be_empty_but_partition_attribute_cannot(engine: En
     assert "cannot contain an empty string value" in put(engine, "2", 1, 2, 3, g=s(""), h=s("x"))["message"]
 
 
-def test_fractions_of_integer_parameters_are_truncated(engine: Engine) -> None:
+def test_fractional_values_of_integer_parameters_are_truncated(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain", Dimensions=3.9)])
     described = engine.call("DescribeTable", {"TableName": "orders"})["Table"]["VectorIndexes"]
     assert described[0]["Dimensions"] == 3
@@ -299,7 +299,7 @@ def test_writes_to_a_vector_index_are_billed_by_bytes(engine: Engine) -> None:
     assert engine.call("DeleteItem", key)["ConsumedCapacity"].keys() == {"TableName", "CapacityUnits"}
 
 
-def test_larger_version_of_a_replaced_entry_is_billed(engine: Engine) -> None:
+def test_replacing_a_vector_entry_is_billed_by_its_larger_version(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     given = [put(engine, "1", 1, 0, 0, pad=s("x" * length)) for length in (3000, 1500)]
     size = {"VectorWriteRequestBytes": 3000 + 4 * 3 + len("pkask1embeddingpad")}
@@ -315,7 +315,7 @@ def test_restored_table_has_its_vector_index(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_search_is_billed_by_the_examined_bytes(shop: Engine) -> None:
+def test_vector_search_is_billed_by_the_examined_bytes(shop: Engine) -> None:
     for number in range(50):
         put(shop, str(number), number, 0, 0)
     given = search(shop, 0, 0, 0, ReturnConsumedCapacity="TOTAL")
@@ -326,7 +326,7 @@ def test_search_is_billed_by_the_examined_bytes(shop: Engine) -> None:
     assert given["ConsumedCapacity"] == {"VectorSearchRequestBytes": 1024}
 
 
-def test_check_reports_damaged_vector_entries(engine: Engine) -> None:
+def test_integrity_check_reports_damaged_vector_index_entries(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     put(engine, "1", 1, 2, 3)
     put(engine, "2", 1, 2, 3)

@@ -42,7 +42,7 @@ def statuses(engine: Engine) -> dict[str, tuple[str, bool | None]]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+def test_new_index_is_filled_in_batches_during_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
     others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
@@ -70,7 +70,7 @@ def test_index_is_filled_while_others_write(engines: list[Engine], between: Any,
 
 
 @pytest.mark.parametrize("seed", range(1))
-def test_vector_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+def test_vector_index_is_filled_in_batches_during_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
     others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
@@ -150,7 +150,7 @@ EXPIRE = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enable
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_ttl_is_enabled_while_others_write(engines: list[Engine], between: Any, fails: bool) -> None:
+def test_ttl_is_enabled_in_batches_during_other_writes(engines: list[Engine], between: Any, fails: bool) -> None:
     """Items whose ``times`` is at most 500 have expired. After a failure, the next sweep completes the work."""
     for engine in engines:
         engine.database.clock = engine._storage.clock = lambda: 500.0
@@ -189,7 +189,7 @@ def test_ttl_is_enabled_while_others_write(engines: list[Engine], between: Any, 
 @pytest.mark.parametrize(
     ("operation", "params"), [("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS), ("UpdateTimeToLive", EXPIRE)]
 )
-def test_filling_an_index_ends_despite_continuous_writes(between: Any, operation: str, params: Any) -> None:
+def test_new_index_becomes_active_despite_continuous_writes(between: Any, operation: str, params: Any) -> None:
     with Engine.open(":memory:") as engine:
         create(engine)
         numbers = iter(range(1000))

@@ -42,7 +42,7 @@ def test_duplicate_batch_keys_are_rejected_before_a_missing_table(engine: Engine
     assert answer(engine, "BatchGetItem", {"RequestItems": {"none": apart}})["error"].endswith("NotFoundException")
 
 
-def test_group_commit_returns_a_result_per_write(engine: Engine) -> None:
+def test_group_commit_returns_a_separate_result_for_each_write(engine: Engine) -> None:
     """All writes share one commit."""
     create(engine)
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}, "ReturnValues": "ALL_NEW"}

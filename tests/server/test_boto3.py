@@ -89,7 +89,7 @@ def test_items_are_read_with_the_types_that_were_written(table: Any) -> None:
     assert "Item" not in table.get_item(Key={"pk": "a", "sk": 2})
 
 
-def test_queries_batches_and_filters_return_the_expected_items(table: Any, client: Any) -> None:
+def test_boto3_queries_batches_and_filters_return_the_expected_items(table: Any, client: Any) -> None:
     with table.batch_writer(overwrite_by_pkeys=["pk", "sk"]) as batch:
         for number in range(120):
             batch.put_item(Item={"pk": "a", "sk": number, "kind": f"k{number % 2}", "note": "n", "other": "o" * 100})
@@ -125,7 +125,7 @@ def test_queries_batches_and_filters_return_the_expected_items(table: Any, clien
     assert got["UnprocessedKeys"] == {}
 
 
-def test_update_returns_new_values_and_fails_if_its_condition_is_false(table: Any, client: Any) -> None:
+def test_update_returns_new_values_or_fails_if_its_condition_is_false(table: Any, client: Any) -> None:
     key = {"pk": "a", "sk": 1}
     for _ in range(3):
         answer = table.update_item(
@@ -145,7 +145,7 @@ def test_update_returns_new_values_and_fails_if_its_condition_is_false(table: An
     assert old["Attributes"]["name"] == "Ada"
 
 
-def test_transactions_are_idempotent_and_report_reasons(table: Any, client: Any) -> None:
+def test_canceled_transactions_report_reasons_and_repeated_ones_are_idempotent(table: Any, client: Any) -> None:
     def put(number: int, **more: Any) -> dict[str, Any]:
         return {"Put": {"TableName": table.name, "Item": {"pk": {"S": "a"}, "sk": {"N": str(number)}}, **more}}
 

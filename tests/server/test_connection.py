@@ -158,7 +158,7 @@ def test_closed_connection_releases_its_buffers(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("answered", [False, True])
-def test_rejection_follows_pending_responses_and_discards_input(
+def test_rejection_of_a_request_is_sent_after_pending_responses(
     monkeypatch: pytest.MonkeyPatch, answered: bool
 ) -> None:
     """The number of discarded bytes is limited, even while another response is pending."""
@@ -280,7 +280,7 @@ def test_time_limits_depend_on_the_connection_state(monkeypatch: pytest.MonkeyPa
     assert played.late_after() == float("inf")
 
 
-def test_late_connections_are_aborted_and_idle_ones_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_over_their_time_limit_are_aborted_and_idle_ones_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
     (slow, slow_wire), (idle, idle_wire) = played.opened(), played.opened()
     idle.data_received(request("GetItem", b"before"))
@@ -303,7 +303,7 @@ def test_late_connections_are_aborted_and_idle_ones_closed(monkeypatch: pytest.M
     assert (played.wire.ended, len(played.wire.written)) == ("closed", 2)
 
 
-def test_new_connection_replaces_the_longest_idle_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_connection_over_the_limit_replaces_the_longest_idle_one(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
     played.now += 1
     (asking, asking_wire), (idle, idle_wire) = played.opened(), played.opened()
@@ -345,7 +345,7 @@ def test_request_line_and_headers_over_the_size_limit_are_rejected(monkeypatch: 
 CHUNKED = b"POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nasked\r\n"
 
 
-def test_trailers_do_not_change_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trailers_of_a_chunked_body_do_not_change_headers(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch, immediate=True)
     played.receive(CHUNKED + b"0\r\nx-amz-target: other\r\nhost: other\r\n\r\n")
     assert played.handled == [b"asked"]

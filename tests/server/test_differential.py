@@ -77,7 +77,7 @@ def delete_extra_items(stores: tuple[Endpoint, Endpoint], operation: str, params
 
 @needs_local
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.nightly) for part in range(1, PARTS))])
-def test_item_operations_return_the_same_responses(stores: tuple[Endpoint, Endpoint], part: int) -> None:
+def test_item_operations_return_the_responses_of_dynamodb_local(stores: tuple[Endpoint, Endpoint], part: int) -> None:
     compared = sum(
         compare(stores, seed, Sequence(seed).requests()) for seed in range(SEED + part, SEED + SEQUENCES, PARTS)
     )
@@ -86,7 +86,7 @@ def test_item_operations_return_the_same_responses(stores: tuple[Endpoint, Endpo
 
 @pytest.mark.nightly
 @needs_local
-def test_operations_with_legacy_parameters_return_the_same_responses(stores: tuple[Endpoint, Endpoint]) -> None:
+def test_legacy_parameters_return_the_responses_of_dynamodb_local(stores: tuple[Endpoint, Endpoint]) -> None:
     compared = sum(
         compare(stores, seed, LegacySequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4)
     )
@@ -94,7 +94,7 @@ def test_operations_with_legacy_parameters_return_the_same_responses(stores: tup
 
 
 @needs_local
-def test_partiql_statements_return_the_same_responses(stores: tuple[Endpoint, Endpoint]) -> None:
+def test_partiql_statements_return_the_responses_of_dynamodb_local(stores: tuple[Endpoint, Endpoint]) -> None:
     seeds = range(SEED, SEED + SEQUENCES // 10)
     compared = sum(compare(stores, seed, StatementSequence(seed).requests()) for seed in seeds)
     assert compared > SEQUENCES
@@ -102,12 +102,12 @@ def test_partiql_statements_return_the_same_responses(stores: tuple[Endpoint, En
 
 @pytest.mark.nightly
 @needs_local
-def test_table_operations_return_the_same_responses(stores: tuple[Endpoint, Endpoint]) -> None:
+def test_table_operations_return_the_responses_of_dynamodb_local(stores: tuple[Endpoint, Endpoint]) -> None:
     compared = sum(compare(stores, seed, TableSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
     assert compared > SEQUENCES // 4 * 5
 
 
-def test_comparison_accepts_only_known_differences() -> None:
+def test_comparison_with_dynamodb_local_accepts_only_known_differences() -> None:
     ok: Answer = {"Items": [{"pk": {"S": "a"}}, {"pk": {"S": "b"}}], "Count": 2, "ScannedCount": 2}
     assert same("Scan", {}, ok, {**ok, "Items": ok["Items"][::-1]})
     assert not same("Scan", {}, ok, {**ok, "Count": 1})

@@ -43,7 +43,7 @@ def wait_until(server: Server, wanted: int) -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
-def test_expired_items_are_deleted_automatically(tmp_path: Path, workers: int) -> None:
+def test_server_deletes_expired_items_automatically(tmp_path: Path, workers: int) -> None:
     db = str(tmp_path / "store.db") if workers else ":memory:"
     with serving(db, sweep_s=0.05, workers=workers or 1) as server:
         prepare(server, 30)

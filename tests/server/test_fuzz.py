@@ -179,7 +179,7 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=examples(60, 300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pieces=st.lists(PIECES | st.binary(max_size=30), max_size=12), cut=st.integers(0, 40))
-def test_random_bytes_get_a_response(target: Server, pieces: list[bytes], cut: int) -> None:
+def test_server_returns_expected_statuses_for_random_bytes(target: Server, pieces: list[bytes], cut: int) -> None:
     data = b"".join(pieces)
     with target.raw() as raw:
         try:

@@ -128,7 +128,7 @@ COUNTED: dict[str, tuple[str, bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", COUNTED)
-def test_number_of_members_is_checked_first(name: str) -> None:
+def test_number_of_members_is_validated_before_any_value_or_expression(name: str) -> None:
     """Members are only counted, whatever their contents."""
     operation, body, most = COUNTED[name]
     calls: Counter[str] = Counter()
@@ -223,7 +223,7 @@ def test_compressed_body_with_a_too_large_decompressed_size_is_rejected(target: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only glibc returns memory")
-def test_memory_is_released_after_large_bodies(tmp_path: Path) -> None:
+def test_server_releases_memory_after_large_request_bodies(tmp_path: Path) -> None:
     """Three clients send 10 MB of large strings and three others send a million numbers, three times each."""
     items = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(number), "x": s("x" * 380_000)}}} for number in range(25)]
     large = request("BatchWriteItem", {"RequestItems": {TABLE: items}})
@@ -270,7 +270,7 @@ def test_large_valid_requests_succeed(target: Server) -> None:
         assert len(packed.json()["Responses"][TABLE]) == 25
 
 
-def test_requests_of_one_connection_keep_their_order(target: Server) -> None:
+def test_pipelined_requests_of_one_connection_run_in_order(target: Server) -> None:
     large = {"TableName": TABLE, "Item": {**KEY, "sk": s("order"), "x": {"L": [{"N": "1"}] * 60_000}}}
     small = {"TableName": TABLE, "Key": {**KEY, "sk": s("order")}}
     with target.raw() as raw:

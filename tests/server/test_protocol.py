@@ -48,7 +48,7 @@ def test_tag_operations_return_no_body(server: Server) -> None:
             assert (answer.status, answer.headers["content-length"], answer.body) == (200, "0", b"")
 
 
-def test_all_read_operations_return_the_same_items(server: Server) -> None:
+def test_every_read_operation_returns_the_same_items(server: Server) -> None:
     complete = server.call("Query", QUERY)
     assert complete["Count"] == 30
     filtered = {**QUERY, "FilterExpression": "g = :g", "ExpressionAttributeValues": {":p": s("a"), ":g": s("g")}}
@@ -100,7 +100,7 @@ def test_connection_handles_pipelined_requests_in_order(server: Server) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 50])
-def test_request_can_arrive_in_pieces(server: Server, size: int) -> None:
+def test_request_that_arrives_in_several_packets_is_parsed(server: Server, size: int) -> None:
     data = request("GetItem", KEY)
     with server.raw() as raw:
         for start in range(0, len(data), size):
@@ -108,7 +108,7 @@ def test_request_can_arrive_in_pieces(server: Server, size: int) -> None:
         assert raw.answer().json()["Item"]["sk"] == s("001")
 
 
-def test_chunked_bodies_are_read(server: Server) -> None:
+def test_chunked_request_bodies_are_decoded(server: Server) -> None:
     with server.raw() as raw:
         for _ in range(2):
             assert raw.ask(request("GetItem", KEY, chunks=True)).json()["Item"]["sk"] == s("001")
@@ -424,7 +424,7 @@ HEAD = (
 )
 
 
-def test_response_has_exactly_the_expected_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_response_heads_and_bodies_have_the_expected_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     ids: set[bytes] = set()
     cases: list[tuple[int, bytes, Callable[[], bytes]]] = [
         (1, b"content-type: application/x-amz-json-1\\.0\r\n", lambda: json_answer(200, b"{}", {})),
@@ -464,7 +464,7 @@ def test_decompressed_size_of_a_body_is_limited(encoding: bytes, size: int) -> N
             answers.unpacked(sent + sent, encoding, 2 * size)
 
 
-def test_first_of_two_accept_encoding_headers_is_used(server: Server) -> None:
+def test_first_of_several_accept_encoding_headers_is_used(server: Server) -> None:
     with server.raw() as raw:
         both = request("Query", QUERY, accept_encoding="identity\r\naccept-encoding: gzip")
         assert "content-encoding" not in raw.ask(both).headers

@@ -22,7 +22,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("db", [":memory:", "store.db"])
-def test_global_table_replicates_between_regions(tmp_path: Path, db: str) -> None:
+def test_global_table_replicates_between_regions_of_one_server(tmp_path: Path, db: str) -> None:
     place = db if db == ":memory:" else str(tmp_path / db)
     with serving(place, regions=(EAST, WEST), replica_lag_ms=50) as server:
         east, west = boto3_client(server, region=EAST), boto3_client(server, region=WEST)

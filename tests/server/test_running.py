@@ -27,7 +27,7 @@ KEY = {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("1")}}
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 3])
-def test_serve_command_runs_until_a_signal_and_keeps_its_data(tmp_path: Path, number: int, workers: int) -> None:
+def test_server_runs_until_a_signal_and_keeps_its_data(tmp_path: Path, number: int, workers: int) -> None:
     db = str(tmp_path / "store.db")
     with started([*CLI, "--db", db, "--port", "0", "--workers", str(workers)]) as server:
         server.call("CreateTable", CREATE)
@@ -113,7 +113,7 @@ def test_invalid_command_line_options_are_reported(arguments: list[str], message
     assert "Traceback" not in done.output
 
 
-def test_port_in_use_is_reported() -> None:
+def test_serve_command_reports_a_port_in_use() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -172,7 +172,7 @@ def test_slow_clients_are_disconnected() -> None:
         assert idle.ended()
 
 
-def test_client_that_does_not_read_is_disconnected() -> None:
+def test_client_that_does_not_read_its_responses_is_disconnected() -> None:
     with serving(":memory:", limits={"idle_s_max": 1.0}) as server, server.raw() as raw:
         server.call("CreateTable", CREATE)
         server.call("PutItem", {"TableName": TABLE, "Item": {**KEY["Key"], "big": s("x" * 300_000)}})  # type: ignore[dict-item]

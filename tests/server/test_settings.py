@@ -28,7 +28,7 @@ from keyplan.store.server.server_settings import is_loopback, parse_key
         ("", False, []),
     ],
 )
-def test_origin_is_allowed_if_local_or_listed(origin: str, allowed: bool, listed: list[str]) -> None:
+def test_origin_of_a_request_is_allowed_if_it_is_local_or_listed(origin: str, allowed: bool, listed: list[str]) -> None:
     assert Settings(db="x.db", origins=frozenset(listed)).allows_origin(origin) is allowed
 
 
@@ -42,11 +42,11 @@ def test_loopback_hosts_are_recognized(host: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["a:b", "a:b:c"])
-def test_access_key_is_parsed(text: str) -> None:
+def test_access_key_setting_is_parsed(text: str) -> None:
     assert parse_key(text) == ("a", text[2:])
 
 
 @pytest.mark.parametrize("text", ["", ":", "a", "a:", ":b", "ab"])
-def test_invalid_access_key_is_rejected(text: str) -> None:
+def test_invalid_access_key_setting_is_rejected(text: str) -> None:
     with pytest.raises(RequestError, match="must have the form ID:SECRET"):
         parse_key(text)

@@ -56,7 +56,7 @@ def test_botocore_signatures_are_accepted(body: bytes, secret: str, region: str)
     Verifier({ID: secret}, clock).verify("POST", "/", signed(body, secret, region=region), body)
 
 
-def test_queries_and_spaces_in_headers_are_canonicalized() -> None:
+def test_query_strings_and_header_spaces_are_canonicalized_before_verification() -> None:
     made = AWSRequest(
         "POST",
         "http://localhost:8000/?b=2&a=x%20y&a=",
@@ -172,7 +172,7 @@ def test_random_authorization_headers_are_rejected(authorization: str, date: str
     refusal({**signed(), "authorization": "AWS4-" + authorization})
 
 
-def test_host_can_be_signed_without_its_port() -> None:
+def test_signature_of_the_host_without_its_port_is_accepted() -> None:
     verifier = Verifier({ID: SECRET}, clock)
     made = AWSRequest("POST", "http://localhost/", headers={"X-Amz-Target": "DynamoDB_20120810.ListTables"}, data=BODY)
     SigV4Auth(Credentials(ID, SECRET), "dynamodb", "eu-west-1").add_auth(made)

@@ -56,7 +56,7 @@ def values_by_key(records: list[dict[str, Any]]) -> dict[str, list[int]]:
     return result
 
 
-def test_documentation_example_reads_all_changes(tmp_path: Path) -> None:
+def test_stream_consumer_of_the_documentation_reads_all_changes(tmp_path: Path) -> None:
     """The example uses boto3 with an access key, on a server with two workers."""
     (program,) = [each for each in programs_of(PAGE) if any("dynamodbstreams" in step[1] for step in each.steps)]
     names: dict[str, Any] = {}

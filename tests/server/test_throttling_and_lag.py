@@ -24,7 +24,7 @@ def put_many(client: Any, item: dict[str, Any]) -> None:
 
 
 @pytest.mark.nightly
-def test_sdk_raises_the_simulated_throttling_error(tmp_path: Path) -> None:
+def test_boto3_raises_the_simulated_throttling_error(tmp_path: Path) -> None:
     units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
     provisioned: dict[str, Any] = {**CREATE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": units}
     index = {**CREATE["GlobalSecondaryIndexes"][0], "ProvisionedThroughput": units}

@@ -36,7 +36,7 @@ ONLY_NEW = {"ConditionExpression": "attribute_not_exists(pk)"}
 
 
 @pytest.mark.parametrize("place", ["file", ":memory:"])
-def test_failed_write_does_not_undo_other_writes_in_the_group(tmp_path: Path, place: str) -> None:
+def test_failed_write_does_not_undo_other_writes_of_its_group_commit(tmp_path: Path, place: str) -> None:
     with Engine.open(tmp_path / "store.db" if place == "file" else place) as engine:
         engine.call("CreateTable", CREATE)
         writes = [{"Put": put("3")[1]}, {"Put": put("1", **ONLY_NEW)[1]}]
@@ -89,7 +89,7 @@ def test_group_commit_detects_a_changed_table_definition(tmp_path: Path) -> None
         assert engine.check() == []
 
 
-def test_failed_commit_stores_no_write_of_the_group(tmp_path: Path) -> None:
+def test_failed_group_commit_stores_none_of_its_writes(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path, busy_timeout_s=0.05) as other:
         engine.call("CreateTable", CREATE)

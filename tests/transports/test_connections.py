@@ -174,7 +174,7 @@ async def _one(notes: Notes) -> None:
 
 
 @pytest.mark.nightly
-def test_store_works_in_several_event_loops(notes: Notes, store: FaultyStore) -> None:
+def test_store_supports_calls_from_several_event_loops(notes: Notes, store: FaultyStore) -> None:
     """Each event loop has its own connections, which are closed when the loop ends."""
     for _ in range(3):
         asyncio.run(_one(notes))
@@ -329,7 +329,7 @@ def _restart(store: FaultyStore, loop: Loop, port: int) -> None:
     loop.run(store.start(port))
 
 
-def test_retries_are_limited_by_a_quota(notes: Notes, store: FaultyStore) -> None:
+def test_retries_of_failing_calls_are_limited_by_a_quota(notes: Notes, store: FaultyStore) -> None:
     """While every request fails, the quota limits all retries."""
     store.respond = lambda operation, body: reply(500, b'{"__type":"x#InternalServerError","message":"no"}')
     before = store.received["GetItem"]

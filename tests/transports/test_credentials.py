@@ -71,7 +71,7 @@ def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'keyplan[aws]'" in str(raised.value)
 
 
-def test_profile_provides_credentials_and_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_aws_config_profile_provides_credentials_and_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """botocore reads the profile. A profile named in the URL takes precedence over the environment."""
     config, shared = tmp_path / "config", tmp_path / "credentials"
     config.write_text("[profile prod]\nregion = eu-north-1\n")

@@ -34,7 +34,7 @@ def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
 
 
 @given(st.one_of(divided(PLAIN), divided(CHUNKED), divided(b"HTTP/1.1 100 Continue\r\n\r\n" + PLAIN)))
-def test_response_can_arrive_in_any_parts(parts: list[bytes]) -> None:
+def test_response_that_arrives_in_any_parts_is_parsed(parts: list[bytes]) -> None:
     reply = read(*parts)
     assert reply is not None
     assert reply.body == b"hello"
@@ -67,13 +67,13 @@ def test_status_and_headers_are_parsed() -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n",
     ],
 )
-def test_connection_that_the_server_closes_or_sends_excess_bytes_on_is_not_reused(head: bytes) -> None:
+def test_connection_is_not_reused_after_a_close_header_or_excess_bytes(head: bytes) -> None:
     reply = read(head)
     assert reply is not None
     assert not reply.keep
 
 
-def test_connection_with_excess_bytes_is_not_reused() -> None:
+def test_bytes_after_the_declared_body_end_the_connection() -> None:
     """The body ends at its declared length, and the excess bytes aren't part of it."""
     reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
     assert reply is not None
@@ -110,7 +110,7 @@ def test_invalid_responses_raise_an_error(garbage: bytes) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_random_bytes_raise_only_protocol_errors(data: bytes) -> None:
+def test_random_response_bytes_raise_only_protocol_errors(data: bytes) -> None:
     reader = ReplyReader()
     try:
         for start in range(0, len(data), 7):

@@ -80,7 +80,7 @@ def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.Mo
     loop.run(made.stop())
 
 
-def test_calls_are_sent_through_the_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
+def test_calls_are_sent_through_the_configured_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
     """Synchronous and asynchronous calls check the endpoint's certificate and reuse connections."""
     with Notes.open(URL, create=True) as notes:
         for number in range(3):
@@ -153,7 +153,7 @@ def test_unreachable_proxy_is_reported(proxy: FakeProxy, monkeypatch: pytest.Mon
         ("dynamodb+https://store:8000/notes", "other", Proxy("proxy", 3128)),
     ],
 )
-def test_proxy_variables_are_interpreted_as_by_curl(
+def test_proxy_environment_variables_are_interpreted_as_by_curl(
     url: str, no_proxy: str, expected: Proxy | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("HTTPS_PROXY", "http://proxy:3128"), ("NO_PROXY", no_proxy)):

@@ -40,7 +40,7 @@ def failure(status: int, body: bytes) -> Failure:
         ("SomethingNewException", DynamoDBError, {"More": 1}),
     ],
 )
-def test_each_error_type_is_raised_as_a_class(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
+def test_error_types_raise_their_exception_classes(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
     """The error has the store's message and other members."""
     result = failure(400, error_body(kind, "what is wrong", **fields))
     assert type(result.error) is cls
@@ -114,7 +114,7 @@ def test_random_response_bodies_are_parsed_or_rejected(status: int, body: bytes)
 @pytest.mark.parametrize(
     "body", [b'{"Item": []}', b'{"Attributes": 1}', b'{"Items": {}}', b'{"LastEvaluatedKey": "x"}']
 )
-def test_members_of_the_wrong_json_type_are_rejected(body: bytes) -> None:
+def test_response_members_of_the_wrong_json_type_are_rejected(body: bytes) -> None:
     with pytest.raises(Failure, match="invalid response") as caught:
         answer_of(Reply(200, {}, body, keep=True))
     assert caught.value.lost
@@ -152,7 +152,7 @@ BATCH = {"RequestItems": {"t": {"Keys": [KEY]}}}
         {"CancellationReasons": [{"Code": ["x"]}]},
     ],
 )
-def test_invalid_attribute_values_are_rejected(answer: dict[str, Any]) -> None:
+def test_responses_with_invalid_attribute_values_are_rejected(answer: dict[str, Any]) -> None:
     with pytest.raises(Failure, match="invalid response") as caught:
         answer_of(Reply(200, {}, orjson.dumps(answer), keep=True))
     assert caught.value.lost

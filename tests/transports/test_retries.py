@@ -32,7 +32,7 @@ def throttled() -> Failure:
     return Failure(ThrottlingException("slow down"), Kind.THROTTLED)
 
 
-def test_pauses_grow_over_four_attempts() -> None:
+def test_pauses_between_four_attempts_grow() -> None:
     """Each pause has full jitter: it is random, up to a limit that doubles with each attempt."""
     for failure, base in ((lost(), 0.025), (throttled(), 1.0)):
         pauses: list[list[float]] = [[], [], []]
@@ -59,7 +59,7 @@ def test_permanent_failures_are_not_retried() -> None:
     assert quota.left == QUOTA
 
 
-def test_retry_quota_limits_and_refunds_retries() -> None:
+def test_retry_quota_limits_retries_and_is_refunded_after_success() -> None:
     """Successful retries are refunded, and each successful call adds a little to the quota."""
     quota = Quota()
     spent = [attempts(quota=quota) for _ in range(QUOTA // COST)]
@@ -84,7 +84,7 @@ def test_no_retry_starts_after_the_calls_deadline() -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
-def test_clock_and_credentials_are_corrected_once(kind: Kind) -> None:
+def test_wrong_clock_and_expired_credentials_are_corrected_once(kind: Kind) -> None:
     """These retries have no pause, don't reduce the quota, and happen only once."""
     quota = Quota()
     element = attempts(quota=quota)
@@ -165,7 +165,7 @@ def sent(design: type[Design], action: Any) -> Attempts:
         (Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"), True),
     ],
 )
-def test_updates_that_set_values_are_repeated_after_a_lost_response(
+def test_updates_that_set_values_are_retried_after_a_lost_response(
     design: type[Design], action: Any, repeated: bool
 ) -> None:
     """Updates that add or append values are repeated only if they have a token."""
@@ -198,7 +198,7 @@ def test_failed_token_condition_after_a_lost_response_is_raised() -> None:
         ("TransactWriteItems", {}, False),
     ],
 )
-def test_idempotent_operations_are_repeated_after_a_lost_response(
+def test_idempotent_operations_are_retried_after_a_lost_response(
     operation: str, parameters: dict[str, Any], repeated: bool
 ) -> None:
     assert repeatable(operation, parameters) is repeated

@@ -40,7 +40,7 @@ def test_store_urls_are_parsed(url: str, endpoint: str, region: str, table: str)
     assert (location.endpoint, location.region, location.table) == (endpoint, region, table)
 
 
-def test_region_environment_variables_are_used() -> None:
+def test_region_of_a_store_url_comes_from_environment_variables() -> None:
     """A region in the URL takes precedence over the environment variables."""
     environment = {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"}
     assert parse_url("dynamodb:///cms", "own", environment).region == "eu-south-1"
@@ -49,7 +49,7 @@ def test_region_environment_variables_are_used() -> None:
     assert parse_url("dynamodb:///cms", "own", {}).region == ""
 
 
-def test_endpoint_environment_variable_redirects_requests() -> None:
+def test_endpoint_environment_variable_replaces_the_aws_endpoint() -> None:
     environment = {"AWS_ENDPOINT_URL_DYNAMODB": "http://localhost:4566", "AWS_ENDPOINT_URL": "http://other"}
     location = parse_url("dynamodb://eu-west-1/cms", "own", environment)
     assert (location.endpoint, location.region) == ("http://localhost:4566", "eu-west-1")
@@ -59,7 +59,7 @@ def test_endpoint_environment_variable_redirects_requests() -> None:
         parse_url("dynamodb://eu-west-1/cms", "own", {"AWS_ENDPOINT_URL": "localhost:4566"})
 
 
-def test_query_parameters_of_a_url_become_settings() -> None:
+def test_query_parameters_of_a_store_url_become_settings() -> None:
     text = "dynamodb://eu-west-1/cms?attempts=8&total_seconds=2.5&gzip=true&profile=prod&connections=1"
     location = parse_url(text, "own", {})
     assert location.profile == "prod"
@@ -86,7 +86,7 @@ def test_query_parameters_of_a_url_become_settings() -> None:
         ("dynamodb+http://key:secret@localhost/cms", "the URL can't contain a user"),
     ],
 )
-def test_invalid_urls_are_rejected_with_a_hint(url: str, message: str) -> None:
+def test_invalid_store_urls_are_rejected_with_a_hint(url: str, message: str) -> None:
     with pytest.raises(StoreError, match=message.replace("?", r"\?")) as raised:
         parse_url(url, "own", {})
     assert raised.value.hint
