@@ -211,7 +211,7 @@ def lines_run(call: Callable[[str], object], text: str) -> int:
 
 
 @pytest.mark.parametrize("mark", (*FEW, *MORE) if os.environ.get("KEYPLAN_NIGHTLY") else FEW)
-def test_the_number_of_executed_lines_is_linear_in_the_length(mark: str, tmp_path: Path) -> None:
+def test_the_number_of_executed_lines_is_linear_in_the_text_length(mark: str, tmp_path: Path) -> None:
     size = 1_500
     grown: dict[str, float] = {}
     for name, call in functions(tmp_path).items():
@@ -253,7 +253,7 @@ def test_indexed_search_words_contain_no_urls_and_no_html() -> None:
     assert words.plain_words(text).split() == ["See", "the", "docs", '"t"', "at", "here", ":", "1", "<", "2", "code"]
 
 
-def test_the_content_of_noscript_is_shown_as_html() -> None:
+def test_the_content_of_a_noscript_element_is_shown_as_html() -> None:
     shown = '<div><img src="/a.png" alt="A chart"></div>'
     assert safe('<div><noscript><img src="/a.png" alt="A chart"></noscript></div>') == shown
     assert safe("<scr<noscript>ipt>alert(1)</scr</noscript>ipt>") == safe("<script>alert(1)</script>") == ""

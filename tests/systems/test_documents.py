@@ -23,7 +23,7 @@ def rows(name: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_listed_patterns_pages_and_tests_exist(name: str) -> None:
+def test_patterns_pages_and_tests_listed_in_the_systems_readme_exist(name: str) -> None:
     title = {"cms": "CMS"}.get(name, name.capitalize())
     installed = system(name)
     assert installed.site is not None

@@ -77,13 +77,13 @@ def test_texts_without_front_matter_are_read_unchanged(text: str) -> None:
         ('+++\nok = 1\ntitle = "A\n+++\n', 3, "TOML"),
     ],
 )
-def test_errors_have_line_numbers(text: str, line: int, said: str) -> None:
+def test_front_matter_errors_have_line_numbers(text: str, line: int, said: str) -> None:
     with pytest.raises(FrontMatterError, match=said) as caught:
         read_front_matter(text)
     assert caught.value.line == line
 
 
-def test_byte_order_marks_and_encodings_are_recognized() -> None:
+def test_byte_order_marks_and_encodings_of_files_are_recognized() -> None:
     assert plain_text(b"\xef\xbb\xbf---\r\na: 1\r\n---\r\nText\rmore\n") == "---\na: 1\n---\nText\nmore\n"
     with pytest.raises(FrontMatterError, match="0xe9") as caught:
         plain_text("---\na: 1\n---\nd\u00e9j\u00e0\n".encode("latin-1"))
@@ -91,6 +91,6 @@ def test_byte_order_marks_and_encodings_are_recognized() -> None:
 
 
 @pytest.mark.parametrize("number", ["9223372036854775808", "59" + ":59" * 10_000])
-def test_integers_that_are_too_large_are_read_as_strings(number: str) -> None:
+def test_front_matter_integers_that_are_too_large_are_read_as_strings(number: str) -> None:
     """Python raises ValueError when it converts an integer of more than 4,300 digits to a string."""
     assert read_front_matter(f"---\ntitle: {number}\n---\n").fields == {"title": number}

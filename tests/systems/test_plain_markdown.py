@@ -44,7 +44,7 @@ def test_template_tags_become_markdown_or_placeholders(source: str, expected: st
     assert plain_markdown(source).text == expected
 
 
-def test_removed_template_tags_are_counted_by_kind_and_name() -> None:
+def test_removed_template_tags_are_reported_by_kind_and_name() -> None:
     plain = plain_markdown("{{< a >}}{{< a 1 >}}{% b %} {{ c.d }}\n\n*g*{: .h}{# i #} [[j]] `[[k]]` [[l]](m)")
     assert {kind: dict(names) for kind, names in plain.removed.items()} == {
         "template tags": {"a": 2, "b": 1},

@@ -28,7 +28,7 @@ def with_fields(folder: Path, fields: str, body: str = "Text\n") -> Post:
 # Names and titles
 
 
-def test_jekylls_file_names_are_parsed(tmp_path: Path) -> None:
+def test_dates_slugs_and_titles_in_jekyll_file_names_are_parsed(tmp_path: Path) -> None:
     post = read(tmp_path, "2013-05-06-jekyll-1-0-0-released.markdown", "---\n---\nText\n")
     assert (post.slug, post.date) == ("jekyll-1-0-0-released", datetime(2013, 5, 6, tzinfo=UTC))
     assert post.title == "Jekyll 1 0 0 released"
@@ -46,7 +46,7 @@ def test_jekylls_file_names_are_parsed(tmp_path: Path) -> None:
         ("2024-01-05.md", "2024-01-05"),
     ],
 )
-def test_the_slug_is_generated_from_the_file_name(tmp_path: Path, name: str, slug: str) -> None:
+def test_a_post_without_a_slug_gets_one_from_its_file_name(tmp_path: Path, name: str, slug: str) -> None:
     assert read(tmp_path, name, "---\n---\n").slug == slug
 
 
@@ -109,7 +109,7 @@ def test_invalid_dates_are_reported(tmp_path: Path, date: str) -> None:
         with_fields(tmp_path, f"title: A\ndate: {date}")
 
 
-def test_nested_lists_are_not_expanded(tmp_path: Path) -> None:
+def test_aliased_lists_in_yaml_front_matter_are_not_expanded(tmp_path: Path) -> None:
     """If each of 40 lists contains the previous one twice, they would expand to 2**40 strings."""
     doubled = "\n".join(f"k{number}: &k{number} [*k{number - 1}, *k{number - 1}]" for number in range(1, 40))
     fields = f"k0: &k0 [x]\n{doubled}\ntags: *k39\nauthor: *k39\ntitle: *k39\nslug: *k39"
@@ -196,11 +196,11 @@ def test_excerpts_of_posts_are_read(tmp_path: Path) -> None:
     ["# Heading", "Heading\n===", "- a\n- b", "> quote", "```\ncode\n```", "    code", "<div>x</div>", "{% raw %}",
      "![](a.png)", "[a]: http://x", "---", "<!-- no\n\nno -->", "| a |\n|---|\n| b |"],
 )  # fmt: skip
-def test_markup_before_the_first_paragraph_is_skipped(skipped: str) -> None:
+def test_an_excerpt_skips_markup_before_the_first_paragraph(skipped: str) -> None:
     assert first_paragraph(f"{skipped}\n\nThe text.\n") == "The text."
 
 
-def test_the_first_paragraph_is_truncated_at_a_word() -> None:
+def test_an_excerpt_of_the_first_paragraph_is_truncated_at_a_word() -> None:
     cut = first_paragraph("A [link](http://x) and `code`, " + "word " * 100)
     assert cut is not None
     assert cut.startswith("A link and code, word")
@@ -211,7 +211,7 @@ def test_the_first_paragraph_is_truncated_at_a_word() -> None:
 # Files
 
 
-def test_post_files_are_found(tmp_path: Path) -> None:
+def test_post_files_of_a_folder_are_found(tmp_path: Path) -> None:
     wanted = ["a.md", "b/_index.md", "b/_posts/c.markdown", "b/index.md", "d.MD"]
     others = [".git/x.md", "_site/x.md", "node_modules/p/README.md", ".hidden.md", "e.png", "f.css"]
     for name in (*wanted, *others):
@@ -222,7 +222,7 @@ def test_post_files_are_found(tmp_path: Path) -> None:
     assert faults == []
 
 
-def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
+def test_symbolic_links_in_a_post_folder_are_not_followed(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out"
     for folder in (inside, outside):
         folder.mkdir()
@@ -238,7 +238,7 @@ def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
     assert {fault.place for fault in faults} == {"link.md", "folder", "same.md", "round", "circle.md", "loop"}
 
 
-def test_special_files_are_not_opened(tmp_path: Path) -> None:
+def test_special_missing_and_too_large_post_files_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     with pytest.raises(FrontMatterError, match="not a file"):
         read_post(tmp_path, tmp_path / "pipe.md")
@@ -301,7 +301,7 @@ def test_a_status_field_that_marks_a_draft_is_recognized(tmp_path: Path, status:
 # Omitted files are reported
 
 
-def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
+def test_files_in_a_folder_that_are_not_read_are_reported(tmp_path: Path) -> None:
     files = {
         "_data/c.yml": "- 1\n",
         "c.rst": "C\n=\n",
@@ -322,7 +322,7 @@ def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fields", ["tags: [a, '']", "tags: [a, [b]]", "tags: [a, null]", "authors: [a, {}]"])
-def test_empty_or_nested_entries_of_lists_are_reported(tmp_path: Path, fields: str) -> None:
+def test_empty_or_nested_list_entries_in_front_matter_are_reported(tmp_path: Path, fields: str) -> None:
     (said,) = with_fields(tmp_path, fields).said
     assert said[0] == f"lists of {fields.partition(':')[0]} with empty or nested entries, skipped"
     assert with_fields(tmp_path, "tags: a, ,b\nauthors:").said == ()

@@ -22,7 +22,7 @@ def test_larger_samples_have_more_users_and_more_of_the_other_entities() -> None
     assert len({user.user_id for user in shop.users(LARGE, AT)}) > 10 * len(shop.users(SMALL, AT))
 
 
-def test_authors_of_articles_in_the_sample_are_members(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authors_of_articles_in_the_cms_sample_are_members(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cms, "STEADY", 0)
     monkeypatch.setattr(cms, "ARTICLES_AN_AUTHOR", 1)
     with Cms.open(":memory:") as design:
@@ -32,7 +32,7 @@ def test_authors_of_articles_in_the_sample_are_members(monkeypatch: pytest.Monke
         assert all(design.member(writer) is not None for writer in writers)
 
 
-def test_writers_of_papers_in_the_sample_are_authors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authors_of_papers_in_the_sample_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(papers, "STEADY", 0)
     monkeypatch.setattr(papers, "PAPERS_AN_AUTHOR", 1)
     with Papers.open(":memory:") as design:

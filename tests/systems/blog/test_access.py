@@ -6,11 +6,11 @@ from keyplan_systems.blog.access import WHO
 from keyplan_systems.blog.design import Blog
 
 
-def test_the_policy_lists_only_access_patterns() -> None:
+def test_the_access_policy_lists_only_patterns_of_the_design() -> None:
     assert set(WHO) <= set(Blog.compiled.patterns)
 
 
-def test_every_write_pattern_requires_a_role() -> None:
+def test_every_write_pattern_of_the_api_requires_a_role() -> None:
     assert {name for name in Blog.compiled.writes if WHO.get(name) == "anyone"} == set()
 
 

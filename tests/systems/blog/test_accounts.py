@@ -50,7 +50,7 @@ def test_a_registered_user_signs_in_by_email_and_by_username(blog: Blog, uma: Us
     check_books(blog)
 
 
-def test_signing_in_reads_with_strong_consistency(blog: Blog, uma: User) -> None:
+def test_sign_in_uses_strongly_consistent_reads(blog: Blog, uma: User) -> None:
     requests = recorded(blog)
     accounts.sign_in(blog, "uma@example.com", PASSWORD)
     accounts.sign_in(blog, "uma", PASSWORD)
@@ -87,7 +87,7 @@ def test_signing_in_reads_with_strong_consistency(blog: Blog, uma: User) -> None
         ({"email": "", "username": "", "name": "", "password": ""}, ["email", "username", "name", "password"]),
     ],
 )
-def test_invalid_registrations_are_reported_by_field(
+def test_errors_of_invalid_registrations_name_the_field(
     blog: Blog, uma: User, fields: dict[str, Any], refused: list[str]
 ) -> None:
     before = scan(blog).size
@@ -126,7 +126,7 @@ def test_an_unknown_login_and_a_wrong_password_raise_the_same_error(blog: Blog, 
     assert len(set(result)) == 1
 
 
-def test_signing_in_with_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sign_in_with_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
     fits = passwords.password_fits
 
@@ -156,7 +156,7 @@ def test_passwords_hashed_with_older_parameters_work(blog: Blog, uma: User, monk
     accounts.sign_in(blog, "uma", PASSWORD)
 
 
-def test_a_credential_with_another_user_id_or_a_used_email_is_rejected(blog: Blog, uma: User) -> None:
+def test_registering_a_credential_with_another_user_id_or_a_used_email_is_rejected(blog: Blog, uma: User) -> None:
     user = User(username="other", name="Other")
     with pytest.raises(Refused):
         blog.register(user, Credential(user_id=uma.user_id, email="x@example.com"))
@@ -230,7 +230,7 @@ def test_changing_the_email_address_releases_the_old_address(blog: Blog, uma: Us
     check_books(blog)
 
 
-def test_profile_role_and_status_are_updated(blog: Blog, uma: User) -> None:
+def test_the_profile_role_and_status_of_a_user_can_be_updated(blog: Blog, uma: User) -> None:
     blog.edit_profile(uma.user_id, "U.", "About me")
     blog.set_role(uma.user_id, "moderator")
     user = blog.user(uma.user_id)

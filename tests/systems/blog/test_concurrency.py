@@ -135,7 +135,7 @@ def test_one_of_concurrent_registrations_gets_the_username(shared: Blog) -> None
     check_books(shared)
 
 
-def test_one_of_concurrent_edits_of_a_version_is_saved(shared: Blog) -> None:
+def test_only_one_of_concurrent_edits_of_a_post_version_is_saved(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one", ("a", "b"))
     calls = [
@@ -168,7 +168,7 @@ def test_one_of_concurrent_sign_ins_links_an_external_identity(shared: Blog) -> 
 # Nothing is lost or counted twice
 
 
-def test_concurrent_views_of_one_user_are_counted_once(shared: Blog) -> None:
+def test_concurrent_views_by_one_user_are_counted_once(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one").post_id
     for write in (shared.view_post, shared.like_post, shared.view_user):
@@ -179,7 +179,7 @@ def test_concurrent_views_of_one_user_are_counted_once(shared: Blog) -> None:
     assert (totals.views, totals.likes) == (1, 0)
 
 
-def test_concurrent_views_of_all_users_are_counted(shared: Blog) -> None:
+def test_concurrent_views_by_different_users_are_all_counted(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one", ("a",)).post_id
 

@@ -84,7 +84,7 @@ def test_profile_views_are_counted_once_per_user_except_the_owner(
     check_books(blog)
 
 
-def test_rankings_are_refreshed_at_a_limited_rate(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
+def test_post_rankings_are_refreshed_at_a_limited_rate(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     assert blog.refresh_ranking(post.post_id) == "unchanged"
     blog.like_post(post.post_id, eve.user_id)
@@ -106,7 +106,7 @@ def test_rankings_are_refreshed_at_a_limited_rate(blog: Blog, ada: User, eve: Us
     assert blog.refresh_ranking("nowhere") == "missing"
 
 
-def test_removed_points_reduce_every_counter(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
+def test_lowering_a_rating_reduces_every_counter(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
     post = published(blog, ada, "one", ("a",))
     blog.rate_post(post.post_id, eve.user_id, 5)
     blog.refresh_ranking(post.post_id)

@@ -98,7 +98,7 @@ def test_an_invalid_post_does_not_stop_the_import_of_other_posts(blog: Blog, tmp
     check_books(blog)
 
 
-def test_importing_again_changes_nothing(blog: Blog, tmp_path: Path) -> None:
+def test_importing_the_same_folder_again_changes_nothing(blog: Blog, tmp_path: Path) -> None:
     files = {
         f"2024-01-0{number}-p{number}.md": f"---\ntags: t{number}\n---\nText {number}.\n" for number in range(1, 6)
     }
@@ -121,7 +121,7 @@ def test_a_changed_file_updates_its_post_and_redirects_the_old_slug(blog: Blog, 
     check_books(blog)
 
 
-def test_changes_in_the_blog_are_kept_if_the_file_is_unchanged(blog: Blog, tmp_path: Path) -> None:
+def test_edits_made_in_the_blog_are_kept_if_the_imported_file_is_unchanged(blog: Blog, tmp_path: Path) -> None:
     names = ("2024-01-01-one.md", "2024-01-02-two.md", "2024-01-03-three.md")
     files = dict.fromkeys(names, "---\ntitle: T\n---\nText.\n")
     loaded(blog, tmp_path, files)
@@ -279,7 +279,7 @@ def test_relative_links_are_resolved_from_the_original_address(blog: Blog, tmp_p
     assert "[It](/posts/second#why)" in content(blog, "first")
 
 
-def test_links_to_missing_headings_are_reported_together(blog: Blog, tmp_path: Path) -> None:
+def test_links_to_missing_headings_are_reported_in_one_error(blog: Blog, tmp_path: Path) -> None:
     links = "[1](#here) [2](#gone) [3](#gone) [4](b.md#hatch) [5](b.md#own) [6](#Term) [7](#term) [8](#top) [9](#)"
     files = {
         "a.md": f"{HEAD}## Here\n\n{links}\n\n`Term`\n: What it is.\n\n`[no](#code)`\n",
@@ -332,7 +332,7 @@ def test_url_patterns_in_permalinks_are_reported(blog: Blog, tmp_path: Path) -> 
     assert said(loaded(blog, tmp_path, {"b.md": text})) == {"URL patterns, not evaluated": "/x/{{ title | slug }}/"}
 
 
-def test_tags_and_excerpts_that_the_import_changes_are_reported(blog: Blog, tmp_path: Path) -> None:
+def test_imported_tags_and_excerpts_that_are_normalized_are_reported(blog: Blog, tmp_path: Path) -> None:
     text = f"---\ntitle: B\ndate: 2024-01-01\ntags: ['#', b]\nsummary: {'x' * 301}\n---\nText.\n"
     assert said(loaded(blog, tmp_path, {"b.md": text})) == {
         "tags without letters or digits, skipped": "#",

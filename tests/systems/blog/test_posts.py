@@ -21,7 +21,7 @@ def edited(blog: Blog, post: Post, version: int, **changes: Any) -> PostWithCont
     return blog.edit_post(post.post_id, version, **{**given, **changes})
 
 
-def test_a_new_post_is_a_draft_and_has_its_text(blog: Blog, ada: User) -> None:
+def test_a_created_post_is_a_draft_with_the_given_text(blog: Blog, ada: User) -> None:
     long = "word " * 100
     made = blog.create_post(Post(user_id=ada.user_id, slug="One", title="One", views=7, rating=9, likes=3), long)
     assert (made.post.slug, made.post.status, made.post.views, made.post.rating) == ("one", "unpublished", 0, 0)
@@ -169,7 +169,7 @@ def test_ranking_and_publishing_do_not_make_an_edit_stale(blog: Blog, ada: User)
     check_books(blog, anonymous_views=1)
 
 
-def test_an_old_slug_redirects_and_the_same_post_can_reuse_it(blog: Blog, ada: User) -> None:
+def test_an_old_slug_redirects_to_its_post_which_can_reuse_the_slug(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one")
     edited(blog, post, 1, slug="two")
     result = blog.post_by_slug("one")
@@ -184,7 +184,7 @@ def test_an_old_slug_redirects_and_the_same_post_can_reuse_it(blog: Blog, ada: U
     check_books(blog)
 
 
-def test_the_slug_of_another_post_is_rejected(blog: Blog, ada: User) -> None:
+def test_changing_a_slug_to_that_of_another_post_is_rejected(blog: Blog, ada: User) -> None:
     post, _ = new_post(blog, ada, "one"), new_post(blog, ada, "two")
     with pytest.raises(Refused) as raised:
         edited(blog, post, 1, slug="two")
@@ -192,7 +192,7 @@ def test_the_slug_of_another_post_is_rejected(blog: Blog, ada: User) -> None:
     assert blog.get(PostContent, post_id=post.post_id, consistent=True).version == 1  # type: ignore[union-attr]
 
 
-def test_all_exceeded_limits_are_reported_together(blog: Blog, ada: User) -> None:
+def test_all_exceeded_limits_of_a_post_are_reported_together(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "one")
     with pytest.raises(ArgumentError) as raised:
         edited(blog, post, 1, slug="", tags=tuple("abcdef"))

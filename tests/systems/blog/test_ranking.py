@@ -49,7 +49,7 @@ def views(blog: Blog, *posts: Post) -> list[int]:
     return [post.views for post in result if post is not None]
 
 
-def test_viewed_posts_are_refreshed_with_tags_and_author(blog: Blog, ada: User, clock: Clock) -> None:
+def test_rankings_of_viewed_posts_are_refreshed_with_their_tags_and_author(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     gatherer = Gatherer(blog, clock=clock)
     viewed(blog, gatherer, post, 3)
@@ -62,7 +62,7 @@ def test_viewed_posts_are_refreshed_with_tags_and_author(blog: Blog, ada: User, 
     check_books(blog, anonymous_views=3)
 
 
-def test_a_popular_post_is_refreshed_every_ten_seconds(blog: Blog, ada: User, clock: Clock) -> None:
+def test_rankings_of_a_popular_post_are_refreshed_every_ten_seconds(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one")
     gatherer = Gatherer(blog, clock=clock)
     viewed(blog, gatherer, post)
@@ -79,7 +79,7 @@ def test_a_popular_post_is_refreshed_every_ten_seconds(blog: Blog, ada: User, cl
     assert views(blog, post) == [6]
 
 
-def test_a_post_just_refreshed_by_another_process_is_refreshed_later(blog: Blog, ada: User, clock: Clock) -> None:
+def test_rankings_just_refreshed_by_another_process_are_refreshed_later(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one")
     first, second = Gatherer(blog, clock=clock), Gatherer(blog, clock=clock)
     viewed(blog, first, post)
@@ -92,7 +92,7 @@ def test_a_post_just_refreshed_by_another_process_is_refreshed_later(blog: Blog,
     assert views(blog, post) == [2]
 
 
-def test_the_most_viewed_posts_are_refreshed_first(blog: Blog, ada: User, clock: Clock) -> None:
+def test_rankings_of_the_most_viewed_posts_are_refreshed_first(blog: Blog, ada: User, clock: Clock) -> None:
     posts = [published(blog, ada, f"post-{number}") for number in range(4)]
     gatherer = Gatherer(blog, most=2, clock=clock)
     for number, post in enumerate(posts):
@@ -153,7 +153,7 @@ def test_background_writes_wait_for_requests_up_to_a_limit(
     assert requests.operations[0] == "UpdateItem"
 
 
-def test_requests_of_pages_run_before_requests_of_rankings(blog: Blog, ada: User) -> None:
+def test_requests_for_pages_run_before_background_refreshes_of_rankings(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     blog.count_view(post.post_id)
     requests = recorded(blog)
@@ -171,7 +171,7 @@ def test_requests_of_pages_run_before_requests_of_rankings(blog: Blog, ada: User
     assert len(busy.sent) == waited
 
 
-def test_unchanged_copies_of_the_front_page_are_written_less_often(blog: Blog, ada: User, clock: Clock) -> None:
+def test_unchanged_copies_of_the_front_page_are_rewritten_less_often(blog: Blog, ada: User, clock: Clock) -> None:
     published(blog, ada, "one")
     gatherer = Gatherer(blog, clock=clock)
     gatherer.gather()
@@ -188,7 +188,7 @@ def test_unchanged_copies_of_the_front_page_are_written_less_often(blog: Blog, a
     assert puts_at(55) == FRONT_PAGE_REPLICAS
 
 
-def test_memory_of_pending_refreshes_is_limited(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_pending_refreshes_is_limited(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "REMEMBERED_MAX", 3)
     gatherer = Gatherer(blog)
     for number in range(10):

@@ -36,7 +36,7 @@ def rows(heading: str) -> list[list[str]]:
     ]
 
 
-def test_patterns_are_listed_with_their_parameters() -> None:
+def test_the_readme_lists_each_pattern_with_its_parameters() -> None:
     listed = {}
     for row in [*rows("Read patterns"), *rows("Write patterns")]:
         match = re.match(r"`(\w+)\(([\w, ]*)\)`", row[1])
@@ -61,7 +61,7 @@ def test_keys_in_the_readme_equal_those_of_the_design() -> None:
     assert f"{len(Blog.compiled.entities)} entities" in README
 
 
-def test_indexes_are_listed_with_their_patterns() -> None:
+def test_the_readme_lists_each_index_with_its_patterns() -> None:
     listed = {row[0]: row[2].split(", ") for row in rows("Indexes")}
     assert set(listed) == {index.name for index in INDEXES}
     served = {number for numbers in listed.values() for number in numbers}
@@ -73,7 +73,7 @@ def test_indexes_are_listed_with_their_patterns() -> None:
     assert served == on_indexes
 
 
-def test_numbers_in_the_readmes_calculation_match_the_design() -> None:
+def test_the_readme_calculates_with_the_numbers_of_the_design() -> None:
     text = section("Write sharding for viral posts")
     assert f"{COUNTER_SHARDS['post']} counter partitions, {COUNTER_SLOTS} items each" in text
     assert f"{READER_SHARDS} partitions by reader" in text
@@ -85,6 +85,6 @@ def test_numbers_in_the_readmes_calculation_match_the_design() -> None:
     assert f"A post can have up to {COMBO_TAGS_MAX} tags: {len(tag_combos(tuple('abcde')))} combinations" in README
 
 
-def test_the_readme_contains_the_sign_in_of_the_sample() -> None:
+def test_the_readme_lists_the_demo_users_and_their_password() -> None:
     assert DEMO_PASSWORD in README
     assert all(f"`{username}@example.com`" in README for username, _, _ in DEMO_USERS)

@@ -49,7 +49,7 @@ def bounds(text: str, count: int) -> tuple[float, float]:
     return (0.5, most * count) if match[5] else (least, most)
 
 
-def test_each_read_costs_its_listed_units(sampled: Blog) -> None:
+def test_each_read_costs_the_units_listed_in_the_readme(sampled: Blog) -> None:
     cells = {match[1]: row[3] for row in rows("Read patterns") if (match := re.match(r"`(\w+)\(", row[1]))}
     wrong: dict[str, tuple[str, float]] = {}
     for name, given in arguments().items():
@@ -99,7 +99,7 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
 READS = {"GetItem", "BatchGetItem", "Query"}
 
 
-def test_each_write_costs_its_listed_units(blog: Blog) -> None:
+def test_each_write_costs_the_units_listed_in_the_readme(blog: Blog) -> None:
     cells = {row[0]: row[3] for row in rows("Write patterns")}
     wrong: dict[str, tuple[str, float, float]] = {}
     for identity, call in writes(blog).items():
@@ -117,6 +117,6 @@ def test_each_write_costs_its_listed_units(blog: Blog) -> None:
     assert wrong == {}
 
 
-def test_the_largest_sample_posts_have_the_listed_size() -> None:
+def test_the_largest_sample_posts_have_the_size_listed_in_the_readme() -> None:
     sizes = [len(whole_post(number).content.content.encode()) for number in range(20)]
     assert max(sizes) < TEXT_MAX * 2 * 4096

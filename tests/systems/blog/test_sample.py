@@ -36,7 +36,7 @@ def check_sample(blog: Blog, count: int) -> None:
         assert user.rating == totals_of(counter for counter in counters if counter.subject == user.user_id).points
 
 
-def test_the_sample_is_consistent(blog: Blog) -> None:
+def test_counters_and_copies_in_the_sample_are_consistent(blog: Blog) -> None:
     assert sample(blog, SAMPLED, silent) == SAMPLED
     check_sample(blog, SAMPLED)
     assert len(items_of(blog, User)) == users_for(SAMPLED)
@@ -70,7 +70,7 @@ def test_adding_the_sample_again_adds_only_missing_items(blog: Blog) -> None:
     check_sample(blog, 100)
 
 
-def test_a_sample_added_in_parts_equals_a_complete_sample(blog: Blog) -> None:
+def test_a_sample_added_in_parts_equals_a_sample_added_at_once(blog: Blog) -> None:
     with Blog.open(":memory:") as other:
         sample(other, 60, silent)
         for count in (10, 45, 60):
@@ -124,7 +124,7 @@ class Cutting:
         return [self.call(*request) for request in requests]
 
 
-def test_an_interrupted_sample_is_resumed(tmp_path: Path) -> None:
+def test_adding_the_sample_again_completes_an_interrupted_sample(tmp_path: Path) -> None:
     def cut_after(limit: int) -> None:
         with Blog.open(tmp_path / "blog.db") as blog:
             requests = Recorder(blog.store.transport)
@@ -149,7 +149,7 @@ def test_the_demo_users_can_sign_in(blog: Blog) -> None:
     assert author.published > 0
 
 
-def test_reported_progress_ends_at_the_total(blog: Blog) -> None:
+def test_reported_progress_of_the_sample_ends_at_the_total(blog: Blog) -> None:
     result: list[tuple[int, int | None]] = []
     sample(blog, 40, lambda done, total: result.append((done, total)))
     assert result[0] == (0, 52)

@@ -46,7 +46,7 @@ def test_posts_are_sorted_by_rating_and_then_by_time(number: int, other: int, se
         (Counts(views=2, ratings=2, stars=2), 0),
     ],
 )
-def test_each_action_has_the_expected_points(counts: Counts, points: int) -> None:
+def test_each_user_action_has_the_expected_points(counts: Counts, points: int) -> None:
     assert points_of(counts) == points
 
 

@@ -66,7 +66,7 @@ def answers(blog: Blog) -> dict[str, Any]:
     return result
 
 
-def test_every_read_equals_that_of_the_memory_store(
+def test_every_read_returns_the_same_result_as_on_the_memory_store(
     store: Blog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FILES_VARIABLE, str(tmp_path / "files"))  # a remote store has no image storage

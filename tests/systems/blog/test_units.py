@@ -68,7 +68,7 @@ def test_an_anonymous_view_costs_one_unit(blog: Blog, post: Post, requests: Reco
         lambda blog, post: blog.view_user("reader", post),
     ],
 )
-def test_counting_a_user_once_is_a_transaction_of_two_items(
+def test_counting_a_user_for_the_first_time_takes_a_transaction_of_two_items(
     blog: Blog, post: Post, requests: Recorder, count: Callable[[Blog, str], bool]
 ) -> None:
     assert count(blog, post.post_id)
@@ -105,7 +105,7 @@ def test_views_of_a_popular_post_write_only_sharded_keys(blog: Blog, post: Post,
 # Capacity
 
 
-def test_partitions_support_ten_thousand_views_per_second() -> None:
+def test_writes_of_ten_thousand_views_per_second_fit_the_partition_limits() -> None:
     shards = COUNTER_SHARDS["post"]
     alone = VIRAL_RATE * 1 / shards
     together = VIRAL_RATE * 2 / shards
@@ -133,7 +133,7 @@ def test_the_ranking_index_supports_the_refresh_rate(blog: Blog, ada: User, post
     assert refreshes == 1400  # per second: 14,000 continuously viewed posts
 
 
-def test_an_early_or_unneeded_refresh_writes_nothing(blog: Blog, post: Post, requests: Recorder) -> None:
+def test_a_ranking_refresh_that_is_early_or_unneeded_writes_nothing(blog: Blog, post: Post, requests: Recorder) -> None:
     blog.refresh_ranking(post.post_id)
     assert set(requests.operations) == {"GetItem", "Query"}
     blog.view_post(post.post_id, "reader")
@@ -143,7 +143,7 @@ def test_an_early_or_unneeded_refresh_writes_nothing(blog: Blog, post: Post, req
     assert spent(requests) == ({"GetItem": 1}, {"table": 1})
 
 
-def test_tags_and_authors_are_refreshed_with_four_queries(blog: Blog, post: Post, requests: Recorder) -> None:
+def test_rankings_of_tags_and_authors_are_refreshed_by_four_queries(blog: Blog, post: Post, requests: Recorder) -> None:
     blog.view_post(post.post_id, "reader")
     blog.refresh_ranking(post.post_id)
     requests.made.clear()
@@ -154,7 +154,7 @@ def test_tags_and_authors_are_refreshed_with_four_queries(blog: Blog, post: Post
     assert spent(requests) == (operations, {"table": 6, **USERS, "USERS_BY_STATUS_RATING": 2})
 
 
-def test_the_front_page_takes_one_request(blog: Blog, ada: User, requests: Recorder) -> None:
+def test_reading_the_front_page_takes_one_request(blog: Blog, ada: User, requests: Recorder) -> None:
     for number in range(12):
         published(blog, ada, f"post-{number}", ("a", "b", "c"))
     blog.refresh_front_page(force=True)
@@ -169,7 +169,7 @@ def test_the_front_page_takes_one_request(blog: Blog, ada: User, requests: Recor
 # Writes of authors
 
 
-def test_a_draft_costs_the_expected_units(blog: Blog, ada: User, requests: Recorder) -> None:
+def test_creating_a_draft_costs_the_expected_units(blog: Blog, ada: User, requests: Recorder) -> None:
     new_post(blog, ada, "one", ("a", "b"))
     posts = {"POSTS_BY_STATUS_CREATED_AT": 1, "POSTS_BY_STATUS_RATING": 1, "POSTS_BY_USER_STATUS_CREATED_AT": 1}
     operations, units = spent(requests)

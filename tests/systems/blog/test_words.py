@@ -47,7 +47,7 @@ def test_slugs_are_generated_from_titles(title: str, slug: str) -> None:
 
 
 @given(st.text())
-def test_making_a_slug_is_idempotent(title: str) -> None:
+def test_the_slug_of_a_slug_is_the_same_slug(title: str) -> None:
     slug = slug_from(title)
     assert 1 <= len(slug) <= SLUG_MAX
     assert not set(slug) & set("/?#%& <>\"'")
@@ -91,14 +91,14 @@ def test_tags_are_normalized(text: str, tag: str) -> None:
 
 
 @given(st.text(max_size=80))
-def test_random_strings_are_normalized_to_a_valid_tag_or_none(text: str) -> None:
+def test_random_strings_are_normalized_to_a_valid_tag_or_to_none(text: str) -> None:
     tag = tag_from(text)
     assert tag_from(tag) == tag
     assert not set(tag) & set(", \n\0")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "a\nb", "a\0", "\u202eabc", "a\u2066", "a\u2028b"])
-def test_invisible_and_bidirectional_text_is_rejected(text: str) -> None:
+def test_invisible_and_bidirectional_control_characters_are_rejected(text: str) -> None:
     assert not is_line(text)
     assert not is_tag(text)
 

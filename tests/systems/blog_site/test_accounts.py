@@ -158,7 +158,7 @@ def test_a_wrong_password_and_an_unknown_login_have_the_same_message(
     assert "the login or the password is wrong" in text or "control character" in text
 
 
-def test_a_private_page_redirects_to_sign_in_and_back(ada: User, anybody: Visit) -> None:
+def test_a_private_page_redirects_to_the_sign_in_page_and_back(ada: User, anybody: Visit) -> None:
     answer = anybody.get("/desk?status=published")
     where = answer.headers["location"]
     assert where == "/sign-in?next=%2Fdesk%3Fstatus%3Dpublished"
@@ -244,7 +244,7 @@ def come_back(visitor: Visit, start: str, **answer: str) -> str:
     return f"/sign-in/with/offline/callback?{query}"
 
 
-def test_an_external_identity_joins_and_signs_in_again(
+def test_a_user_with_an_external_identity_joins_and_signs_in_again(
     visit: Callable[[], Visit], blog: Blog, anybody: Visit, box: Box
 ) -> None:
     page = anybody.get(come_back(anybody, "/sign-in/with/offline", code="42", name="Bea", email="bea@example.com"))
@@ -279,7 +279,7 @@ def test_an_external_identity_is_linked_to_an_account(
     assert reader.get(come_back(reader, "/sign-in/with/offline", code="7")).status_code == 409
 
 
-def test_the_only_sign_in_method_cannot_be_unlinked(
+def test_the_only_external_identity_of_a_user_without_a_password_cannot_be_unlinked(
     visit: Callable[[], Visit], blog: Blog, author: Visit, anybody: Visit, box: Box
 ) -> None:
     author.get(come_back(author, "/sign-in/with/offline", code="7"))

@@ -57,13 +57,13 @@ def as_mona(site: Site, beside: Beside, mona: User) -> Api:
     return Api(site, beside, mona)
 
 
-def test_parameters_that_the_access_policy_fills_exist() -> None:
+def test_the_access_policy_fills_only_parameters_that_exist() -> None:
     for name in BlogPolicy.patterns:
         filled = BlogPolicy.filled(None, name)  # type: ignore[arg-type]
         assert set(filled) <= {parameter.name for parameter in Blog.compiled.patterns[name].signature.parameters}
 
 
-def test_the_site_and_the_api_share_a_server(nobody: Api, post: Post) -> None:
+def test_one_server_serves_the_pages_of_the_site_and_the_api(nobody: Api, post: Post) -> None:
     assert "Marginalia" in nobody.visit.get("/").text
     assert "Access patterns" in nobody.visit.get("/docs").text
     paths = nobody.visit.get("/openapi.json").json()["paths"]
@@ -139,7 +139,7 @@ def test_drafts_are_visible_only_to_their_author(
     assert nobody.visit.get("/try/post_by_slug", params={"slug": draft.slug}).json()["requests"] == []
 
 
-def test_writes_use_the_callers_identity(as_ada: Api, as_rita: Api, ada: User, rita: User, blog: Blog) -> None:
+def test_api_writes_set_the_user_id_of_the_caller(as_ada: Api, as_rita: Api, ada: User, rita: User, blog: Blog) -> None:
     post = {"slug": "by-api", "title": "By API", "tags": ["keys"], "user_id": ada.user_id, "rating": 10**6}
     status, made = as_ada.write("create_post", post=post, content="Text.")
     assert status == 200, made
@@ -172,7 +172,7 @@ def test_moderators_cannot_suspend_each_other(as_mona: Api, mona: User, rita: Us
     assert as_mona.write("set_status", user_id=rita.user_id, status="suspended")[0] == 200
 
 
-def test_invisible_text_is_rejected(as_ada: Api, as_rita: Api, ada: User, blog: Blog, draft: Post) -> None:
+def test_the_api_rejects_invisible_text(as_ada: Api, as_rita: Api, ada: User, blog: Blog, draft: Post) -> None:
     given = {"slug": "s", "title": "T", "user_id": ada.user_id, "tags": []}
     edit = {"post_id": draft.post_id, "version": 1, "title": "T", "content": "x", "slug": "s", "tags": []}
     for wrong in ({"tags": ["a,b"]}, {"tags": [".."]}, {"tags": [" "]}, {"title": "a\0b"}, {"title": "\u202ea"}):
@@ -191,7 +191,7 @@ def test_invisible_text_is_rejected(as_ada: Api, as_rita: Api, ada: User, blog: 
     assert blog.whole_post(draft.post_id).content.version == 1  # type: ignore[union-attr]
 
 
-def test_moderators_see_removed_users(as_rita: Api, as_mona: Api, nobody: Api, ada: User, blog: Blog) -> None:
+def test_moderators_can_read_removed_users(as_rita: Api, as_mona: Api, nobody: Api, ada: User, blog: Blog) -> None:
     blog.set_status(ada.user_id, "deleted")
     for api, status, count in ((nobody, 404, 0), (as_rita, 404, 0), (as_mona, 200, 1)):
         assert api.read("user", user_id=ada.user_id)[0] == status
@@ -199,13 +199,13 @@ def test_moderators_see_removed_users(as_rita: Api, as_mona: Api, nobody: Api, a
         assert len(api.read("users", user_id=ada.user_id)[1]["items"]) == count
 
 
-def test_responses_are_not_cached(nobody: Api, as_ada: Api, draft: Post) -> None:
+def test_api_responses_are_not_cached(nobody: Api, as_ada: Api, draft: Post) -> None:
     asked = {"params": {"post_id": draft.post_id}}
     for visit, path in ((as_ada.visit, "/api/post"), (nobody.visit, "/api/post"), (as_ada.visit, "/try/post")):
         assert visit.get(path, **asked).headers["cache-control"] == "no-store"
 
 
-def test_an_api_call_uses_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_api_call_runs_in_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[str] = []
 
     async def counted(job: Any, *given: Any) -> Any:
@@ -264,7 +264,7 @@ def test_a_token_is_invalid_after_its_session_ends(as_ada: Api, blog: Blog, ada:
     assert as_ada.read("latest_posts")[0] == 403
 
 
-def test_examples_in_the_api_pages_contain_no_stored_values(nobody: Api, ada: User) -> None:
+def test_examples_on_the_api_pages_contain_no_stored_values(nobody: Api, ada: User) -> None:
     assert nobody.visit.get("/examples.json").json() == {}
 
 

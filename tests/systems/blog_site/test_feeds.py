@@ -33,7 +33,7 @@ def test_robots_txt_links_to_a_sitemap_per_year(blog: Blog, post: Post, anybody:
     assert "Disallow: /moderation" in lines
 
 
-def test_every_published_post_is_in_its_sitemap(blog: Blog, ada: User, draft: Post, anybody: Visit) -> None:
+def test_the_sitemap_of_a_year_lists_every_published_post(blog: Blog, ada: User, draft: Post, anybody: Visit) -> None:
     start = datetime(2025, 3, 1, 0, 0, tzinfo=UTC)
     for number in range(5):
         made = make_post(blog, ada, f"Post {number}")
@@ -82,7 +82,7 @@ def test_feeds_of_authors_and_tags_contain_complete_texts(blog: Blog, ada: User,
     assert b"<entry>" not in anybody.get("/tags/b/feed.atom").content
 
 
-def test_unchanged_feeds_and_pages_return_304(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
+def test_unchanged_feeds_and_pages_return_status_304(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
     for path in ("/feed.atom", "/authors/ada/feed.atom", "/latest", f"/posts/{post.slug}"):
         anybody.get(path)
         answer = anybody.get(path)

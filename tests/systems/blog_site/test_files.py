@@ -84,7 +84,7 @@ def test_a_large_image_is_scaled_down() -> None:
 
 
 @pytest.mark.parametrize("name", ["x.png", "../secret", f"{'0' * 32}.png", f"{'0' * 32}.exe", "%00"])
-def test_names_of_files_that_were_not_uploaded_return_404(anybody: Visit, name: str) -> None:
+def test_urls_of_files_that_were_not_uploaded_return_status_404(anybody: Visit, name: str) -> None:
     assert anybody.get(f"/files/{name}").status_code == 404
 
 
@@ -145,7 +145,7 @@ def test_imported_addresses_redirect_to_posts(anybody: Visit, blog: Blog, post: 
     assert anybody.get("/half").status_code == 404
 
 
-def test_deleting_a_post_requires_its_title(author: Visit, blog: Blog, post: Post) -> None:
+def test_deleting_a_post_requires_entering_its_title(author: Visit, blog: Blog, post: Post) -> None:
     page = f"/write/{post.post_id}/delete"
     assert author.send(page, title="Something").status_code == 422
     assert author.send(page, title="Keys and doors").headers["location"] == "/desk?done=deleted"

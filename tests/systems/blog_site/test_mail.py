@@ -70,7 +70,7 @@ def test_password_reset_does_not_reveal_registered_addresses(blog: Blog, ada: Us
 
 
 @pytest.mark.parametrize("change", ["over", "forged", "cut", "email", "address token"])
-def test_expired_forged_and_unrelated_links_are_rejected(
+def test_expired_forged_and_unrelated_email_links_are_rejected(
     blog: Blog, ada: User, anybody: Visit, box: Box, clock: Clock, site: Site, change: str
 ) -> None:
     forget(anybody, "ada@example.com")
@@ -97,7 +97,7 @@ def test_emails_are_rate_limited_by_recipient_and_client(ada: User, anybody: Vis
     assert len(box.letters) == 5
 
 
-def test_the_emailed_link_sets_the_email_address(blog: Blog, ada: User, rita: User, author: Visit, box: Box) -> None:
+def test_the_emailed_link_changes_the_email_address(blog: Blog, ada: User, rita: User, author: Visit, box: Box) -> None:
     def ask(email: str) -> str:
         return author.send("/account/email", "/account", email=email, password=PASSWORD).headers["location"]
 
@@ -160,7 +160,7 @@ def serve_once(listener: socket.socket, said: list[str]) -> None:
                 return
 
 
-def test_emails_are_sent_to_the_server_and_its_password_requires_tls(caplog: pytest.LogCaptureFixture) -> None:
+def test_emails_are_sent_by_smtp_and_a_password_is_sent_only_over_tls(caplog: pytest.LogCaptureFixture) -> None:
     said: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve_once, args=(listener, said))

@@ -120,7 +120,7 @@ def test_a_honeypot_field_rejects_bots(anybody: Visit, blog: Blog) -> None:
     ("field", "value"),
     [("email", "nobody"), ("email", ""), ("name", ""), ("text", " \n "), ("text", "x" * 5001), ("subject", "a\nb")],
 )
-def test_errors_of_a_message_are_shown_and_input_is_kept(anybody: Visit, blog: Blog, field: str, value: str) -> None:
+def test_errors_of_contact_messages_keep_the_input(anybody: Visit, blog: Blog, field: str, value: str) -> None:
     answer = anybody.send("/contact", **{**MESSAGE, field: value})
     assert answer.status_code == 422
     assert f'id="{field}-fault"' in answer.text
@@ -129,7 +129,7 @@ def test_errors_of_a_message_are_shown_and_input_is_kept(anybody: Visit, blog: B
 
 
 @pytest.mark.parametrize("month", ["2026-13", "x", "2026-1", "9999-01", "1999-12", ""])
-def test_an_invalid_month_falls_back_to_the_current_one(moderator: Visit, month: str) -> None:
+def test_an_invalid_month_of_messages_shows_the_current_month(moderator: Visit, month: str) -> None:
     assert moderator.get(f"/inbox?month={month}").status_code == 200
 
 
@@ -142,5 +142,5 @@ def test_an_invalid_month_falls_back_to_the_current_one(moderator: Visit, month:
         {"month": "2026-11", "at": "2026-11-01T00:00:00+00:00", "message": ""},
     ],
 )
-def test_an_unknown_message_returns_404(moderator: Visit, fields: dict[str, str]) -> None:
+def test_removing_an_unknown_message_returns_status_404(moderator: Visit, fields: dict[str, str]) -> None:
     assert moderator.send("/inbox", **fields, action="delete").status_code == 404

@@ -124,7 +124,7 @@ def come_back(visit: Visit, idp: IdentityProvider) -> Response:
     return visit.get(f"{back.path}?{back.query}")
 
 
-def test_a_user_joins_and_signs_in_again(
+def test_a_user_of_an_identity_provider_joins_and_signs_in_again(
     blog: Blog, idp: IdentityProvider, visit_idp: Callable[[], Visit], box: Box
 ) -> None:
     visitor = visit_idp()
@@ -153,7 +153,7 @@ def test_a_user_joins_and_signs_in_again(
     ],
     ids=lambda claims: next(iter(claims)),
 )
-def test_an_id_token_for_another_sign_in_is_rejected(
+def test_an_id_token_issued_for_another_sign_in_is_rejected(
     idp: IdentityProvider, visit_idp: Callable[[], Visit], claims: dict[str, Any]
 ) -> None:
     idp.claims |= claims
@@ -186,7 +186,7 @@ def test_a_sign_in_callback_to_another_browser_fails(idp: IdentityProvider, visi
     assert mine.get(f"{back.path}?{back.query}").status_code == 400
 
 
-def test_a_failing_provider_shows_an_error_page(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
+def test_a_failing_identity_provider_shows_an_error_page(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
     visitor = visit_idp()
     idp.works = False
     answer = visitor.get("/sign-in/with/idp")
@@ -199,7 +199,7 @@ def test_a_failing_provider_shows_an_error_page(idp: IdentityProvider, visit_idp
     assert visitor.get(f"{back.path}?{back.query}").status_code == 503
 
 
-def test_settings_of_providers_are_validated(tmp_path: Any) -> None:
+def test_settings_of_identity_providers_are_validated(tmp_path: Any) -> None:
     path = tmp_path / "site.toml"
     path.write_text(
         """

@@ -60,7 +60,7 @@ COLOURED = """<pre class="language-python" tabindex="0"><code>x <span class="o">
         ("&lt;script&gt;", "<p>&lt;script&gt;</p>"),
     ],
 )
-def test_markdown_becomes_safe_html(text: str, html: str) -> None:
+def test_markdown_is_rendered_as_sanitized_html(text: str, html: str) -> None:
     assert render_markdown(text).strip() == html
 
 
@@ -91,7 +91,7 @@ def test_bare_urls_are_rendered_as_links_in_any_position(address: str) -> None:
         assert f'<a href="{address}" rel=' in render_markdown(text)
 
 
-def test_highlighting_languages_are_loaded_in_advance() -> None:
+def test_loading_the_highlighting_languages_covers_every_language() -> None:
     """The first use of a language blocked all requests for up to 0.2 s."""
     highlighting.prepare()
     made = highlighting._lexer.cache_info().misses
@@ -100,7 +100,7 @@ def test_highlighting_languages_are_loaded_in_advance() -> None:
     assert highlighting._lexer.cache_info().misses == made
 
 
-def test_highlighting_languages_are_loaded_before_the_first_page(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_starting_the_site_loads_the_highlighting_languages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr(application, "prepare", lambda: done.append("prepared"))
     with TestClient(application.site_application(site)) as client:
@@ -126,7 +126,7 @@ def test_long_code_is_not_highlighted() -> None:
     assert "<span" not in render_markdown(f"```json\n{'[1]' * 30 + chr(10)}" * 300 + "```")
 
 
-def test_tables_are_scrollable_and_keep_their_alignment() -> None:
+def test_rendered_tables_are_scrollable_and_keep_their_alignment() -> None:
     html = render_markdown("| a | b |\n|:-:|--:|\n| 1 | 2 |")
     assert html.startswith('<div class="wide" tabindex="0"><table>')
     assert '<th class="center">a</th>' in html
@@ -154,7 +154,7 @@ def test_a_text_with_a_thousand_reference_links_is_rendered() -> None:
 
 @settings(max_examples=examples(80, 150), deadline=None)
 @given(st.text(max_size=200) | st.text(alphabet="<>\"'/ =aonscriptjv:()[]!`#*&;\n", max_size=120))
-def test_random_text_renders_no_script(text: str) -> None:
+def test_random_markdown_renders_no_script(text: str) -> None:
     html = render_markdown(text).lower()
     assert "<script" not in html
     assert "<style" not in html
@@ -177,7 +177,7 @@ def test_a_first_heading_equal_to_the_title_is_removed(text: str, title: str, le
     assert without_title(text, title) == left
 
 
-def test_a_signature_is_valid_for_one_purpose_value_and_secret() -> None:
+def test_a_signature_is_valid_only_for_its_purpose_value_and_secret() -> None:
     signer = Signer(b"a" * 32)
     signed = signer.sign("session", "a.b")
     assert signer.unsign("session", signed) == "a.b"
@@ -190,7 +190,7 @@ def test_a_signature_is_valid_for_one_purpose_value_and_secret() -> None:
         Signer(b"short")
 
 
-def test_a_token_is_valid_for_one_purpose_until_it_expires() -> None:
+def test_a_token_is_valid_only_for_its_purpose_until_it_expires() -> None:
     """A string in another form, of an earlier version, is no token, though its signature is valid."""
     signer = Signer(b"a" * 32)
     token = signer.pack("reset", {"user": "é"}, 100)
@@ -213,7 +213,7 @@ def test_a_rate_limit_refills_over_time() -> None:
     assert [limiter.wait_seconds("b") for _ in range(2)] == [0, 0]  # a rejected request consumes nothing
 
 
-def test_expensive_requests_use_more_of_the_rate_limit() -> None:
+def test_expensive_requests_consume_more_of_the_rate_limit() -> None:
     limiter = RateLimiter(Limit(attempts=10, seconds=100), lambda: 0.0)
     assert limiter.wait_seconds("a", cost=7.5) == 0
     assert limiter.wait_seconds("a", cost=7.5) == 50
@@ -269,7 +269,7 @@ def test_errors_of_a_write_are_mapped_to_form_fields() -> None:
 
 
 @given(st.text(max_size=60))
-def test_redirect_targets_are_on_the_same_site(text: str) -> None:
+def test_random_redirect_targets_become_paths_of_the_site(text: str) -> None:
     path = local_path(text)
     assert path.startswith("/")
     assert not path.startswith(("//", "/\\"))

@@ -168,7 +168,7 @@ def test_a_heading_that_repeats_the_title_is_omitted(blog: Blog, ada: User, anyb
     assert anybody.get("/posts/twice").text.count("Twice</h") == 1
 
 
-def test_an_old_address_redirects_to_the_new_one(blog: Blog, post: Post, ada: User, anybody: Visit) -> None:
+def test_an_old_address_of_a_post_redirects_to_the_new_one(blog: Blog, post: Post, ada: User, anybody: Visit) -> None:
     blog.edit_post(post.post_id, 1, post.title, "Text", "doors-and-keys", post.tags, edited_by=ada.user_id)
     answer = anybody.get("/posts/keys-and-doors")
     assert answer.status_code == 301
@@ -192,7 +192,7 @@ def test_views_count_once_per_reader_and_are_batched_if_anonymous(
     assert result.views == 4
 
 
-def test_views_by_the_author_and_head_requests_are_not_counted(
+def test_views_by_the_author_and_by_head_requests_are_not_counted(
     blog: Blog, site: Site, post: Post, author: Visit, anybody: Visit
 ) -> None:
     author.get("/posts/keys-and-doors")
@@ -250,7 +250,7 @@ def test_posts_with_several_tags_are_listed(blog: Blog, ada: User, post: Post, a
 
 
 @pytest.mark.parametrize("tag", ["c++", "c#", "a/b", "50%", "q?", "über", "日本"])
-def test_the_link_of_a_tag_lists_its_posts(blog: Blog, ada: User, anybody: Visit, tag: str) -> None:
+def test_the_link_of_a_tag_opens_a_list_of_its_posts(blog: Blog, ada: User, anybody: Visit, tag: str) -> None:
     about = make_post(blog, ada, "Signs", tags=(tag,))
     (link,) = re.findall(r'<li><a href="(/tags/[^"]+)"', anybody.get(f"/posts/{about.slug}").text)
     assert f"/posts/{about.slug}" in anybody.get(link).text
@@ -280,13 +280,13 @@ def test_a_deleted_author_has_no_page(blog: Blog, post: Post, ada: User, anybody
 @pytest.mark.parametrize(
     "path", ["/nothing", "/posts/nothing", "/authors/nobody", "/static/none.css", f"/tags/{'x' * 5000}"]
 )
-def test_unknown_pages_return_404(anybody: Visit, path: str) -> None:
+def test_urls_of_unknown_pages_return_status_404(anybody: Visit, path: str) -> None:
     answer = anybody.get(path)
     assert answer.status_code == 404
     assert "Page not found" in answer.text
 
 
-def test_unsupported_methods_return_405(visit: Callable[[], Visit], post: Post) -> None:
+def test_unsupported_http_methods_return_status_405(visit: Callable[[], Visit], post: Post) -> None:
     for path in ("/", "/latest", "/posts/keys-and-doors"):
         answer = visit().client.delete(path)
         assert answer.status_code == 405
@@ -304,7 +304,7 @@ def test_an_edited_post_shows_when_it_was_modified(author: Visit, blog: Blog, po
     assert "modified" in text_of(author.get(path))
 
 
-def test_a_byline_names_active_co_authors(blog: Blog, post: Post, visit: Callable[[], Visit]) -> None:
+def test_a_byline_names_only_active_co_authors(blog: Blog, post: Post, visit: Callable[[], Visit]) -> None:
     ben, cleo = make_user(blog, "ben"), make_user(blog, "cleo")
     blog.name_co_authors(post.post_id, (ben.user_id, cleo.user_id))
     blog.set_status(cleo.user_id, "suspended")

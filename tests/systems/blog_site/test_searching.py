@@ -55,14 +55,14 @@ def test_search_shows_ten_posts_and_more_on_request(anybody: Visit, site: Site, 
     assert (whole.count("<article"), "more=yes" in whole) == (11, False)
 
 
-def test_a_lagging_search_index_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
+def test_a_search_index_that_lags_behind_writes_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
     rebuild(blog, site.search)
     blog.unpublish(post.post_id)  # by another process with its own index
     assert site.search.find("keys", 5) == [post.post_id]
     assert found_posts(blog, site.search, "keys", 5) == []
 
 
-def test_an_index_file_is_shared_and_rebuilt(tmp_path: Path) -> None:
+def test_a_search_index_file_is_shared_by_processes_and_rebuilt(tmp_path: Path) -> None:
     with Blog.open(tmp_path / "blog.db") as blog:
         first, second = search_of(blog), search_of(blog)
         first.put(Document("1", "Title", "", "", "Some *text*"))
@@ -104,7 +104,7 @@ def test_removed_and_changed_documents_are_not_found() -> None:
     search.close()
 
 
-def test_a_search_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
+def test_a_search_index_file_of_another_format_is_rebuilt(tmp_path: Path) -> None:
     """Several processes may open such an index at the same time."""
     place = tmp_path / "blog.search"
     old = apsw.Connection(str(place))
@@ -123,7 +123,7 @@ def test_a_search_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
         each.close()
 
 
-def test_rare_and_complete_words_rank_higher() -> None:
+def test_matches_of_rare_and_complete_words_rank_higher() -> None:
     search = Search(None)
     texts = ["the the the old sea", "the sea sea", "the old", "the seaside", "the x", "a x"]
     search.replace_all(Document(str(number), "", "", "", text) for number, text in enumerate(texts))

@@ -77,7 +77,7 @@ def test_a_forged_session_is_rejected(author: Visit, visit: Callable[[], Visit],
     assert answer.headers["location"].startswith("/sign-in")
 
 
-def test_an_expired_session_is_rejected_and_form_input_kept(blog: Blog, ada: User, author: Visit) -> None:
+def test_a_form_of_an_expired_session_is_rejected_and_its_input_kept(blog: Blog, ada: User, author: Visit) -> None:
     token = author.token("/write")
     (session,) = blog.sessions(ada.user_id)
     blog.put(Session(**{**session.model_dump(), "expires_at": now() - timedelta(seconds=1)}))
@@ -125,7 +125,7 @@ FORMS = [
 ]
 
 
-def test_the_tests_list_every_form_of_the_site(served: Starlette) -> None:
+def test_the_cross_site_tests_cover_every_form_of_the_site(served: Starlette) -> None:
     forms = [route.path for route in served.routes if "POST" in route.methods]  # type: ignore[attr-defined]
     assert len(forms) == len(FORMS) + 1  # image upload has no form: its token is in a header
 
@@ -190,7 +190,7 @@ def test_sign_ins_of_one_login_are_limited_across_ip_addresses(site: Site, serve
     assert send(1, "rita") == 422
 
 
-def test_an_ipv6_network_counts_as_one_address(served: Starlette, ada: User) -> None:
+def test_rate_limits_count_an_ipv6_network_as_one_address(served: Starlette, ada: User) -> None:
     statuses: list[int] = []
     for number in range(LIMITS["sign-in"].attempts + 1):
         visit = Visit(served)
@@ -199,7 +199,7 @@ def test_an_ipv6_network_counts_as_one_address(served: Starlette, ada: User) -> 
     assert statuses[-2:] == [422, 429]
 
 
-def test_long_previews_are_limited_in_every_form(author: Visit) -> None:
+def test_previews_of_long_texts_are_rate_limited_in_every_form(author: Visit) -> None:
     token = author.token("/write")
 
     def status(number: int, path: str = "/write") -> int:
@@ -212,7 +212,7 @@ def test_long_previews_are_limited_in_every_form(author: Visit) -> None:
     assert status(1) == 200  # cached results need no rendering
 
 
-def test_messages_are_limited_and_input_is_kept(anybody: Visit) -> None:
+def test_contact_messages_are_rate_limited_and_their_input_is_kept(anybody: Visit) -> None:
     fields = {"name": "A", "email": "a@example.com", "subject": "S", "text": "Hello there"}
     for _ in range(LIMITS["contact"].attempts):
         assert anybody.send("/contact", **fields).status_code == 303
@@ -357,7 +357,7 @@ def test_random_urls_cause_no_server_error(anybody: Visit, path: str) -> None:
         "//[",
     ],
 )
-def test_redirects_stay_on_the_site(ada: User, anybody: Visit, target: str) -> None:
+def test_redirects_lead_only_to_pages_of_the_site(ada: User, anybody: Visit, target: str) -> None:
     answer = anybody.send("/sign-in", login="ada", password=PASSWORD, next=target)
     assert answer.status_code == 303
     where = answer.headers["location"]
@@ -381,7 +381,7 @@ def test_html_in_user_text_is_escaped_on_all_pages(blog: Blog, author: Visit, mo
         assert "<img" not in moderator.get(page).text
 
 
-def test_roles_can_open_only_their_pages(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
+def test_pages_are_limited_to_their_roles(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
     for path in ("/moderation", "/moderation/posts", "/inbox"):
         assert reader.get(path).status_code == 404
         assert author.get(path).status_code == 404

@@ -38,7 +38,7 @@ def test_settings_are_applied_to_every_page(blog: Blog, tmp_path: Path) -> None:
     assert "<title>Notes</title>" in visit.get("/feed.atom").text
 
 
-def test_all_errors_are_reported_together(tmp_path: Path) -> None:
+def test_all_errors_of_the_settings_file_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text(WRONG)
     with pytest.raises(RequestError) as caught:
         read_settings(BlogFile, tmp_path / "site.toml")
@@ -47,14 +47,14 @@ def test_all_errors_are_reported_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ['title = ""', f'title = "{"x" * 201}"', r'title = "\u202e"', "title = 5"])
-def test_a_title_that_is_not_one_visible_line_is_rejected(line: str, tmp_path: Path) -> None:
+def test_a_site_title_that_is_not_one_visible_line_is_rejected(line: str, tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text(line)
     with pytest.raises(RequestError) as caught:
         read_settings(BlogFile, tmp_path / "site.toml")
     assert [fault.place for fault in caught.value.errors] == ["title"]
 
 
-def test_a_file_that_is_not_toml_is_rejected(tmp_path: Path) -> None:
+def test_a_settings_file_that_is_not_toml_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text("title = ")
     with pytest.raises(RequestError, match="can't be read"):
         read_settings(BlogFile, tmp_path / "site.toml")

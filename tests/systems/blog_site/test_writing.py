@@ -86,7 +86,7 @@ def test_the_error_for_a_duplicate_address_is_shown_next_to_its_field(author: Vi
     assert len(blog.posts_of_user(post.user_id, "unpublished")) == 0
 
 
-def test_a_second_post_with_a_title_gets_a_numbered_address(author: Visit, reader: Visit) -> None:
+def test_a_second_post_with_the_same_title_gets_a_numbered_address(author: Visit, reader: Visit) -> None:
     for slug in ("a-title", "a-title-2", "a-title-3"):
         answer = author.send("/write", action="publish", title="A title", content="A text.")
         assert answer.headers["location"] == f"/posts/{slug}?done=published"
@@ -141,7 +141,7 @@ def test_random_form_input_is_accepted_or_reported_next_to_its_field(
             assert anybody.get("/tags/" + tag.replace("/", "%2F").replace("#", "%23")).status_code in {200, 404}
 
 
-def test_a_post_with_a_title_in_use_can_be_saved_with_a_chosen_address(author: Visit) -> None:
+def test_a_post_with_a_used_title_can_be_saved_with_a_chosen_address(author: Visit) -> None:
     write(author)
     assert author.send("/write", title="A title", content="x", slug="a-title-2", action="save").status_code == 303
 
@@ -159,7 +159,7 @@ def test_the_preview_is_sanitized_and_saves_nothing(author: Visit, blog: Blog, a
     assert len(blog.posts_of_user(ada.user_id, "unpublished")) == 0
 
 
-def test_drafts_of_other_authors_return_404(
+def test_the_pages_of_other_authors_drafts_return_status_404(
     author: Visit, reader: Visit, moderator: Visit, anybody: Visit, draft: Post
 ) -> None:
     for other in (reader, moderator, anybody):
@@ -174,7 +174,7 @@ def test_drafts_of_other_authors_return_404(
 
 
 @pytest.mark.parametrize("post_id", ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "x" * 70, "%00", "é", "' or 1=1"])
-def test_unknown_post_ids_return_404(author: Visit, post_id: str) -> None:
+def test_pages_of_unknown_post_ids_return_status_404(author: Visit, post_id: str) -> None:
     assert author.get(f"/write/{post_id}").status_code == 404
     assert author.send(f"/write/{post_id}/publish", "/").status_code == 404
 

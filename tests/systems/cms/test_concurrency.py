@@ -87,7 +87,7 @@ def test_concurrent_tagging_keeps_tags_and_junctions_equal(tmp_path: Path) -> No
         assert {pk for pk, _ in keys(cms) if pk.startswith("TAG#")} == {f"TAG#{tag}" for tag in article.tags}
 
 
-def test_concurrent_writes_of_different_kinds_keep_invariants(tmp_path: Path) -> None:
+def test_concurrent_publishing_tagging_and_editing_keep_items_consistent(tmp_path: Path) -> None:
     """Publishing, tagging and editing run at the same time."""
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(9) as pool:
         name = new_article(cms)

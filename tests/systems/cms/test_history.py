@@ -143,7 +143,7 @@ def test_a_moved_file_keeps_its_article(cms: Cms, repository: Repository) -> Non
     assert cms.article_by_slug("a") == cms.article_by_slug("b") == moved
 
 
-def test_importing_again_adds_only_new_commits(cms: Cms, repository: Repository) -> None:
+def test_importing_a_repository_again_adds_only_new_commits(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "a.md", post("One\n"))
     repository.commit()
     load(cms, repository.folder, silent)
@@ -190,7 +190,7 @@ def test_more_commits_than_a_transaction_allows_are_imported(cms: Cms, repositor
     assert only_article(cms).updated_at == datetime.fromtimestamp(1_620_000_130, UTC)
 
 
-def test_invalid_old_versions_are_omitted(cms: Cms, repository: Repository) -> None:
+def test_old_versions_that_are_invalid_articles_are_omitted(cms: Cms, repository: Repository) -> None:
     """An old text is imported even if its front matter is invalid."""
     for text in (
         "plain\n",
@@ -257,7 +257,7 @@ def fail_to_read(history: History, name: str) -> bytes | None:
     raise HistoryError("git ended before its texts were read")
 
 
-def test_repository_settings_run_no_program(cms: Cms, repository: Repository, tmp_path: Path) -> None:
+def test_importing_runs_no_program_from_repository_settings(cms: Cms, repository: Repository, tmp_path: Path) -> None:
     """The settings of a downloaded repository can name programs, but the import runs none of them."""
     write(repository.folder, "a.md", post("One\n"))
     write(repository.folder, ".gitattributes", "*.md diff=trap filter=trap\n")

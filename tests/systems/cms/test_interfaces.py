@@ -74,7 +74,7 @@ def test_reads_have_the_same_result_in_each_interface(cms: Cms, path: Path, iden
     assert by_command(path, name, given) == wanted
 
 
-def test_publishing_works_in_each_interface(path: Path, cms: Cms) -> None:
+def test_publishing_has_the_same_result_in_each_interface(path: Path, cms: Cms) -> None:
     article_id = arguments(cms)["AP1"]["article_id"]
     before = cms.article(article_id)
     assert before is not None
@@ -134,7 +134,7 @@ def a_week(cms: Cms) -> list[Any]:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_calls_have_the_same_results_on_every_store(store: str, tmp_path: Path) -> None:
+def test_cms_calls_have_the_same_results_on_every_store(store: str, tmp_path: Path) -> None:
     with Cms.open(":memory:", secret="s") as cms:
         wanted = a_week(cms)
     with open_on(Cms, store, tmp_path) as cms:

@@ -54,7 +54,7 @@ def only_article(cms: Cms) -> Article:
     return article
 
 
-def test_post_is_imported_as_an_article(cms: Cms, tmp_path: Path) -> None:
+def test_a_jekyll_post_is_imported_as_an_article(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "_posts/2020-01-01-keys.md", POST)
     assert loaded(cms, tmp_path) == LoadReport(1, [])
     moment = datetime(2020, 1, 2, 2, 4, 5, tzinfo=UTC)
@@ -179,7 +179,7 @@ def test_an_error_of_the_store_ends_the_import(cms: Cms, tmp_path: Path) -> None
     assert keys(cms) == set()
 
 
-def test_the_second_file_with_a_slug_gets_another_slug_and_is_reported(cms: Cms, tmp_path: Path) -> None:
+def test_a_second_file_with_the_same_slug_gets_another_slug_and_is_reported(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "2020-01-02-keys.md", POST)
     write(tmp_path, "other/keys.md", POST)
     for _ in range(2):  # importing again changes nothing
@@ -193,7 +193,7 @@ def test_the_second_file_with_a_slug_gets_another_slug_and_is_reported(cms: Cms,
 # Importing again
 
 
-def test_importing_again_writes_nothing(cms: Cms, tmp_path: Path) -> None:
+def test_importing_an_unchanged_folder_again_writes_nothing(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     write(tmp_path, "b.md", "---\n---\nUndated, untagged.\n")
     loaded(cms, tmp_path)
@@ -218,7 +218,7 @@ def test_a_changed_file_is_imported_as_a_new_version(cms: Cms, tmp_path: Path) -
     assert newest.created_at == article.updated_at == datetime.fromtimestamp(1_700_000_000, UTC)
 
 
-def test_new_fields_of_a_file_are_imported(cms: Cms, tmp_path: Path) -> None:
+def test_changed_front_matter_fields_of_a_file_are_imported(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     text = POST.replace("ann", "ben").replace('[keys, "c#"]', "[keys, new]").replace("guide", "walk")
@@ -236,7 +236,7 @@ def test_new_fields_of_a_file_are_imported(cms: Cms, tmp_path: Path) -> None:
     assert cms.articles_by_tag("c#").items == []
 
 
-def test_versions_published_in_the_cms_are_kept(cms: Cms, tmp_path: Path) -> None:
+def test_importing_a_folder_again_keeps_versions_published_in_the_cms(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     name = only_article(cms).article_id
@@ -253,7 +253,7 @@ def test_versions_published_in_the_cms_are_kept(cms: Cms, tmp_path: Path) -> Non
     assert (latest.version.version, latest.version.body) == (14, "First paragraph.\n\nOther.\n")
 
 
-def test_archived_articles_stay_archived(cms: Cms, tmp_path: Path) -> None:
+def test_importing_a_folder_again_keeps_articles_archived(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     cms.archive(only_article(cms).article_id)
@@ -266,7 +266,7 @@ def test_archived_articles_stay_archived(cms: Cms, tmp_path: Path) -> None:
     assert dump(cms) == before
 
 
-def test_importing_again_completes_an_interrupted_delete(cms: Cms, tmp_path: Path) -> None:
+def test_importing_a_folder_again_completes_an_interrupted_delete(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     whole = dump(cms)
@@ -287,7 +287,7 @@ def test_importing_again_completes_an_interrupted_delete(cms: Cms, tmp_path: Pat
     assert [text for text in dump(cms) if "EVENT#" not in text] == whole
 
 
-def test_progress_is_reported(cms: Cms, tmp_path: Path) -> None:
+def test_the_import_reports_its_progress(cms: Cms, tmp_path: Path) -> None:
     for name in "abc":
         write(tmp_path, f"{name}.md", POST)
     seen: list[tuple[int, int | None]] = []

@@ -84,7 +84,7 @@ def test_tags_of_an_article_are_read(sampled: Cms, wholes: list[Whole]) -> None:
     assert sampled.tags_of_article("01HW") == []
 
 
-def test_asynchronous_reads_have_equal_results(sampled: Cms, wholes: list[Whole]) -> None:
+def test_asynchronous_reads_return_the_results_of_synchronous_reads(sampled: Cms, wholes: list[Whole]) -> None:
     async def ask() -> None:
         for element in wholes[::30]:
             name = element.article.article_id
@@ -114,7 +114,7 @@ def test_calls_by_name_accept_string_arguments(sampled: Cms, wholes: list[Whole]
         sampled.articles_by_author("u_02", limit=3, cursor=page.cursor)
 
 
-def test_version_10_comes_after_version_9(cms: Cms, article: Article) -> None:
+def test_version_10_sorts_after_version_9(cms: Cms, article: Article) -> None:
     for number in range(1, 13):
         assert cms.publish(article.article_id, f"text {number}", "u_01").version == number
     versions = cms.article_versions(article.article_id, limit=20)
@@ -129,7 +129,7 @@ def test_version_10_comes_after_version_9(cms: Cms, article: Article) -> None:
 # Requests
 
 
-def test_latest_version_is_one_query_of_two_items(cms: Cms, article: Article) -> None:
+def test_an_article_and_its_latest_version_are_read_by_one_query_of_two_items(cms: Cms, article: Article) -> None:
     for number in range(30):
         cms.publish(article.article_id, "long " * 5000 + str(number), "u_01")
     recorder = recorded(cms)
@@ -141,7 +141,7 @@ def test_latest_version_is_one_query_of_two_items(cms: Cms, article: Article) ->
     assert [item["sk"]["S"] for item in response["Items"]] == ["#METADATA", "VERSION#99999969"]
 
 
-def test_latest_version_of_a_draft_is_one_query_of_one_item(cms: Cms, article: Article) -> None:
+def test_a_draft_without_versions_is_read_by_one_query_of_one_item(cms: Cms, article: Article) -> None:
     recorder = recorded(cms)
     version = cms.article_with_latest(article.article_id)
     assert version == ArticleWithVersion(article, None)
@@ -173,7 +173,7 @@ def test_each_pattern_sends_the_expected_requests(cms: Cms, article: Article) ->
     ]
 
 
-def test_asynchronous_calls_send_equal_requests(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asynchronous_calls_send_the_same_requests(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> list[str]:
         recorder = AsyncRecorder(cms.store.async_transport)
         monkeypatch.setattr(type(cms.store), "async_transport", recorder)
@@ -186,7 +186,7 @@ def test_asynchronous_calls_send_equal_requests(cms: Cms, article: Article, monk
     assert asyncio.run(ask()) == ["GetItem", "TransactWriteItems", "Query"]
 
 
-def test_lists_never_read_article_bodies(cms: Cms) -> None:
+def test_lists_of_articles_never_read_bodies(cms: Cms) -> None:
     """The responses to a list have the same size for any length of bodies, and contain no version."""
     for number in range(5):
         made = Article(article_id=str(number), title="Same", slug=f"same-{number}", author_id="u_01", tags={"aws"})
@@ -207,7 +207,7 @@ def test_lists_never_read_article_bodies(cms: Cms) -> None:
         assert len(str(after)) == len(str(before))
 
 
-def test_the_index_contains_no_article_version(sampled: Cms) -> None:
+def test_no_index_contains_an_article_version(sampled: Cms) -> None:
     for item in stored(sampled):
         assert not ("gsi1pk" in item and item["sk"]["S"].startswith("VERSION"))
         assert ("body" in item) == item["sk"]["S"].startswith("VERSION#")

@@ -72,7 +72,7 @@ def test_a_slug_identifies_at_most_one_article(cms: Cms, article: Article) -> No
     assert_lists_agree(cms)
 
 
-def test_one_of_two_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
+def test_only_one_of_two_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(8) as pool:
 
         def wants(number: int) -> bool:
@@ -126,7 +126,7 @@ def test_a_published_article_can_have_a_later_draft(cms: Cms, article: Article) 
     assert_lists_agree(cms)
 
 
-def test_saving_over_a_newer_version_is_rejected(cms: Cms, article: Article) -> None:
+def test_saving_a_text_based_on_an_older_version_is_rejected(cms: Cms, article: Article) -> None:
     name = article.article_id
     assert cms.save_draft(name, "one", "u_01", based_on=0).version == 1
     before = stored(cms)
@@ -199,7 +199,7 @@ def test_public_lists_contain_only_published_articles(cms: Cms) -> None:
     assert recorder.operations == ["Query"]
 
 
-def test_edits_and_tags_update_the_lists(cms: Cms, article: Article) -> None:
+def test_edited_titles_and_tags_are_updated_in_every_list(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.publish(name, "one", "u_01")
     cms.edit(name, "New", "new", "Short")
@@ -231,7 +231,7 @@ def test_the_maximum_number_of_tags_fits_one_transaction(cms: Cms, article: Arti
     assert keys(cms) == set()
 
 
-def test_version_summaries_have_no_bodies(cms: Cms, article: Article) -> None:
+def test_the_list_of_version_summaries_reads_no_bodies(cms: Cms, article: Article) -> None:
     name = article.article_id
     for number in range(10):
         cms.publish(name, "long " * 11_000 + str(number), "u_01")

@@ -93,7 +93,7 @@ def calls_of_members(cms: Cms) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_each_pattern_costs_its_listed_units(cms: Cms) -> None:
+def test_each_pattern_costs_the_units_listed_in_the_readme(cms: Cms) -> None:
     check_rows(cms, README, "Access patterns", {**calls(cms), **calls_of_members(cms)})
 
 

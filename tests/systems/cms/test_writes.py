@@ -72,7 +72,7 @@ def test_publishing_stores_a_version(cms: Cms, article: Article) -> None:
     assert cms.article_version(article.article_id, 1) == first
 
 
-def test_a_saved_draft_is_published(cms: Cms, article: Article) -> None:
+def test_drafts_can_be_saved_before_and_after_publishing_an_article(cms: Cms, article: Article) -> None:
     cms.save_draft(article.article_id, "draft", "u_01")
     saved = cms.article(article.article_id)
     assert saved is not None
@@ -110,7 +110,7 @@ def test_the_largest_body_fits_in_an_item(cms: Cms) -> None:
 # Tags
 
 
-def test_tags_are_replaced(cms: Cms, article: Article) -> None:
+def test_replacing_the_tags_of_an_article_updates_its_junctions(cms: Cms, article: Article) -> None:
     changed = cms.retag(article.article_id, {"c#", "new", "  padded "})
     assert changed.tags == {"c#", "new", "padded"}
     assert cms.article(article.article_id) == changed
@@ -122,7 +122,7 @@ def test_tags_are_replaced(cms: Cms, article: Article) -> None:
     assert cms.retag(article.article_id, {"again"}).tags == {"again"}
 
 
-def test_the_number_of_tags_is_limited(cms: Cms, article: Article) -> None:
+def test_an_article_with_more_than_the_maximum_number_of_tags_is_rejected(cms: Cms, article: Article) -> None:
     cms.retag(article.article_id, {f"a{number}" for number in range(TAGS_MAX)})
     other = {f"b{number}" for number in range(TAGS_MAX)}
     cms.retag(article.article_id, other)
@@ -143,7 +143,7 @@ def test_replacing_tags_repairs_an_orphaned_junction(cms: Cms, article: Article)
 # Editing and archiving
 
 
-def test_an_article_is_edited(cms: Cms, article: Article) -> None:
+def test_editing_an_article_updates_its_fields(cms: Cms, article: Article) -> None:
     changed = cms.edit(article.article_id, "New", "new", "Short")
     assert (changed.title, changed.slug, changed.excerpt) == ("New", "new", "Short")
     assert cms.article(article.article_id) == changed
@@ -240,7 +240,7 @@ def test_an_article_with_more_than_100_versions_is_deleted(cms: Cms, article: Ar
     assert keys(cms) == kept
 
 
-def test_delete_is_finished_after_a_crash(cms: Cms, article: Article) -> None:
+def test_a_delete_that_a_crash_interrupted_can_be_completed(cms: Cms, article: Article) -> None:
     for number in range(40):
         cms.publish(article.article_id, f"text {number}", "u_01")
     recorder = recorded(cms)
@@ -301,7 +301,7 @@ def test_adding_the_sample_again_changes_nothing(tmp_path: Path) -> None:
         assert sample(cms, 80, silent) == 20
 
 
-def test_interrupted_sample_is_completed(cms: Cms) -> None:
+def test_adding_the_sample_again_completes_an_interrupted_sample(cms: Cms) -> None:
     recorder = recorded(cms)
 
     def crash(operation: str, parameters: dict[str, Any]) -> None:

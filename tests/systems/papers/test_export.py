@@ -110,7 +110,7 @@ def test_citations_of_a_paper_are_formatted() -> None:
         ),
     ],
 )
-def test_an_imported_entry_is_exported_unchanged(entry: str, written: str, tmp_path: Path) -> None:
+def test_an_imported_bibtex_entry_is_exported_unchanged(entry: str, written: str, tmp_path: Path) -> None:
     paper, _ = again(entry, tmp_path / "a.bib")
     text = to_bibtex(paper, [])
     said = dict(re.findall(r"(\w+) ?= ?\{+([^{}]+)\}+", text.replace("–", "--")))
@@ -134,7 +134,7 @@ def bomb(doublings: int) -> str:
     return "\n".join([*lines, f"@article{{x, title = {{T}}, journal = a{doublings - 1}, abstract = a{doublings - 1}}}"])
 
 
-def test_the_expansion_of_macros_is_limited(tmp_path: Path) -> None:
+def test_the_expansion_of_bibtex_macros_is_limited_in_size(tmp_path: Path) -> None:
     """Without a limit, 30 lines of @string would expand to 16 GB."""
     (tmp_path / "a.bib").write_text(bomb(30), encoding="utf-8")
     many = bomb(6) + "".join(f"\n@string{{b{n} = a5 # {{{n}}}}}" for n in range(12_000)) + "\n@misc{y, title = {U}}\n"
@@ -163,7 +163,7 @@ def test_every_field_of_a_paper_can_be_edited(papers: Papers) -> None:
     assert not papers.papers_in_collection("c")
 
 
-def test_references_are_listed_in_both_directions(papers: Papers) -> None:
+def test_cited_and_citing_papers_of_a_paper_are_listed(papers: Papers) -> None:
     for name in ("a", "b", "c"):
         papers.add_paper(Paper(paper_id=name, title=name, collection="c"), {})
     papers.refer("a", "b")

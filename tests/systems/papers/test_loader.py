@@ -227,7 +227,7 @@ def test_too_many_authors_and_topics_are_reported(empty: Papers, tmp_path: Path)
     assert_consistent(empty)
 
 
-def test_the_byline_keeps_the_order_of_the_authors(empty: Papers, tmp_path: Path) -> None:
+def test_an_imported_byline_keeps_the_order_of_the_authors(empty: Papers, tmp_path: Path) -> None:
     report = loaded(
         empty, tmp_path / "a.bib", "@article{a, title={A}, author={C. X and A. Y and C. X and ... and B. Z}}"
     )
@@ -299,7 +299,7 @@ def test_errors_of_csl_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
         ('{"id": "a", "title": "A ["}\n{"id": "b", "title": "B"}\n', None),
     ],
 )
-def test_a_truncated_list_is_reported(empty: Papers, tmp_path: Path, text: str, error: str | None) -> None:
+def test_a_truncated_list_of_names_is_reported(empty: Papers, tmp_path: Path, text: str, error: str | None) -> None:
     report = loaded(empty, tmp_path / "a.json", text)
     hint = "the file may be truncated: export it again"
     assert told(report) == ([] if error is None else [f"a.json:{error} ({hint})"])
@@ -444,7 +444,7 @@ def test_importing_a_file_that_is_not_a_bibliography_raises_an_error(empty: Pape
 # Importing again, and large files
 
 
-def test_importing_again_writes_nothing(empty: Papers, tmp_path: Path) -> None:
+def test_importing_an_unchanged_file_again_writes_nothing(empty: Papers, tmp_path: Path) -> None:
     loaded(empty, tmp_path / "a.bib", BIBTEX)
     before = plain_items(empty)
     recorder = recorded(empty)
@@ -467,7 +467,7 @@ def test_importing_a_changed_file_updates_papers(empty: Papers, tmp_path: Path) 
     assert_consistent(empty)
 
 
-def test_a_concurrently_changed_paper_stays_consistent(empty: Papers, tmp_path: Path) -> None:
+def test_a_paper_changed_during_its_import_stays_consistent(empty: Papers, tmp_path: Path) -> None:
     """The topics of the paper change between the read and the write of the loader."""
     entry = "@article{{a, title={{A}}, author={{B C}}, year={{{}}}, keywords={{{}}}}}\n"
     assert loaded(empty, tmp_path / "a.bib", entry.format(2001, "one, two")).errors == []
@@ -507,7 +507,7 @@ def test_a_file_that_is_too_large_is_reported(empty: Papers, tmp_path: Path, nam
     assert told(report) == [f"{name}:1: the file is larger than 67,108,864 bytes (split the file)"]
 
 
-def test_memory_is_limited_and_progress_is_reported(empty: Papers, tmp_path: Path) -> None:
+def test_importing_a_large_file_takes_limited_memory_and_reports_progress(empty: Papers, tmp_path: Path) -> None:
     """Most entries of the 10 MB file are invalid. Keeping all of them would take far more memory than the text."""
     path = tmp_path / "a.bib"
     entries, filler = 4000, "n" * 2500

@@ -94,7 +94,7 @@ def calls(papers: Papers) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_patterns_cost_their_listed_requests_and_units(papers: Papers) -> None:
+def test_patterns_cost_the_requests_and_units_listed_in_the_readme(papers: Papers) -> None:
     check_rows(papers, README, "Access patterns", calls(papers))
 
 
@@ -135,7 +135,7 @@ def test_costs_in_the_readme_equal_the_output_of_the_cost_command(monkeypatch: p
 
 
 @pytest.mark.parametrize("columns", [80, 100, 111, 112, 120])
-def test_the_monthly_price_is_not_truncated(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_command_shows_the_complete_monthly_price(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     traffic = "systems/src/keyplan_systems/papers/traffic.toml"
     lines = run("cost", "papers", "--traffic", traffic, env={"COLUMNS": str(columns)}).stdout.splitlines()
@@ -154,14 +154,14 @@ def tables(catalogue: Catalogue) -> list[str]:
     ]
 
 
-def test_results_on_the_sample_are_in_the_readme() -> None:
+def test_the_readme_contains_the_results_on_the_sample() -> None:
     assert "python -m benchmarks.papers_questions --count 1000" in QUESTIONS
     missing = [line for line in tables(catalogue_of(count=1000)) if line not in QUESTIONS]
     assert not missing, "the README is to say:\n" + "\n".join(missing)
 
 
 @pytest.mark.nightly
-def test_results_on_a_real_bibliography_are_in_the_readme() -> None:
+def test_the_readme_contains_the_results_on_a_real_bibliography() -> None:
     if not KRR.is_file():
         pytest.skip(f"{KRR} isn't there")
     catalogue = catalogue_of(KRR)
@@ -175,7 +175,7 @@ def test_results_on_a_real_bibliography_are_in_the_readme() -> None:
 
 
 @pytest.mark.parametrize("command", re.findall(r"^keyplan (?:cost|check) .*$", QUESTIONS, re.MULTILINE))
-def test_commands_of_the_open_problems_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_in_the_open_problems_of_the_readme_succeed(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands run in the checkout, and the README quotes their output."""
     monkeypatch.chdir(ROOT)
     result = run(*command.split()[1:])

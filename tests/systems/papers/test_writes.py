@@ -99,7 +99,7 @@ def test_the_maximum_number_of_authors_and_topics_fits_one_transaction(papers: P
 # Versions
 
 
-def test_a_new_version_keeps_the_previous_one(papers: Papers, paper: Paper) -> None:
+def test_publishing_a_new_version_keeps_the_previous_version(papers: Papers, paper: Paper) -> None:
     changed = papers.new_version("wp-002", "0.10", abstract="More.")
     assert (changed.version, changed.revision, changed.status, changed.title) == ("0.10", 2, "draft", paper.title)
     assert papers.paper("wp-002") == changed
@@ -116,7 +116,7 @@ def test_a_new_version_keeps_the_previous_one(papers: Papers, paper: Paper) -> N
     assert_consistent(papers)
 
 
-def test_a_version_number_that_does_not_increase_is_rejected(papers: Papers, paper: Paper) -> None:
+def test_a_new_version_whose_number_does_not_increase_is_rejected(papers: Papers, paper: Paper) -> None:
     for version in ("0.3", "0.2", "0.2.9", "0"):
         with pytest.raises(Refused, match=f"version {version} isn't higher than 0.3"):
             papers.new_version("wp-002", version)
@@ -127,7 +127,7 @@ def test_a_version_number_that_does_not_increase_is_rejected(papers: Papers, pap
     assert papers.new_version("wp-002", "0.3.1").version == "0.3.1"
 
 
-def test_the_tenth_version_sorts_last(papers: Papers, paper: Paper) -> None:
+def test_the_tenth_version_of_a_paper_sorts_last(papers: Papers, paper: Paper) -> None:
     for number in range(4, 16):
         papers.new_version("wp-002", f"0.{number}")
     page = papers.paper_versions("wp-002", limit=3)
@@ -156,7 +156,7 @@ def test_publishing_updates_the_date_in_every_list(papers: Papers, paper: Paper)
     assert_consistent(papers)
 
 
-def test_topics_are_replaced(papers: Papers, paper: Paper) -> None:
+def test_replacing_the_topics_of_a_paper_updates_the_topic_items(papers: Papers, paper: Paper) -> None:
     assert papers.retopic("wp-002", {"keys", "cost"}).topics == {"keys", "cost"}
     assert not papers.papers_on_topic("dynamodb")
     assert ids(papers.papers_on_topic("cost")) == ["wp-002"]
@@ -197,7 +197,7 @@ def test_a_superseded_draft_leaves_the_lists_and_expires(papers: Papers, paper: 
     assert_consistent(papers)
 
 
-def test_a_published_paper_is_kept_when_superseded(papers: Papers, paper: Paper) -> None:
+def test_a_superseded_published_paper_does_not_expire(papers: Papers, paper: Paper) -> None:
     papers.publish("wp-002")
     papers.add_paper(draft("next"), {})
     gone = papers.supersede("wp-002", "next")
@@ -276,7 +276,7 @@ def test_stored_items_stay_consistent_after_random_calls(papers: Papers, seed: i
 
 
 @pytest.mark.parametrize("call", ["new_version", "publish", "retopic", "supersede"])
-def test_a_change_between_read_and_write_is_detected(papers: Papers, paper: Paper, call: str) -> None:
+def test_a_paper_changed_between_read_and_write_is_detected(papers: Papers, paper: Paper, call: str) -> None:
     """Another writer supersedes the paper after the write has read it."""
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
@@ -301,7 +301,7 @@ def test_a_change_between_read_and_write_is_detected(papers: Papers, paper: Pape
     assert_consistent(papers)
 
 
-def test_a_concurrently_superseded_successor_is_rejected(papers: Papers, paper: Paper) -> None:
+def test_superseding_by_a_paper_that_is_superseded_meanwhile_is_rejected(papers: Papers, paper: Paper) -> None:
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)

@@ -119,7 +119,7 @@ def test_a_cart_can_be_ordered_only_once(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_an_order_has_the_displayed_prices(shop: Shop) -> None:
+def test_ordering_a_cart_at_other_than_the_displayed_prices_is_rejected(shop: Shop) -> None:
     shop.put_in_cart("ada", "tea", 1)
     edit(shop, "tea", price_cents=460)
     with pytest.raises(Refused, match="a price has changed"):
@@ -128,7 +128,7 @@ def test_an_order_has_the_displayed_prices(shop: Shop) -> None:
     assert shop.place_order("ada", "t1", {"tea": 1}, 460).total_cents == 460
 
 
-def test_carts_have_the_same_limits_as_orders(shop: Shop) -> None:
+def test_carts_and_orders_have_the_same_maximum_number_of_lines(shop: Shop) -> None:
     for number in range(LINES_MAX):
         shop.add_product(Product(product_id=f"p{number}", merchant_id="m", name="P", price_cents=1, stock=1))
         shop.put_in_cart("ada", f"p{number}", 1)
@@ -163,7 +163,7 @@ def test_concurrent_cart_changes_are_kept(shop: Shop) -> None:
 # Accounts
 
 
-def test_an_order_has_a_copy_of_the_address(shop: Shop) -> None:
+def test_an_order_contains_a_copy_of_the_delivery_address(shop: Shop) -> None:
     shop.set_address("ada", HOME)
     order = shop.place_order("ada", "t", {"tea": 1})
     shop.set_address("ada", HOME.model_copy(update={"street": "2 Mill Lane"}))
@@ -174,7 +174,7 @@ def test_an_order_has_a_copy_of_the_address(shop: Shop) -> None:
         shop.set_address("eve", HOME)
 
 
-def test_registering_a_user_creates_a_credential(shop: Shop) -> None:
+def test_registering_a_user_also_creates_a_credential(shop: Shop) -> None:
     shop.register(User(user_id="eve", email="eve@example.com", name="Eve"), "hash 1")
     with pytest.raises(UniqueValueTaken):
         shop.register(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")

@@ -84,7 +84,7 @@ def run(shop: Shop, program: str, given: object = None) -> list[Any]:
     return [json.loads(text) for text in in_processes(PREAMBLE + program, arguments)]
 
 
-def test_stock_is_never_oversold(shop: Shop) -> None:
+def test_concurrent_orders_never_exceed_the_stock(shop: Shop) -> None:
     before = placed_stock(shop)
     said = run(shop, BUY)
     assert placed_stock(shop) == before
@@ -96,7 +96,7 @@ def test_stock_is_never_oversold(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_calls_with_one_token_place_one_order(shop: Shop) -> None:
+def test_concurrent_calls_with_the_same_token_place_one_order(shop: Shop) -> None:
     """Calls with the same token and other order lines are rejected."""
     said = run(shop, TOKENS)
     same, other = zip(*said, strict=True)
@@ -107,7 +107,7 @@ def test_calls_with_one_token_place_one_order(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_concurrent_status_changes_are_valid(shop: Shop) -> None:
+def test_concurrent_status_changes_follow_the_allowed_transitions(shop: Shop) -> None:
     """Concurrent payment, shipping and cancelling follow the allowed transitions, and each payment pays one order."""
     before = placed_stock(shop)
     orders = [shop.place_order("u0", f"t{number}", {"tea": 1}) for number in range(6)]

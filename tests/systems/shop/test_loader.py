@@ -80,7 +80,7 @@ def test_products_and_orders_are_imported(empty: Shop, tmp_path: Path) -> None:
     assert [(event.order_id, event.kind) for event in events] == [("2", "placed")]
 
 
-def test_imported_orders_can_be_processed(empty: Shop, tmp_path: Path) -> None:
+def test_imported_orders_can_be_paid_shipped_and_cancelled(empty: Shop, tmp_path: Path) -> None:
     """The orders can be paid, shipped and cancelled."""
     loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     empty.pay("2", "pi_2", 2999)
@@ -91,7 +91,7 @@ def test_imported_orders_can_be_processed(empty: Shop, tmp_path: Path) -> None:
     assert empty.order_by_payment("pi_2") is not None
 
 
-def test_importing_again_keeps_stock_and_orders(empty: Shop, tmp_path: Path) -> None:
+def test_importing_files_again_keeps_stock_and_orders(empty: Shop, tmp_path: Path) -> None:
     loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     empty.place_order("ada", "t", {"tea": 3})
     empty.pay("2", "pi_2", 2999)
@@ -175,7 +175,7 @@ def test_errors_of_orders_have_line_numbers(empty: Shop, tmp_path: Path) -> None
     assert not empty.order_parts("7")
 
 
-def test_the_number_of_order_lines_is_limited(empty: Shop, tmp_path: Path) -> None:
+def test_imported_orders_with_too_many_lines_are_reported(empty: Shop, tmp_path: Path) -> None:
     loaded(empty, tmp_path, products=PRODUCTS)
     head = "order_id,user_id,email,created_at,status,product_id,quantity,price_cents\n"
     for count in (40, 41):
@@ -197,7 +197,7 @@ def test_the_number_of_order_lines_is_limited(empty: Shop, tmp_path: Path) -> No
         ("\x00\x01\n", "the columns product_id, merchant_id, name, price, stock are missing"),
     ],
 )
-def test_missing_columns_are_reported(empty: Shop, tmp_path: Path, text: str, wrong: str) -> None:
+def test_missing_csv_columns_are_reported(empty: Shop, tmp_path: Path, text: str, wrong: str) -> None:
     report = loaded(empty, tmp_path, products=text)
     assert report.loaded == 0
     assert report.errors[0].message == wrong
@@ -212,7 +212,7 @@ def test_files_with_a_byte_order_mark_or_tabs_are_accepted(empty: Shop, tmp_path
     assert tea.name == "Tea, green"
 
 
-def test_a_long_line_is_reported(empty: Shop, tmp_path: Path) -> None:
+def test_a_csv_line_over_the_size_limit_is_reported(empty: Shop, tmp_path: Path) -> None:
     long = "x" * 300_000
     report = loaded(empty, tmp_path, products=PRODUCTS + f"long,m,{long},1,1,\nlast,m,Last,1,1,\n")
     assert told(report) == ["products.csv:5: the line is longer than 100,000 bytes and is skipped"]
@@ -226,7 +226,7 @@ def test_an_unclosed_quote_is_reported_with_the_lines_that_follow_it(empty: Shop
     assert [fault.message for fault in report.errors] == ["lines 3 to 4 can't be read: unexpected end of data"]
 
 
-def test_missing_files_are_reported(empty: Shop, tmp_path: Path) -> None:
+def test_importing_missing_files_raises_an_error(empty: Shop, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"has neither products\.csv nor orders\.csv"):
         load(empty, tmp_path, lambda done, total: None)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
@@ -234,7 +234,7 @@ def test_missing_files_are_reported(empty: Shop, tmp_path: Path) -> None:
         load(empty, tmp_path / "other.csv", lambda done, total: None)
 
 
-def test_memory_is_limited_and_progress_is_reported(empty: Shop, tmp_path: Path) -> None:
+def test_importing_a_large_file_takes_limited_memory_and_reports_progress(empty: Shop, tmp_path: Path) -> None:
     """Importing a 5 MB file with mostly invalid rows takes much less memory than its size."""
     rows = 20_000
     with (tmp_path / "products.csv").open("w", encoding="utf-8") as file:

@@ -136,7 +136,7 @@ def total(shop: Shop, order_id: str) -> int:
     raise AssertionError(order_id)
 
 
-def test_patterns_cost_their_listed_requests_and_units(sold: Shop) -> None:
+def test_patterns_cost_the_requests_and_units_listed_in_the_readme(sold: Shop) -> None:
     check_rows(sold, README, "Access patterns", {**calls(sold), **calls_around_orders(sold)})
 
 

@@ -60,7 +60,7 @@ def test_an_order_is_placed(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_calls_with_the_same_token_return_the_same_order(shop: Shop) -> None:
+def test_orders_placed_with_the_same_token_return_the_same_order(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
     assert shop.place_order("ada", "t1", {"cup": 1, "tea": 2}) == order
     paid = shop.pay(order.order_id, "pi_1", 1800)
@@ -72,7 +72,7 @@ def test_calls_with_the_same_token_return_the_same_order(shop: Shop) -> None:
     assert other.order_id != order.order_id
 
 
-def test_a_token_with_other_items_is_rejected(shop: Shop) -> None:
+def test_reusing_an_idempotency_token_for_other_order_lines_is_rejected(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2})
     with pytest.raises(Refused, match=f"used for other items, in order {order.order_id}"):
         shop.place_order("ada", "t1", {"tea": 3})
@@ -80,7 +80,7 @@ def test_a_token_with_other_items_is_rejected(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_a_token_expires_after_its_order(shop: Shop) -> None:
+def test_the_idempotency_token_of_an_order_expires_after_30_days(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 1})
     token = shop.get(OrderToken, user_id="ada", token="t1")
     assert token is not None
@@ -112,7 +112,7 @@ def test_invalid_orders_are_rejected(
     assert not all_events(shop)
 
 
-def test_an_unknown_user_is_rejected(shop: Shop) -> None:
+def test_an_order_of_an_unknown_user_is_rejected(shop: Shop) -> None:
     with pytest.raises(ItemNotFound, match="there is no user 'eve'"):
         shop.place_order("eve", "t1", {"tea": 1})
 
@@ -126,7 +126,7 @@ def test_every_product_without_stock_is_reported(shop: Shop) -> None:
     ]
 
 
-def test_the_maximum_number_of_lines_fits_one_transaction(shop: Shop) -> None:
+def test_an_order_with_the_maximum_number_of_lines_fits_one_transaction(shop: Shop) -> None:
     for number in range(LINES_MAX):
         product = Product(product_id=f"p{number}", merchant_id="m", name="P", price_cents=1_000_000_000, stock=10_000)
         shop.add_product(product)
@@ -163,7 +163,7 @@ def order_in(shop: Shop, status: OrderStatus) -> Order:
 
 @pytest.mark.parametrize("before", ALLOWED)
 @pytest.mark.parametrize("after", ["paid", "shipped", "cancelled"])
-def test_only_allowed_status_transitions_succeed(shop: Shop, before: OrderStatus, after: OrderStatus) -> None:
+def test_only_allowed_transitions_of_order_status_succeed(shop: Shop, before: OrderStatus, after: OrderStatus) -> None:
     order = order_in(shop, before)
     events = len(all_events(shop))
     if after in ALLOWED[before]:
@@ -179,7 +179,7 @@ def test_only_allowed_status_transitions_succeed(shop: Shop, before: OrderStatus
     assert_consistent(shop)
 
 
-def test_orders_leave_the_pending_index_automatically(shop: Shop) -> None:
+def test_orders_that_are_no_longer_pending_leave_the_sparse_index(shop: Shop) -> None:
     first = shop.place_order("ada", "t1", {"tea": 1})
     second = shop.place_order("bob", "t1", {"tea": 1})
     assert list(shop.pending_orders("leafhouse")) == [first, second]  # oldest first
@@ -189,7 +189,7 @@ def test_orders_leave_the_pending_index_automatically(shop: Shop) -> None:
     assert not shop.pending_orders("leafhouse")
 
 
-def test_cancelling_restores_stock(shop: Shop) -> None:
+def test_cancelling_an_order_restores_the_stock(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2, "cup": 3})
     shop.cancel(order.order_id)
     assert (stock(shop, "tea"), stock(shop, "cup")) == (10, 3)
@@ -230,7 +230,7 @@ def test_invalid_payments_are_rejected(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("call", ["pay", "ship", "cancel"])
-def test_unknown_orders_are_rejected(shop: Shop, call: str) -> None:
+def test_writes_to_unknown_orders_are_rejected(shop: Shop, call: str) -> None:
     arguments: tuple[Any, ...] = ("pi_1", 450) if call == "pay" else ()
     with pytest.raises(ItemNotFound, match="there is no order 'nothing'"):
         getattr(shop, call)("nothing", *arguments)
@@ -342,7 +342,7 @@ def test_device_readings_are_listed_by_time_and_expire(shop: Shop) -> None:
     assert result == {"AttributeName": "expires_at", "TimeToLiveStatus": "ENABLED"}
 
 
-def test_a_reading_that_is_not_a_number_is_rejected() -> None:
+def test_a_device_reading_that_is_not_a_finite_number_is_rejected() -> None:
     for value in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="finite"):
             Reading(device_id="d", at=TODAY, value=value)
@@ -380,7 +380,7 @@ def test_stored_items_stay_consistent_after_random_calls(shop: Shop, seed: int) 
 
 
 @pytest.mark.parametrize("call", ["pay", "ship", "cancel"])
-def test_a_change_between_read_and_write_is_detected(shop: Shop, call: str) -> None:
+def test_an_order_changed_between_read_and_write_is_detected(shop: Shop, call: str) -> None:
     """Another client cancels the order after the write has read it."""
     order = order_in(shop, "paid" if call == "ship" else "pending")
     recorder = recorded(shop)
@@ -399,7 +399,7 @@ def test_a_change_between_read_and_write_is_detected(shop: Shop, call: str) -> N
     assert_consistent(shop)
 
 
-def test_a_concurrent_price_change_applies_to_the_order(shop: Shop) -> None:
+def test_an_order_placed_during_a_price_change_has_the_new_price(shop: Shop) -> None:
     recorder = recorded(shop)
     result: list[str] = []
 

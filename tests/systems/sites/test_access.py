@@ -475,7 +475,7 @@ def test_reads_of_the_api_are_rate_limited_by_caller(served: Served, monkeypatch
 
 
 @pytest.mark.parametrize("served", ["cms"], indirect=True)
-def test_a_later_draft_of_a_published_article_is_hidden(served: Served) -> None:
+def test_a_later_draft_of_a_published_article_is_hidden_from_readers(served: Served) -> None:
     shown = served.world.reads["article_versions"][1]
     for letter in "ans":
         answer = served.clients[letter].get("/api/article", params=shown)

@@ -107,7 +107,7 @@ def test_the_largest_body_that_fits_in_an_item_is_saved_unchanged(site: ServedSi
     assert editor.says(f"a version holds at most {BODY_BYTES_MAX:,}")
 
 
-def test_the_second_of_two_concurrent_saves_is_rejected(site: ServedSite) -> None:
+def test_the_second_of_two_concurrent_saves_of_an_article_is_rejected(site: ServedSite) -> None:
     author, editor = visit(site, "author"), visit(site, "editor")
     path = begun(author, "Two at once", "First.")
     editor.get(path)
@@ -169,7 +169,7 @@ def test_the_front_page_shows_published_articles_only(cms: Cms, site: ServedSite
     assert draft.slug not in anyone.text
 
 
-def test_article_addresses_are_unique(site: ServedSite) -> None:
+def test_two_articles_cannot_have_the_same_address(site: ServedSite) -> None:
     author = visit(site, "author")
     begun(author, "Taken")
     author.get("/new")
@@ -178,7 +178,7 @@ def test_article_addresses_are_unique(site: ServedSite) -> None:
     assert author.send("/new", title="Taken", slug="free") == 200
 
 
-def test_new_members_cannot_write_without_a_role(site: ServedSite) -> None:
+def test_new_members_without_a_role_cannot_write(site: ServedSite) -> None:
     somebody, admin = visit(site), visit(site, "admin")
     somebody.get("/sign-up")
     assert somebody.send("/sign-up", login="nobody", name="N") == 422
@@ -251,7 +251,7 @@ def test_authors_cannot_list_drafts_of_others(cms: Cms, site: ServedSite, client
         assert "secret" in client.get(f"/api/{pattern}", headers=editor).text, pattern
 
 
-def test_the_public_api_returns_no_drafts(cms: Cms, site: ServedSite, client: TestClient) -> None:
+def test_the_api_returns_no_drafts_to_anonymous_callers(cms: Cms, site: ServedSite, client: TestClient) -> None:
     draft = cms.create_article(Article(title="Draft", slug="hush", author_id="u_02", tags={"hush"}))
     cms.save_draft(draft.article_id, "a secret text", "u_02", title="A secret title")
     shown = cms.create_article(Article(title="Shown", slug="shown", author_id="u_02", tags={"hush"}))
@@ -277,7 +277,7 @@ def test_the_public_api_returns_no_drafts(cms: Cms, site: ServedSite, client: Te
         assert result.json()["version"]["body"] == "a secret text"
 
 
-def test_the_api_authenticates_callers(cms: Cms, site: ServedSite, client: TestClient) -> None:
+def test_the_cms_api_authenticates_callers(cms: Cms, site: ServedSite, client: TestClient) -> None:
     made = cms.create_article(Article(title="Of the editor", slug="of-the-editor", author_id="u_01"))
     author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
     given = {"article_id": made.article_id, "body": "x"}
@@ -305,7 +305,7 @@ def test_the_api_authenticates_callers(cms: Cms, site: ServedSite, client: TestC
     assert client.post("/api/create_article", json={"article": article}, headers=author).status_code == 409
 
 
-def test_values_over_the_limits_of_the_api_are_rejected(cms: Cms, site: ServedSite, client: TestClient) -> None:
+def test_the_cms_api_rejects_values_over_its_limits(cms: Cms, site: ServedSite, client: TestClient) -> None:
     name = cms.create_article(Article(title="Attacked", slug="attacked", author_id="u_01")).article_id
     cms.save_draft(name, "x", "u_01")
     editor = bearer(visit(site, "editor"))

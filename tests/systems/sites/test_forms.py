@@ -53,7 +53,7 @@ def test_a_repeated_form_submission_is_applied_once(social: Social, ada: Visit) 
     assert texts(social) == ["Once"]
 
 
-def test_forms_with_other_input_or_of_other_pages_are_not_repetitions(social: Social, ada: Visit) -> None:
+def test_forms_with_other_input_or_of_other_pages_are_not_treated_as_repeated(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once()}
     ada.post("/posts", {**fields, "text": "One"})
     ada.post("/posts", {**fields, "text": "Two"})
@@ -81,12 +81,12 @@ def test_each_submission_of_a_repeated_sign_in_creates_a_session(site: ServedSit
 
 
 @pytest.mark.parametrize("text", INVISIBLE)
-def test_invisible_text_is_rejected(social: Social, ada: Visit, text: str) -> None:
+def test_forms_with_invisible_text_are_rejected(social: Social, ada: Visit, text: str) -> None:
     assert ada.send("/posts", text=text) == 422
     assert texts(social) == []
 
 
-def test_a_second_article_with_a_title_gets_a_numbered_address() -> None:
+def test_a_second_article_with_the_same_title_gets_a_numbered_address() -> None:
     with Cms.open(":memory:", secret="s") as cms:
         application = make_cms(cms, OPTIONS).application
         application.state.site.people.join("ada@example.com", "Ada", hash_password("long enough"))

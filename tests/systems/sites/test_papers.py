@@ -40,7 +40,7 @@ def site(papers: Papers) -> ServedSite:
     return make_site(papers, OPTIONS)
 
 
-def test_a_reader_browses_papers(site: ServedSite) -> None:
+def test_readers_can_browse_published_papers(site: ServedSite) -> None:
     reader = Visit(site.application)
     assert reader.get("/search?q=ethics+%26+law") == 200
     assert reader.path == "/collections/ethics & law"
@@ -99,7 +99,7 @@ def test_papers_are_found_by_search_words(papers: Papers, site: ServedSite) -> N
         assert list(search.find("marmalade jon", 20)) == found
 
 
-def test_earlier_versions_full_text_and_reading_time_are_on_the_page(papers: Papers, site: ServedSite) -> None:
+def test_the_page_of_a_paper_shows_old_versions_full_text_and_reading_time(papers: Papers, site: ServedSite) -> None:
     papers.add_paper(
         Paper(paper_id="long", title="Long", abstract="The first.", collection="c", status="published"),
         {"jon/x": "author"},
@@ -150,7 +150,7 @@ def test_drafts_are_visible_only_to_their_author(papers: Papers, site: ServedSit
     assert anyone.get("/sign-up") == 404
 
 
-def test_papers_are_exported(site: ServedSite) -> None:
+def test_papers_are_exported_as_bibtex(site: ServedSite) -> None:
     reader = Visit(site.application)
     assert reader.get("/papers/a/b%20c/as/bibtex") == 200
     assert reader.text.startswith("@misc{a/b-c,")
@@ -172,7 +172,7 @@ def test_the_api_shows_only_published_papers(papers: Papers, site: ServedSite) -
             assert client.get(f"/api/{pattern}").status_code == 404
 
 
-def test_names_that_are_invalid_in_keys_return_404(site: ServedSite) -> None:
+def test_pages_of_names_that_are_invalid_in_keys_return_status_404(site: ServedSite) -> None:
     reader = Visit(site.application)
     for path in (
         "/papers/",

@@ -45,7 +45,7 @@ USERS: dict[str, Callable[[Any, str], Any]] = {
         ),
     ],
 )
-def test_responses_match_the_openapi_document(name: str, caller: str) -> None:
+def test_responses_to_random_requests_match_the_openapi_document(name: str, caller: str) -> None:
     from schemathesis.checks import not_a_server_error  # noqa: PLC0415
     from schemathesis.specs.openapi import checks as openapi  # noqa: PLC0415
 

@@ -137,7 +137,7 @@ def test_a_private_page_is_never_compressed(served: Served) -> None:
     assert Visit(served.beside).client.get("/static/site.css").headers["content-encoding"] == "gzip"
 
 
-def test_no_secret_of_a_session_is_stored(served: Served) -> None:
+def test_the_store_contains_no_secret_of_a_session(served: Served) -> None:
     token = served.token(served.visit())
     stored = [str(session.model_dump()) for session in served.design.sessions(token.split(".")[0])]
     assert stored

@@ -42,14 +42,14 @@ def test_addresses_of_one_ipv6_network_are_counted_together(application: Starlet
     assert statuses == [422, 422, 429, 422]
 
 
-def test_input_of_an_expired_form_is_kept(application: Starlette) -> None:
+def test_the_input_of_an_expired_form_is_kept(application: Starlette) -> None:
     visit = visit_from(application, "192.0.2.1")
     assert visit.post("/posts", {"csrf": "of another session", "text": "Written for an hour"}) == 403
     assert visit.says("Your input")
     assert visit.says("Written for an hour")
 
 
-def test_the_apis_page_can_send_the_sessions_form_token(application: Starlette) -> None:
+def test_the_api_documentation_page_sends_the_form_token_of_the_session(application: Starlette) -> None:
     visit = visit_from(application, "192.0.2.2")
     visit.get("/sign-up")
     assert visit.send("/sign-up", login="ada", name="Ada", password="long enough") == 200

@@ -67,7 +67,7 @@ def order(customer: Visit, quantity: int = 2) -> str:
 HOME = {"name": "Ann", "street": "1 Mill Lane", "city": "Bristol", "country": "gb"}
 
 
-def test_a_new_customer_enters_an_address_and_orders(shop: Shop, site: ServedSite) -> None:
+def test_a_new_customer_can_enter_an_address_and_order(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     assert somebody.join("moving@example.org") == 200
     for path, said in (
@@ -336,7 +336,7 @@ class Together:
         pass
 
 
-def test_concurrent_uses_of_a_reset_link_succeed_once(site: ServedSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_concurrent_uses_of_a_reset_link_succeeds(site: ServedSite, monkeypatch: pytest.MonkeyPatch) -> None:
     visit(site).join("six@example.com")
     box = site.application.state.site.joining.mail = Box()
     visitors = [visit(site) for _ in range(6)]
@@ -383,7 +383,7 @@ def test_changing_the_password_ends_other_sessions(shop: Shop, site: ServedSite)
     assert somebody.path == "/sign-in"
 
 
-def test_the_api_authenticates_callers(shop: Shop, site: ServedSite) -> None:
+def test_the_shop_api_authenticates_callers(shop: Shop, site: ServedSite) -> None:
     served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
     customer = visit(site, CUSTOMER)
     with TestClient(served) as client:
@@ -411,7 +411,7 @@ def test_the_api_authenticates_callers(shop: Shop, site: ServedSite) -> None:
     ("text", "cents"),
     [("1.5", 150), ("12", 1200), ("0.01", 1), ("0", 0), ("1.234", None), ("-1", None), ("x", None)],
 )
-def test_amounts_are_formatted(text: str, cents: int | None) -> None:
+def test_entered_amounts_are_parsed_as_cents(text: str, cents: int | None) -> None:
     assert cents_of(text) == cents
 
 
@@ -447,7 +447,7 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
         assert anybody.says("White Tea Sampler")
 
 
-def test_the_search_index_is_rebuilt_with_listed_products(tmp_path: Path) -> None:
+def test_the_search_index_is_rebuilt_from_the_listed_products(tmp_path: Path) -> None:
     url = str(tmp_path / "shop.db")
     with Shop.open(url) as shop:
         shop.put(Merchant(merchant_id="m", name="Mill"))
@@ -465,7 +465,7 @@ def test_the_search_index_is_rebuilt_with_listed_products(tmp_path: Path) -> Non
             assert list(search.find("pad", 5)) == ["ruled-pad"]
 
 
-def test_products_of_a_larger_sample_are_found(tmp_path: Path) -> None:
+def test_search_finds_products_of_a_larger_sample(tmp_path: Path) -> None:
     with Shop.open(str(tmp_path / "shop.db")) as shop:
         sample(shop, 2, silent)
         with contextlib.closing(search_of(shop)) as search:

@@ -77,7 +77,7 @@ def test_users_join_follow_and_post(people: dict[str, Visit]) -> None:
     assert eve.get(post) == 404
 
 
-def test_messages_are_private(people: dict[str, Visit]) -> None:
+def test_messages_are_visible_only_to_their_sender_and_recipient(people: dict[str, Visit]) -> None:
     ada, bob, eve = people.values()
     ada.get("/messages/bob")
     assert ada.send("/messages/bob", text="For you alone") == 200
@@ -92,7 +92,7 @@ def test_messages_are_private(people: dict[str, Visit]) -> None:
         assert not eve.says("For you alone")
 
 
-def test_a_blocked_user_has_no_access(people: dict[str, Visit]) -> None:
+def test_a_blocked_user_cannot_read_or_contact_the_user_who_blocked_them(people: dict[str, Visit]) -> None:
     ada, _, eve = people.values()
     eve.get("/people/ada")
     assert eve.send("/people/ada/follow") == 200
@@ -135,7 +135,7 @@ def test_users_are_found_by_handle(people: dict[str, Visit], site: ServedSite) -
     assert new.says("Find people by their handles")
 
 
-def test_profiles_are_edited(people: dict[str, Visit]) -> None:
+def test_users_can_edit_their_profiles(people: dict[str, Visit]) -> None:
     ada = people["ada"]
     ada.get("/settings")
     assert ada.send("/settings", name="Ada L.", bio="Counts\nthings") == 200
@@ -158,7 +158,7 @@ def test_a_user_changes_their_password(people: dict[str, Visit], site: ServedSit
     assert other.path == "/sign-in"
 
 
-def test_the_operator_closes_an_account(social: Social, site: ServedSite) -> None:
+def test_the_operator_can_close_an_account(social: Social, site: ServedSite) -> None:
     zed = join(site, "zed")
     user = social.user_by_handle("zed")
     assert user is not None
@@ -228,7 +228,7 @@ def test_a_block_prevents_reading_and_liking_in_both_directions(social: Social, 
         assert "like" not in {heard.kind for heard in social.notifications(writer)}
 
 
-def test_the_public_timeline_shows_all_posts(social: Social, site: ServedSite) -> None:
+def test_the_public_timeline_shows_the_posts_of_all_users(social: Social, site: ServedSite) -> None:
     author = social.sign_up("gardener", "The Gardener", "Beans.").user_id
     for name in ("ada", "bob"):
         reader = social.user_by_handle(name)
@@ -244,7 +244,7 @@ def test_the_public_timeline_shows_all_posts(social: Social, site: ServedSite) -
     assert anyone.says("@gardener · 2 followers")
 
 
-def test_posts_of_a_day_and_likes_of_a_post_are_paged(social: Social, site: ServedSite) -> None:
+def test_lists_of_a_days_posts_and_a_posts_likes_have_pages(social: Social, site: ServedSite) -> None:
     moment = now() - timedelta(days=40)
     author = social.sign_up("diarist", "Diarist").user_id
     add_posts(social, [Post(user_id=author, text=f"day {at}", created_at=moment - timedelta(days=at)) for at in (0, 1)])
@@ -260,7 +260,7 @@ def test_posts_of_a_day_and_likes_of_a_post_are_paged(social: Social, site: Serv
     assert anyone.says("A Fan @fan")
 
 
-def test_the_feed_page_is_cached(social: Social, site: ServedSite) -> None:
+def test_the_feed_page_of_a_user_is_cached(social: Social, site: ServedSite) -> None:
     reader = join(site, "again")
     user = social.user_by_handle("again")
     assert user is not None
@@ -300,7 +300,7 @@ def test_api_writes_share_the_rate_limits_of_the_site(
     assert client.post("/api/publish", json={"text": "x"}, headers=bob).status_code == 200
 
 
-def test_the_api_authenticates_callers(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:
+def test_the_social_api_authenticates_callers(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:
     served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
     ids = {user.handle: user.user_id for name in people if (user := social.user_by_handle(name))}
     post = social.publish(ids["ada"], "hello")

@@ -81,7 +81,7 @@ def test_random_actions_in_processes_keep_items_consistent(store: str, tmp_path:
             assert pages == sorted(wanted, key=lambda value: (value.created_at, value.post_id), reverse=True)
 
 
-def test_repeated_likes_in_threads_are_counted_once(file: Path) -> None:
+def test_repeated_likes_by_one_user_in_threads_are_counted_once(file: Path) -> None:
     with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
         post = social.publish("u0", "hello")
         barrier = Barrier(WORKERS)

@@ -129,7 +129,7 @@ def test_random_actions_use_both_kinds_of_fan_out(small: None) -> None:
         assert [page.user_id for page in all_pages(social.feed, "a", limit=2)] == list("hgfedcb")
 
 
-def test_a_cursor_is_valid_only_for_its_reader(social: Social) -> None:
+def test_a_feed_cursor_is_valid_only_for_its_reader(social: Social) -> None:
     social.follow("ann", "ben")
     for _ in range(3):
         social.publish("ben", "hello")
@@ -161,7 +161,7 @@ def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
     return result
 
 
-def test_a_page_of_200_authors_takes_eleven_rounds_of_queries() -> None:
+def test_a_feed_page_of_200_authors_takes_eleven_rounds_of_queries() -> None:
     with Social.open(":memory:") as social:
         crowd(social, 200)
         follow_all(social, 200)
@@ -174,7 +174,7 @@ def test_a_page_of_200_authors_takes_eleven_rounds_of_queries() -> None:
         assert (parallel, requests, units) == ([20] * 11, 222, 114)
 
 
-def test_a_reader_with_many_follows_has_a_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_who_follows_many_users_has_a_stored_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
     with Social.open(":memory:") as social:
         crowd(social, 500, posts=1)
         follow_all(social, 500)
@@ -196,7 +196,7 @@ def test_a_reader_with_many_follows_has_a_timeline(monkeypatch: pytest.MonkeyPat
         assert units == 217.5
 
 
-def test_fan_out_on_write_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fan_out_on_write_is_limited_to_a_number_of_followers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Followers beyond the limit read the post on demand, so a million followers add no cost to a post."""
     monkeypatch.setattr(limits, "READ_MAX", 0)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 60)
@@ -226,7 +226,7 @@ def test_a_post_of_a_user_without_followers_is_one_transaction(social: Social) -
     assert recorder.operations == ["GetItem", "TransactWriteItems"]
 
 
-def test_an_interrupted_delivery_is_reported_and_completed(small: None, social: Social) -> None:
+def test_an_interrupted_fan_out_is_reported_and_completed(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
     recorder = recorded(social)
@@ -269,7 +269,7 @@ def test_an_interrupted_follow_is_reported_and_completed(small: None, social: So
     assert_whole(social)
 
 
-def test_an_interrupted_delivery_blocks_no_write(small: None, social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_fan_out_blocks_no_write(small: None, social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
     social.create(Delivery(user_id="ben", reader_id="ann"))
@@ -280,7 +280,7 @@ def test_an_interrupted_delivery_blocks_no_write(small: None, social: Social, mo
     assert_whole(social)
 
 
-def test_an_unfollow_waits_for_a_running_delivery(small: None, social: Social) -> None:
+def test_an_unfollow_waits_for_a_running_fan_out(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
     social.create(Delivery(user_id="ben", reader_id="cid"))  # unrelated

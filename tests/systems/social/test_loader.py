@@ -49,7 +49,7 @@ def empty() -> Social:
 # Edges
 
 
-def test_an_undirected_edge_is_imported_as_two_follows(empty: Social, network: Path) -> None:
+def test_an_undirected_edge_of_a_graph_is_imported_as_two_follows(empty: Social, network: Path) -> None:
     assert load(empty, network, silent) == LoadReport(4)
     assert [element.followed_id for element in empty.following("2")] == ["0", "1", "3"]
     assert [follower.follower_id for follower in empty.followers("2")] == ["0", "1", "3"]
@@ -59,7 +59,7 @@ def test_an_undirected_edge_is_imported_as_two_follows(empty: Social, network: P
     assert_whole(empty)
 
 
-def test_a_directed_edge_is_imported_as_one_follow(empty: Social, tmp_path: Path) -> None:
+def test_a_directed_edge_of_a_graph_is_imported_as_one_follow(empty: Social, tmp_path: Path) -> None:
     path = write(
         tmp_path, "wiki.txt", "# Directed graph (each unordered pair of nodes is saved once): wiki.txt", "30 1"
     )
@@ -69,7 +69,7 @@ def test_a_directed_edge_is_imported_as_one_follow(empty: Social, tmp_path: Path
     assert_whole(empty)
 
 
-def test_importing_again_changes_nothing(empty: Social, network: Path) -> None:
+def test_importing_a_graph_again_changes_nothing(empty: Social, network: Path) -> None:
     load(empty, network, silent)
     before = stored(empty)
     assert load(empty, network, silent) == LoadReport(4)
@@ -107,7 +107,7 @@ def test_invalid_edges_are_reported_by_line(empty: Social, tmp_path: Path) -> No
     assert_whole(empty)
 
 
-def test_a_user_with_many_follows_gets_a_timeline(empty: Social, tmp_path: Path, small: None) -> None:
+def test_an_imported_user_with_many_follows_gets_a_timeline(empty: Social, tmp_path: Path, small: None) -> None:
     edges = write(tmp_path, "star.txt", "# Directed graph", *(f"0 {number}" for number in range(1, 60)))
     assert load(empty, tmp_path, silent).loaded == 59
     newest = datetime(2026, 5, 4, 9, tzinfo=UTC)
@@ -142,7 +142,7 @@ def test_counters_of_a_popular_user_are_sharded_during_import(
     assert_whole(empty)
 
 
-def test_memory_is_limited_and_progress_is_reported(
+def test_importing_a_large_file_takes_limited_memory_and_reports_progress(
     empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "EDGES_STEP", 50)

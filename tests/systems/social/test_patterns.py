@@ -17,7 +17,7 @@ from tests.systems.social.support import assert_whole, everything
 from tests.systems.support import all_pages, silent, stored
 
 
-def test_the_sample_is_consistent_and_skewed(sampled: Social) -> None:
+def test_the_sample_is_consistent_and_has_popular_users_and_posts(sampled: Social) -> None:
     assert_whole(sampled)
     there = everything(sampled)
     followers = sorted((value.followers for value in there[User]), reverse=True)

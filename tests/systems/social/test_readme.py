@@ -111,7 +111,7 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_patterns_cost_their_listed_units(social: Social) -> None:
+def test_patterns_cost_the_units_listed_in_the_readme(social: Social) -> None:
     check_rows(social, README, "Access patterns", calls(social))
 
 
@@ -132,7 +132,7 @@ def test_limits_in_the_readme_equal_those_of_the_design() -> None:
     assert f"{limits.USER_SPREAD_AT:,} followers" in README
 
 
-def test_requests_of_the_feed_equal_the_listed_ones(social: Social) -> None:
+def test_reading_the_feed_sends_the_requests_listed_in_the_readme(social: Social) -> None:
     """The README lists follows, 200 partitions, the timeline, repeated queries, and the posts in the timeline."""
     requests, _ = measured(social, lambda: social.feed(user_id(READER)))
     assert requests == "Query GSI1, 222 × Query, BatchGetItem"

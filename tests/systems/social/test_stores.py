@@ -59,7 +59,7 @@ def a_day(social: Social) -> list[Any]:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_calls_have_the_same_results_on_every_store(
+def test_social_network_calls_have_the_same_results_on_every_store(
     store: str, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 3)

@@ -33,7 +33,7 @@ def refused(call: object, *arguments: object, kind: type[KeyplanError] = Refused
 # Users
 
 
-def test_registration_claims_the_handle(social: Social) -> None:
+def test_registering_a_user_claims_the_handle(social: Social) -> None:
     with pytest.raises(UniqueValueTaken):
         social.sign_up("ANN", "Another Ann")
     with pytest.raises(ItemExists):
@@ -214,7 +214,7 @@ def heard(social: Social, name: str) -> list[tuple[str, str]]:
     return [(each.kind, each.by_user_id) for each in social.notifications(name)]
 
 
-def test_notifications_are_added_and_removed_with_their_cause(social: Social) -> None:
+def test_notifications_are_added_and_removed_with_the_action_that_caused_them(social: Social) -> None:
     post = social.publish("ann", "hello")
     social.follow("ben", "ann")
     social.like(post.post_id, "ben")
@@ -338,7 +338,7 @@ def test_sharded_counters_of_a_post_are_exact(social: Social, monkeypatch: pytes
     assert_whole(social)
 
 
-def test_a_sharded_counter_does_not_write_the_user_item(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_following_a_popular_user_leaves_its_item_unchanged(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "USER_SPREAD_AT", 2)
     monkeypatch.setattr(design, "GATHER_EVERY", 10**9)
     people(social, *(f"u{number}" for number in range(10)))
@@ -411,7 +411,7 @@ def test_messages_are_stored_for_both_users(social: Social) -> None:
     assert_whole(social)
 
 
-def test_a_message_with_an_older_timestamp_is_not_the_latest(social: Social) -> None:
+def test_a_message_with_an_older_timestamp_does_not_become_the_latest_of_its_conversation(social: Social) -> None:
     social.send_message("ann", "ben", "from ann, whose clock is ahead")
     name = conversation_of("ann", "ben")
     later = now() + timedelta(seconds=9)
