@@ -1,4 +1,4 @@
-"""Screenshots for the README and docs/: the studio with the systems' samples. ``make pictures`` updates them."""
+"""Screenshots of the studio with sample data, for the README and docs/. ``make pictures`` updates them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PICTURES: tuple[tuple[str, str, str, Scheme, int], ...] = (
 
 @contextmanager
 def studio(name: str) -> Iterator[tuple[str, str]]:
-    """The address and the token of a studio of a system with sample data."""
+    """Serve the studio of a system with sample data, and yield its address and token."""
     result = system(name)
     with result.design.open(":memory:", secret="s") as design:
         result.sample(design, 40, silent)
@@ -38,7 +38,7 @@ def studio(name: str) -> Iterator[tuple[str, str]]:
 
 
 def take(browser: Browser, name: str, address: str, token: str, query: str, scheme: Scheme, width: int) -> None:
-    """Save one screenshot."""
+    """Save one screenshot of the studio."""
     page = browser.new_page(viewport={"width": width, "height": 860}, color_scheme=scheme, device_scale_factor=1)
     page.goto(f"{address}?token={token}", wait_until="networkidle")
     page.goto(f"{address}{query}", wait_until="networkidle")

@@ -1,4 +1,4 @@
-"""The systems' sites on local ports, for browser tests: small samples, and one browser context per person."""
+"""Serve the systems' sites with small samples on local ports, for browser tests with one browser context per person."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Arrive = Callable[..., "Page"]
 
 @contextmanager
 def serving(name: str, count: int, settings: Path | None = None) -> Iterator[tuple[Any, str]]:
-    """A system with sample data, and the address of its site and API, with its own settings file."""
+    """Serve a system with sample data and the given settings file, and yield its open design and address."""
     brought = system(name)
     assert brought.site is not None
     with brought.design.open(":memory:", secret="s") as design, socket.socket() as listener:
@@ -59,7 +59,7 @@ def serving(name: str, count: int, settings: Path | None = None) -> Iterator[tup
 
 @contextmanager
 def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
-    """A function that opens a browser context for a person. Requests to other hosts and console messages fail the
+    """Yield a function that opens a browser context for a person. Requests to other hosts and console messages fail the
     test.
     """
     contexts: list[BrowserContext] = []
@@ -84,20 +84,19 @@ def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
 
 
 class _Letters(logging.Handler):
-    """Records messages that a site without a mail server logs."""
+    """Records the email that a site without a mail server logs."""
 
     def __init__(self) -> None:
         super().__init__()
         self.texts: queue.Queue[str] = queue.Queue()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Record a message."""
         self.texts.put(record.getMessage())
 
 
 @contextmanager
 def letter() -> Iterator[Callable[[], str]]:
-    """The link in the message that is sent within the block."""
+    """Yield a function that returns the link in the email that is sent within the block."""
     letters = _Letters()
     logger = logging.getLogger("keyplan.mail")
     logger.addHandler(letters)
@@ -114,7 +113,7 @@ def letter() -> Iterator[Callable[[], str]]:
 
 
 def sign_in(page: Page, label: str, login: str, password: str) -> None:
-    """Sign in with the form."""
+    """Sign in with the sign-in form."""
     page.goto("/sign-in")
     page.get_by_label(label).fill(login)
     page.get_by_label("Password").fill(password)
@@ -140,8 +139,8 @@ LENGTHEN = """(() => {
 
 
 def faults_of_load(page: Page) -> list[str]:
-    """Problems of a page, from one load: colors, accessibility (axe, if installed), and widths at which it
-    overflows.
+    """The faults of a page, found in one load: wrong colors, accessibility violations (if axe is installed), and widths
+    that the page exceeds.
     """
     faults: list[str] = []
     for width, scheme in LOOKS:
@@ -164,7 +163,7 @@ def faults_of_load(page: Page) -> list[str]:
 
 
 def error_details_of(page: Page) -> list[str]:
-    """Violations that axe finds on a page."""
+    """The violations that axe finds on a page."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")

@@ -1,4 +1,4 @@
-"""The studio of an open design on a local port, for browser tests and screenshots."""
+"""Serve the studio of an open design on a local port, for browser tests and screenshots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 
 @contextmanager
 def serving(studio: Studio, access: Access | None = None, port: int = 0) -> Generator[tuple[str, str]]:
-    """The address and token of a studio; a restarted server gets the ``access`` and ``port`` of the previous one."""
+    """Serve a studio; yield its address and token. A restarted server gets the same ``access`` and ``port``."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
@@ -41,6 +41,6 @@ def serving(studio: Studio, access: Access | None = None, port: int = 0) -> Gene
 
 @contextmanager
 def serving_studio(design: Design, *, executes: bool = True) -> Generator[tuple[str, str]]:
-    """The address and token of a design's studio."""
+    """Serve the studio of a design, and yield its address and token."""
     with serving(Studio(of_design(design), executes=executes)) as result:
         yield result

@@ -1,4 +1,4 @@
-"""The blog in a browser: readers, authors and moderators, from joining to moderation, and its appearance."""
+"""Browser tests of the blog for readers, authors and moderators, from joining to moderation, and of its appearance."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ def blog(served: tuple[Blog, str]) -> Blog:
 
 @pytest.fixture
 def visitor(browser: Browser, served: tuple[Blog, str]) -> Iterator[Arrive]:
-    """A function that opens a browser context per person."""
+    """A function that opens a browser context for a person."""
     with arriving(browser, served[1]) as arrive:
         yield arrive
 
 
 def sign_in(page: Page, login: str) -> None:
-    """Sign in as a user of the sample."""
+    """Sign in as a user of the sample data."""
     sign_in_at(page, "Email or username", login, DEMO_PASSWORD)
 
 
 def join(page: Page, name: str, *, writes: bool = True) -> None:
-    """Join with the form and the confirmation message."""
+    """Join with the form, and confirm with the link in the email."""
     page.goto("/")
     page.get_by_role("link", name="Join", exact=True).click()
     page.get_by_label("Name", exact=True).fill(name)
@@ -83,7 +83,7 @@ def join(page: Page, name: str, *, writes: bool = True) -> None:
     page.get_by_text(f"Menu of {name}").wait_for(state="attached")
 
 
-def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
+def test_a_reader_joins_and_likes_and_rates_a_post(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/")
     page.locator(".card.lead h3 a").click()
@@ -110,7 +110,7 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
 
 
 def forget_and_leave(page: Page) -> None:
-    """Reset a forgotten password by mail, export personal data, and delete the account."""
+    """Reset a forgotten password by email, export personal data, and delete the account."""
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("link", name="Join", exact=True).wait_for()
@@ -139,7 +139,7 @@ def forget_and_leave(page: Page) -> None:
 
 
 @pytest.mark.nightly
-def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:
+def test_suggested_tags_can_be_chosen_by_keyboard(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/tags")
     tag = page.locator(".cloud a span").first.inner_text()
@@ -166,7 +166,7 @@ def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:
 
 
 @pytest.mark.nightly
-def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: Arrive) -> None:
+def test_an_author_previews_and_publishes_a_post_and_edits_it_in_two_windows(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Otto Author")
     page.get_by_text("This page lists your posts").wait_for()
@@ -258,7 +258,7 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> 
 
 
 @pytest.mark.nightly
-def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
+def test_a_post_is_commented_moderated_and_deleted_on_a_phone_in_dark_mode(
     visitor: Arrive, blog: Blog, tmp_path: Path
 ) -> None:
     author, reader, moderator = (visitor(390, "dark") for _ in range(3))
@@ -306,7 +306,7 @@ def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
 
 
 @pytest.mark.nightly
-def test_a_double_click_publishes_one_post_and_equal_titles_are_numbered(visitor: Arrive, blog: Blog) -> None:
+def test_a_double_click_publishes_one_post_and_equal_slugs_are_numbered(visitor: Arrive, blog: Blog) -> None:
     page = visitor()
     sign_in(page, "author")
     for slug in ("night-market", "night-market-2"):
@@ -321,7 +321,7 @@ def test_a_double_click_publishes_one_post_and_equal_titles_are_numbered(visitor
     assert blog.slug_of("night-market-3") is None
 
 
-def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:
+def test_authors_and_readers_can_use_the_blog_without_scripts(visitor: Arrive, blog: Blog) -> None:
     page = visitor(scripts=False)
     sign_in(page, "author")
     page.get_by_role("link", name="Write", exact=True).click()
@@ -341,7 +341,7 @@ def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:
 
 
 @pytest.mark.nightly
-def test_the_chosen_theme_is_kept(visitor: Arrive) -> None:
+def test_the_chosen_theme_is_kept_on_other_pages(visitor: Arrive) -> None:
     page = visitor(scheme="light")
     page.goto("/")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -366,7 +366,7 @@ def test_the_menu_opens_and_closes_by_keyboard(visitor: Arrive) -> None:
 
 
 def every_page(visitor: Arrive) -> Iterator[tuple[str, Page]]:
-    """Every kind of page, with the role that can see it."""
+    """Open a page of every kind, as a role that may view it."""
     anybody, author, moderator = (visitor() for _ in range(3))
     sign_in(author, "author")
     sign_in(moderator, "moderator")
@@ -389,6 +389,6 @@ def every_page(visitor: Arrive) -> Iterator[tuple[str, Page]]:
 
 @pytest.mark.nightly
 def test_every_page_is_responsive_and_accessible(visitor: Arrive) -> None:
-    """Widths, colors and accessibility of each page, in one load."""
+    """Each page is loaded once to check widths, colors and accessibility."""
     wrong = {path: faults for path, page in every_page(visitor) if (faults := faults_of_load(page))}
     assert wrong == {}

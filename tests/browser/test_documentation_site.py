@@ -1,4 +1,4 @@
-"""The documentation site builds with warnings as errors, and its search finds the expected pages."""
+"""Tests of the documentation site: the build treats warnings as errors, and search finds the expected pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the site. The build checks every link and anchor."""
+    """Build and serve the site, and yield its address. The build checks every link and anchor."""
     handler = functools.partial(_Quiet, directory=str(build(tmp_path_factory.mktemp("website"))))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -35,7 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def first_result(page: Page, site: str, query: str) -> str:
-    """The heading of the first search result, with its page."""
+    """The text of the first search result: its heading and its page."""
     page.goto(site, wait_until="networkidle")
     page.keyboard.press("/")
     page.keyboard.type(query)
@@ -55,16 +55,14 @@ def first_result(page: Page, site: str, query: str) -> str:
         ("TTL", "TTL"),
     ],
 )
-def test_search_finds_the_page(browser: Browser, site: str, query: str, expected: str) -> None:
-    """The first result is the section about the term."""
+def test_the_first_search_result_is_the_best_section(browser: Browser, site: str, query: str, expected: str) -> None:
     page = browser.new_page()
     page.set_default_timeout(10_000)
     assert expected.lower() in first_result(page, site, query).lower()
     page.close()
 
 
-def test_pages_load_nothing_from_other_hosts(browser: Browser, site: str) -> None:
-    """Fonts and scripts are part of the site."""
+def test_pages_of_the_documentation_load_nothing_from_other_hosts(browser: Browser, site: str) -> None:
     page = browser.new_page()
     foreign: list[str] = []
     page.on("request", lambda request: None if request.url.startswith(site) else foreign.append(request.url))

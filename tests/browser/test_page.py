@@ -16,7 +16,7 @@ TIMEOUT_MS = 10_000
 Scheme = Literal["light", "dark"]
 
 
-def test_a_completed_form_shows_the_result_and_its_request(page: Page) -> None:
+def test_submitting_a_form_shows_the_result_and_its_request(page: Page) -> None:
     page.get_by_role("link", name=re.compile(r"^on_shelf\b")).click()
     pattern = page.locator("#on_shelf")
     assert pattern.get_attribute("open") is not None
@@ -39,12 +39,12 @@ def test_a_completed_form_shows_the_result_and_its_request(page: Page) -> None:
     assert answer.get_by_role("button", name="Next page").count() == 0
 
 
-def test_the_request_is_shown_with_parameter_names_before_a_run(page: Page) -> None:
+def test_before_a_run_the_request_is_shown_with_parameter_names(page: Page) -> None:
     page.goto(f"{page.url}#on_shelf")
     assert '"SHELF#{shelf}"' in page.locator("#on_shelf .requests").inner_text()
 
 
-def test_errors_are_shown_at_their_fields(page: Page) -> None:
+def test_an_error_is_shown_at_the_field_that_caused_it(page: Page) -> None:
     page.goto(f"{page.url}#copy")
     pattern = page.locator("#copy")
     number = pattern.get_by_label("number")
@@ -62,7 +62,7 @@ def test_errors_are_shown_at_their_fields(page: Page) -> None:
     assert number.get_attribute("aria-invalid") is None
 
 
-def test_a_write_runs_by_keyboard_alone(page: Page, library: Library) -> None:
+def test_a_write_can_be_executed_with_the_keyboard_alone(page: Page, library: Library) -> None:
     page.goto(f"{page.url}#add_book")
     page.wait_for_function("document.activeElement.matches('#add_book > summary')")
     page.keyboard.press("Tab")
@@ -83,7 +83,7 @@ def test_invalid_json_is_reported_before_it_is_sent(page: Page) -> None:
     page.locator("#add_book .fault").get_by_text("isn't JSON").wait_for(timeout=TIMEOUT_MS)
 
 
-def test_several_values_are_entered_on_separate_lines(page: Page) -> None:
+def test_list_values_are_entered_on_separate_lines(page: Page) -> None:
     page.goto(f"{page.url}#books")
     pattern = page.locator("#books")
     pattern.locator("textarea").fill("i4\n\n i0 \n")
@@ -96,7 +96,7 @@ def test_several_values_are_entered_on_separate_lines(page: Page) -> None:
 @pytest.mark.parametrize(
     "width", [320, *(pytest.param(width, marks=pytest.mark.nightly) for width in (390, 768, 1280))]
 )
-def test_the_page_fits_every_width_in_both_themes(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
+def test_api_page_fits_every_width_in_both_themes(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     page.goto(address)

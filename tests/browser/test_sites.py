@@ -1,4 +1,4 @@
-"""The sites of shop, social network, papers and CMS in a browser: the tasks of each kind of user, by mouse and
+"""Browser tests of the sites of shop, social network, papers and CMS: the tasks of each kind of user, by mouse and
 keyboard, on desktop and phone; and the appearance of every kind of page.
 """
 
@@ -35,7 +35,7 @@ COUNTS = {"shop": 40, "social": 20, "papers": 30, "cms": 25}
 
 
 class Place(NamedTuple):
-    """A site, and a function that opens it for a person."""
+    """A system's open design, and a function that opens its site for a person."""
 
     design: Any
     arrive: Arrive
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[dict[str, tuple[Any, str]]]:
-    """Each site."""
+    """Serve all sites."""
     with ExitStack() as stack:
         yield {name: stack.enter_context(serving(name, count)) for name, count in COUNTS.items()}
 
@@ -73,7 +73,7 @@ def cms(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]
 
 
 def join(page: Page, label: str, login: str, name: str) -> None:
-    """Join with the form on the current page, and confirm the email address, if given."""
+    """Join with the form on the current page. If an email address is given, confirm it."""
     page.get_by_role("link", name="Join", exact=True).first.click()
     page.get_by_label(label).fill(login)
     page.get_by_label("Name", exact=True).fill(name)
@@ -87,7 +87,7 @@ def join(page: Page, label: str, login: str, name: str) -> None:
 
 
 def add_address(page: Page) -> None:
-    """Fill in an address by keyboard."""
+    """Add a postal address with the keyboard."""
     page.get_by_role("link", name="Add your address").click()
     page.get_by_label("Name", exact=True).focus()
     for text in ("Nora Brook", "1 Mill Lane", "BS1 4DJ", "Bristol", "gb"):
@@ -97,8 +97,8 @@ def add_address(page: Page) -> None:
     page.get_by_text("Address saved.").wait_for()
 
 
-def test_a_customer_buys_and_the_merchant_ships(shop: Place) -> None:
-    """A new customer on a phone buys a product, and the merchant on a desktop ships it."""
+def test_a_new_customer_buys_a_product_and_the_merchant_ships_it(shop: Place) -> None:
+    """The customer uses a phone, and the merchant a desktop."""
     page = shop.arrive(390, "dark")
     page.goto("/categories/tea")
     page.get_by_role("link", name="Green Tea", exact=True).click()
@@ -137,7 +137,7 @@ def test_a_customer_buys_and_the_merchant_ships(shop: Place) -> None:
 
 
 def an_unpaid_order_is_released(shop: Place, page: Page) -> None:
-    """After a day its stock is available again, and the customer sees the reason."""
+    """Place an order and let its payment time expire: the stock is restored, and the customer sees the reason."""
     before = shop.design.product("green-tea").stock
     page.goto("/products/green-tea")
     page.get_by_role("button", name="Add to cart").click()
@@ -152,8 +152,8 @@ def an_unpaid_order_is_released(shop: Place, page: Page) -> None:
 
 
 @pytest.mark.nightly
-def test_a_merchant_goes_through_the_orders_by_keyboard(shop: Place) -> None:
-    """On a phone, find orders of every status, cancel one and restock a product."""
+def test_a_merchant_manages_orders_and_stock_by_keyboard(shop: Place) -> None:
+    """On a phone, the merchant finds orders of every status, cancels one and restocks a product."""
     seller = shop.arrive(390, "dark")
     sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
     seller.goto("/selling")
@@ -176,7 +176,7 @@ def test_a_merchant_goes_through_the_orders_by_keyboard(shop: Place) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.nightly)])
-def test_a_merchant_adds_a_product_with_a_picture(shop: Place, tmp_path: Path, scripts: bool) -> None:
+def test_a_merchant_can_add_a_product_with_a_picture(shop: Place, tmp_path: Path, scripts: bool) -> None:
     picture, name = tmp_path / "cosy.png", f"Cosy {scripts}"
     Image.new("RGB", (60, 40), "teal").save(picture)
     seller = shop.arrive(390, "dark", scripts=scripts)
@@ -203,7 +203,7 @@ def test_a_merchant_adds_a_product_with_a_picture(shop: Place, tmp_path: Path, s
     assert shop.design.products_of_merchant("leafhouse", limit=1).items[0].stock == 5
 
 
-def test_users_follow_post_and_send_messages(social: Place) -> None:
+def test_social_network_users_can_follow_post_and_send_messages(social: Place) -> None:
     page, handle = social.arrive(390, "dark"), SOCIAL_USERS[0]
     page.goto("/")
     join(page, "Handle", "nora", "Nora Brook")
@@ -245,8 +245,8 @@ def test_users_follow_post_and_send_messages(social: Place) -> None:
 
 
 @pytest.mark.nightly
-def test_a_visitor_browses_the_timeline_and_the_posts_of_a_day(social: Place) -> None:
-    """Without signing in: the public timeline, likes of a post, a profile, and its posts of one day."""
+def test_a_visitor_can_browse_posts_likes_and_profiles_without_signing_in(social: Place) -> None:
+    """The visitor opens the public timeline, likes of a post, a profile, and the profile's posts of one day."""
     page = social.arrive(390, "dark")
     page.goto("/")
     page.get_by_role("heading", name="People to follow").wait_for()
@@ -263,8 +263,8 @@ def test_a_visitor_browses_the_timeline_and_the_posts_of_a_day(social: Place) ->
 
 
 @pytest.mark.nightly
-def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
-    """The paper is added by hand, as the first in its collection."""
+def test_a_reader_can_find_and_cite_a_paper(papers: Place) -> None:
+    """The test adds the paper to a collection that has no other papers."""
     paper = Paper(paper_id="by-hand", title="Added by hand", collection="data-and-storage", status="published")
     papers.design.add_paper(paper, {"ada-almeida": "author"})
     page = papers.arrive()
@@ -283,7 +283,7 @@ def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
 
 
 @pytest.mark.nightly
-def test_an_author_writes_and_publishes_a_draft(papers: Place) -> None:
+def test_an_author_can_write_and_publish_a_paper(papers: Place) -> None:
     author, anyone = papers.arrive(390, "dark"), papers.arrive()
     sign_in(author, "Handle", PAPERS_USERS[0], PAPERS_PASSWORD)
     author.goto("/drafts")
@@ -306,8 +306,8 @@ def test_an_author_writes_and_publishes_a_draft(papers: Place) -> None:
 
 
 @pytest.mark.nightly
-def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place) -> None:
-    """An author on a phone writes by keyboard; an editor on a desktop corrects, publishes and compares."""
+def test_an_author_can_write_an_article_that_an_editor_publishes(cms: Place) -> None:
+    """The author types on a phone. The editor corrects and publishes on a desktop, and compares versions."""
     page = cms.arrive(390, "dark")
     sign_in(page, "Email", "author@example.com", CMS_PASSWORD)
     page.get_by_role("link", name="New article").first.click()
@@ -345,7 +345,7 @@ def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place) -> Non
 
 
 def new_draft(cms: Place, title: str) -> Page:
-    """The editor of a new article, without scripts."""
+    """Create an article without scripts, and return the page with its editor."""
     page = cms.arrive(scripts=False)
     sign_in(page, "Email", "editor@example.com", CMS_PASSWORD)
     page.goto("/new")
@@ -355,7 +355,7 @@ def new_draft(cms: Place, title: str) -> Page:
 
 
 @pytest.mark.nightly
-def test_the_editor_works_without_scripts(cms: Place) -> None:
+def test_the_cms_editor_works_without_scripts(cms: Place) -> None:
     page = new_draft(cms, "Without scripts")
     page.get_by_label("Text").fill("*Plain* forms.")
     page.get_by_role("button", name="Preview").click()
@@ -365,7 +365,7 @@ def test_the_editor_works_without_scripts(cms: Place) -> None:
 
 
 @pytest.mark.nightly
-def test_the_editor_accepts_the_largest_body(cms: Place) -> None:
+def test_the_cms_editor_accepts_an_article_of_maximum_size(cms: Place) -> None:
     page = new_draft(cms, "As long as it gets")
     page.get_by_label("Text").fill("a" * BODY_BYTES_MAX)
     page.get_by_role("button", name="Save draft").click()
@@ -374,7 +374,7 @@ def test_the_editor_accepts_the_largest_body(cms: Place) -> None:
 
 
 def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
-    """Every kind of page of a site, with the role that can see it."""
+    """Open a page of every kind of a site, as a role that may view it."""
     design, stranger = place.design, place.arrive()
     seen: list[tuple[Page, tuple[str, ...]]] = []
     if name == "shop":
@@ -445,7 +445,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
     "name", [name if name == "papers" else pytest.param(name, marks=pytest.mark.nightly) for name in COUNTS]
 )
 def test_every_page_is_responsive_and_accessible(request: pytest.FixtureRequest, name: str) -> None:
-    """Widths, colors and accessibility of each page, in one load."""
+    """Each page is loaded once to check widths, colors and accessibility."""
     place: Place = request.getfixturevalue(name)
     wrong = {path: faults for path, page in pages_of(place, name) if (faults := faults_of_load(page))}
     assert wrong == {}

@@ -1,4 +1,4 @@
-"""The studio in a browser: the tasks of each view, by mouse and by keyboard alone, axe's findings, and the exported
+"""Browser tests of the studio: the tasks of each view, by mouse and by keyboard alone, axe's findings, and the exported
 page.
 """
 
@@ -42,20 +42,20 @@ def school() -> Iterator[School]:
 
 @pytest.fixture(scope="module")
 def served(school: School) -> Iterator[tuple[str, str]]:
-    """The studio's address, and its token."""
+    """Serve the studio, and yield its address and token."""
     with serving_studio(school) as result:
         yield result
 
 
 @pytest.fixture(scope="module")
 def messages() -> list[str]:
-    """Console messages and requests to other hosts; there must be none."""
+    """Collects console messages and requests to other hosts. The list must remain empty."""
     return []
 
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, served: tuple[str, str], messages: list[str]) -> Iterator[Page]:
-    """One page for all tests of this module."""
+    """The page that all tests of this module use."""
     address, token = served
     context = browser.new_context(viewport={"width": 1360, "height": 860})
     context.set_default_timeout(TIMEOUT_MS)
@@ -73,7 +73,7 @@ def show(page: Page, served: tuple[str, str], query: str = "") -> None:
     page.goto(f"{served[0]}{query}")
 
 
-def test_the_token_is_removed_from_the_address(browser: Browser, served: tuple[str, str]) -> None:
+def test_the_studio_removes_the_token_from_the_address(browser: Browser, served: tuple[str, str]) -> None:
     address, token = served
     context = browser.new_context(viewport={"width": 1360, "height": 860})
     page = context.new_page()
@@ -86,7 +86,7 @@ def test_the_token_is_removed_from_the_address(browser: Browser, served: tuple[s
     context.close()
 
 
-def test_an_access_pattern_is_highlighted_and_its_link_restores_it(page: Page, served: tuple[str, str]) -> None:
+def test_a_link_restores_the_access_pattern_highlighted_on_the_map(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.get_by_role("link", name="Q3 pupils_of_course").click()
     page.locator(".row.hit").first.wait_for()
@@ -102,7 +102,7 @@ def test_an_access_pattern_is_highlighted_and_its_link_restores_it(page: Page, s
     page.get_by_role("region", name="Item", exact=True).get_by_role("heading", name="Enrolment").wait_for()
 
 
-def test_the_map_works_by_keyboard(page: Page, served: tuple[str, str]) -> None:
+def test_the_map_can_be_zoomed_and_moved_by_keyboard(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?show=items")
     page.locator(".card").first.wait_for()
     page.get_by_role("region", name=re.compile("^Map")).focus()
@@ -133,7 +133,7 @@ SMALL_TEXT = """() => [...document.querySelectorAll("#studio *")].filter((node) 
     "query", ["", "?show=items", "?question=pupils_of_course", "?view=change", "?view=data&entity=Pupil"]
 )
 @pytest.mark.parametrize("width", [1440, 390])
-def test_text_is_at_least_11_pixels_high(page: Page, served: tuple[str, str], query: str, width: int) -> None:
+def test_studio_text_is_at_least_11_pixels_high(page: Page, served: tuple[str, str], query: str, width: int) -> None:
     before = page.viewport_size
     page.set_viewport_size({"width": width, "height": 700})
     show(page, served, query)
@@ -143,14 +143,14 @@ def test_text_is_at_least_11_pixels_high(page: Page, served: tuple[str, str], qu
     page.set_viewport_size(before)
 
 
-def test_highlighted_lines_are_behind_the_text(page: Page, served: tuple[str, str]) -> None:
+def test_highlighted_lines_are_drawn_behind_the_text_of_the_map(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?question=pupils_of_course")
     page.locator(".way").first.wait_for(state="attached")
     behind = "() => !!(document.querySelector('.way').compareDocumentPosition(document.querySelector('.card')) & 4)"
     assert page.evaluate(behind)
 
 
-def test_each_legend_entry_has_the_symbol_of_its_rows(page: Page, served: tuple[str, str]) -> None:
+def test_each_map_legend_entry_has_the_symbol_of_its_rows(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
     entries = [text.split(None, 1) for text in page.locator(".legend li:not(.quiet)").all_inner_texts()]
@@ -160,7 +160,7 @@ def test_each_legend_entry_has_the_symbol_of_its_rows(page: Page, served: tuple[
     assert rows <= {f"{sign} {name}" for name, sign in legend.items()}
 
 
-def test_the_first_link_leads_to_the_map(page: Page, served: tuple[str, str]) -> None:
+def test_the_first_link_of_the_studio_moves_the_focus_to_the_map(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
     page.keyboard.press("Tab")
@@ -169,7 +169,7 @@ def test_the_first_link_leads_to_the_map(page: Page, served: tuple[str, str]) ->
     assert page.evaluate("document.activeElement.matches('.row')")
 
 
-def test_the_palette_adds_a_partition_to_the_map(page: Page, served: tuple[str, str], school: School) -> None:
+def test_the_palette_can_add_a_partition_to_the_map(page: Page, served: tuple[str, str], school: School) -> None:
     for number in range(30):
         school.put(Course(course_id=f"extra{number}", title="Extra", room="1"))
     show(page, served, "?show=items")
@@ -185,7 +185,7 @@ def test_the_palette_adds_a_partition_to_the_map(page: Page, served: tuple[str, 
         school.delete(Course, course_id=f"extra{number}")
 
 
-def test_map_opens_with_templates_and_its_legend_links_to_collections(page: Page, served: tuple[str, str]) -> None:
+def test_map_opens_with_key_templates_and_links_to_items_and_collections(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator('.card[data-title="COURSE#{course_id}"]').first.wait_for()
     page.locator(".row").filter(has_text="Pupil").first.click()
@@ -198,7 +198,7 @@ def test_map_opens_with_templates_and_its_legend_links_to_collections(page: Page
     page.locator('.card[data-title="COURSE#maths"] :focus').wait_for()
 
 
-def test_views_refresh_and_flash_what_another_program_changes(
+def test_views_refresh_and_highlight_changes_by_another_program(
     page: Page, served: tuple[str, str], school: School
 ) -> None:
     course = Course(course_id="flash", title="Before", room="1")
@@ -220,7 +220,7 @@ def test_views_refresh_and_flash_what_another_program_changes(
     school.delete(Course, course_id="flash")
 
 
-def test_saved_map_has_its_title_its_legend_and_the_highlighted_lines(
+def test_the_saved_map_has_a_title_a_legend_and_the_highlighted_lines(
     page: Page, served: tuple[str, str], tmp_path: Path
 ) -> None:
     show(page, served, "?question=pupils_of_course")
@@ -239,7 +239,7 @@ def test_saved_map_has_its_title_its_legend_and_the_highlighted_lines(
     picture.close()
 
 
-def test_back_restores_the_previous_page(page: Page, served: tuple[str, str]) -> None:
+def test_the_back_button_restores_the_previous_page_of_results(page: Page, served: tuple[str, str]) -> None:
     show(page, served, '?view=run&question=reports&ran=1&a.pupil_id="p0"&a.limit=4')
     first = page.get_by_role("cell", name="9", exact=True)
     first.wait_for()
@@ -249,7 +249,7 @@ def test_back_restores_the_previous_page(page: Page, served: tuple[str, str]) ->
     first.wait_for()
 
 
-def test_the_bar_of_a_larger_write_amplification_is_longer(page: Page, served: tuple[str, str]) -> None:
+def test_bar_lengths_are_proportional_to_the_write_amplification(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=cost")
     page.locator(".meter.amp").first.wait_for()
     widths = page.locator(".meter.amp span").evaluate_all("nodes => nodes.map((node) => parseFloat(node.style.width))")
@@ -268,7 +268,7 @@ def test_a_rule_page_shows_no_raw_markup(page: Page, served: tuple[str, str]) ->
 
 
 @pytest.mark.nightly
-def test_the_palette_opens_every_view(page: Page, served: tuple[str, str]) -> None:
+def test_the_command_palette_opens_every_view(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
     page.keyboard.press("Control+k")
@@ -282,7 +282,7 @@ def test_the_palette_opens_every_view(page: Page, served: tuple[str, str]) -> No
     page.get_by_role("dialog").wait_for(state="detached")
 
 
-def test_a_write_has_a_dry_run_and_is_executed(page: Page, served: tuple[str, str], school: School) -> None:
+def test_a_write_can_be_dry_run_and_executed(page: Page, served: tuple[str, str], school: School) -> None:
     show(page, served, "?view=run&question=enrol")
     page.get_by_label("course_id").fill("art")
     page.get_by_label("pupil_id").fill("p3")
@@ -300,7 +300,7 @@ def stored(school: School) -> list[str]:
 
 
 def cell(page: Page, column: str, row: str) -> Locator:
-    """The cell of a column in the first row that contains a string."""
+    """The cell in a given column of the first row that contains a given string."""
     page.get_by_role("columnheader", name=column, exact=True).wait_for()
     at = page.locator(".grid-box thead th").all_inner_texts().index(column)
     return page.get_by_role("row").filter(has_text=row).locator("[data-at]").nth(at)
@@ -310,7 +310,7 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.textContent"))
 
 
-def test_grid_is_one_tab_stop_and_sorts_by_keyboard(page: Page, served: tuple[str, str]) -> None:
+def test_the_data_grid_is_one_tab_stop_and_can_be_sorted_by_keyboard(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=data&partition=PUPIL%23p0&hide=text")
     page.get_by_role("grid").wait_for()
     assert page.locator('.grid-box [tabindex="0"]').count() == 1
@@ -335,9 +335,7 @@ def test_grid_is_one_tab_stop_and_sorts_by_keyboard(page: Page, served: tuple[st
     assert focused(page) == "REPORT#9998"
 
 
-def test_cell_is_edited_undone_and_undone_again_after_saving(
-    page: Page, served: tuple[str, str], school: School
-) -> None:
+def test_a_cell_edit_can_be_undone_before_and_after_saving(page: Page, served: tuple[str, str], school: School) -> None:
     before = stored(school)
     show(page, served, "?view=data&entity=Pupil")
     cell(page, "year", "PUPIL#p1").click()
@@ -365,7 +363,7 @@ def test_cell_is_edited_undone_and_undone_again_after_saving(
 
 
 @pytest.mark.parametrize("text", ["one\ntwo", "one\r\ntwo\r\n", "\nthree", "mixed\r\nends\n \t"])
-def test_multiline_strings_keep_their_bytes(page: Page, served: tuple[str, str], school: School, text: str) -> None:
+def test_edited_multiline_strings_keep_newlines(page: Page, served: tuple[str, str], school: School, text: str) -> None:
     school.put(Course(course_id="lines", title=text))
     before = stored(school)
     show(page, served, "?view=data&entity=Course")
@@ -395,7 +393,7 @@ def test_multiline_strings_keep_their_bytes(page: Page, served: tuple[str, str],
     school.delete(Course, course_id="lines")
 
 
-def test_export_and_import_keep_every_byte(page: Page, served: tuple[str, str], school: School, tmp_path: Path) -> None:
+def test_exported_items_are_imported_equal(page: Page, served: tuple[str, str], school: School, tmp_path: Path) -> None:
     school.put(Course(course_id="lines", title='"=1,\r\n \t\u2028 日本', room="12"))
     transport, before = school.store.transport, stored(school)
     show(page, served, "?view=data")
@@ -429,7 +427,7 @@ def test_export_and_import_keep_every_byte(page: Page, served: tuple[str, str], 
     school.delete(Course, course_id="lines")
 
 
-def test_the_address_contains_the_expanded_sections(page: Page, served: tuple[str, str]) -> None:
+def test_the_address_restores_the_expanded_sections(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=data&entity=Course")
     page.get_by_text("The exact request").click()
     page.wait_for_url("**turned=request1**")
@@ -438,7 +436,7 @@ def test_the_address_contains_the_expanded_sections(page: Page, served: tuple[st
 
 
 class Presses:
-    """Counts key presses."""
+    """Counts the pressed keys."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -454,7 +452,7 @@ class Presses:
         self.count += len(text)
 
     def go_to(self, text: str, label: str) -> None:
-        """Choose an entry in the palette."""
+        """Open the palette and choose an entry."""
         self.press("Control+k")
         self.type(text)
         self.page.get_by_role("option", name=label).first.and_(self.page.locator("[aria-selected=true]")).wait_for()
@@ -524,7 +522,7 @@ TASKS = (find_items, change_field, find_orphans, price_traffic, add_pattern, exp
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__)
-def test_each_task_takes_fewer_than_15_keys(
+def test_each_studio_task_takes_fewer_than_15_key_presses(
     page: Page, served: tuple[str, str], tmp_path: Path, task: Callable[[Page, Presses, Path], None]
 ) -> None:
     show(page, served)
@@ -535,7 +533,7 @@ def test_each_task_takes_fewer_than_15_keys(
 
 
 @pytest.mark.nightly
-def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
+def test_conditions_in_the_data_view_find_items(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=data")
     page.get_by_role("button", name="Add a condition").click()
     page.get_by_label("Attribute").fill("number")
@@ -550,7 +548,7 @@ def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
 
 
 @pytest.mark.nightly
-def test_changing_the_traffic_changes_the_price(page: Page, served: tuple[str, str]) -> None:
+def test_changing_the_traffic_changes_the_estimated_price(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=cost")
     page.get_by_role("button", name="One call of each per second").click()
     page.locator(".curve canvas").wait_for()
@@ -572,8 +570,8 @@ def test_a_scratch_copy_of_the_module_is_compiled(page: Page, served: tuple[str,
 
 
 @pytest.mark.nightly
-def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -> None:
-    """A design without keys: the studio has only its plans."""
+def test_plans_can_be_compared_by_keyboard(browser: Browser, messages: list[str]) -> None:
+    """The studio of a design without keys shows only plans."""
     source = Source(SHOP, "Store", None)
     with deferred():
         design = loaded(source, source.text())
@@ -608,7 +606,7 @@ def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
 @pytest.mark.parametrize("view", [VIEWS[0], *(pytest.param(view, marks=pytest.mark.nightly) for view in VIEWS[1:])])
-def test_axe_finds_no_violation(page: Page, served: tuple[str, str], view: str) -> None:
+def test_axe_finds_no_accessibility_violation_in_any_view(page: Page, served: tuple[str, str], view: str) -> None:
     for scheme in ("light", "dark") if view in {"map", "data"} else ("light",):
         page.emulate_media(color_scheme=scheme)
         show(page, served, f"?view={view}&question=pupils_of_course")
@@ -617,7 +615,7 @@ def test_axe_finds_no_violation(page: Page, served: tuple[str, str], view: str) 
     page.emulate_media(color_scheme="light")
 
 
-def test_the_exported_page_works_from_a_file(browser: Browser, school: School, tmp_path: Path) -> None:
+def test_the_exported_studio_page_works_from_a_file(browser: Browser, school: School, tmp_path: Path) -> None:
     path = tmp_path / "school.html"
     path.write_text(page_file(of_design(school)), encoding="utf-8")
     page = browser.new_page()
@@ -641,7 +639,7 @@ EVIL = '<img src=x onerror="hacked=1"><script>hacked=1</script>"\'`${hacked=1}\u
 
 @pytest.mark.nightly
 def test_stored_values_are_escaped_in_every_view(browser: Browser) -> None:
-    """Markup, scripts, right-to-left text, control characters, long names, deep and binary values."""
+    """Values contain markup, scripts, right-to-left text and control characters, or are long, deep or binary."""
     deep: Any = {"S": EVIL}
     for _ in range(12):
         deep = {"L": [{"M": {EVIL[:200]: deep}}]}

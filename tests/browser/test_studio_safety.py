@@ -1,4 +1,4 @@
-"""Links to the studio in a browser: they run nothing, require the token in each tab, and keep their view."""
+"""Browser tests of links to the studio: they run no code, require the token in each tab, and keep their view."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def packed(text: str) -> str:
-    """A string encoded as after ``#scratch=`` in a link."""
+    """The encoded form of a string after ``#scratch=`` in a link to the studio."""
     deflate = zlib.compressobj(wbits=-15)
     return base64.urlsafe_b64encode(deflate.compress(text.encode()) + deflate.flush()).decode().rstrip("=")
 
@@ -44,7 +44,7 @@ def school() -> Iterator[School]:
 
 @contextmanager
 def opened(browser: Browser, school: School, *, executes: bool = True) -> Iterator[tuple[Page, str]]:
-    """A tab with the token, and the address of the studio."""
+    """Serve a studio, and yield a tab that has the token, and the studio's address."""
     with serving_studio(school, executes=executes) as (address, token):
         page = browser.new_page()
         page.goto(f"{address}?token={token}", wait_until="networkidle")
@@ -57,7 +57,7 @@ def marking(path: Path) -> str:
 
 
 @pytest.mark.parametrize("view", ["change", "plan"])
-def test_code_of_a_link_runs_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
+def test_code_in_a_link_runs_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
     mark = tmp_path / "ran"
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view={view}#scratch={packed(marking(mark))}")
@@ -71,7 +71,7 @@ def test_code_of_a_link_runs_after_run_is_pressed(browser: Browser, school: Scho
 
 
 @pytest.mark.nightly
-def test_pasted_text_runs_only_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path) -> None:
+def test_pasted_code_runs_only_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view=change")
@@ -99,7 +99,7 @@ def test_pasted_text_runs_only_after_run_is_pressed(browser: Browser, school: Sc
 
 
 @pytest.mark.nightly
-def test_endless_loop_is_stopped_by_its_button(browser: Browser, school: School) -> None:
+def test_the_stop_button_stops_an_endless_loop(browser: Browser, school: School) -> None:
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view=change#scratch={packed('while True: pass')}")
         page.get_by_role("button", name="Run", exact=True).click()
@@ -107,7 +107,7 @@ def test_endless_loop_is_stopped_by_its_button(browser: Browser, school: School)
         page.get_by_text("the run was stopped before it returned a result").wait_for()
 
 
-def test_read_only_studio_ignores_the_text_of_a_link(browser: Browser, school: School, tmp_path: Path) -> None:
+def test_a_read_only_studio_ignores_the_code_in_a_link(browser: Browser, school: School, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     with opened(browser, school, executes=False) as (page, address):
         page.goto(f"{address}?view=change#scratch={packed(marking(mark))}")
@@ -119,7 +119,7 @@ def test_read_only_studio_ignores_the_text_of_a_link(browser: Browser, school: S
 VALID = Path(school_module.__file__).read_text(encoding="utf-8")
 
 
-def test_an_invalid_file_shows_its_error_and_opens_once_corrected(browser: Browser, tmp_path: Path) -> None:
+def test_an_invalid_file_shows_its_error_and_opens_when_corrected(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "half_written.py"
     file.write_text("import keyplan\n\nclass School(keyplan.Design:\n", encoding="utf-8")
     with ExitStack() as stack:
@@ -143,7 +143,7 @@ def test_an_invalid_file_shows_its_error_and_opens_once_corrected(browser: Brows
         page.close()
 
 
-def test_a_saved_design_is_reloaded_and_an_invalid_one_reported(browser: Browser, tmp_path: Path) -> None:
+def test_a_saved_valid_design_is_reloaded_and_an_invalid_one_reported(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "edited.py"
     file.write_text(VALID, encoding="utf-8")
     with find(f"{file}:School").open(":memory:") as design:
@@ -208,7 +208,7 @@ def test_studio_without_a_design_creates_one_and_infers_one_from_a_table(
         assert kinds == {"entity"}
 
 
-def test_page_reconnects_after_the_server_restarts(browser: Browser, school: School) -> None:
+def test_the_studio_page_reconnects_after_the_server_restarts(browser: Browser, school: School) -> None:
     access = Access(hosts=("127.0.0.1",))
     page = browser.new_page()
     with serving(Studio(of_design(school)), access) as (address, token):
@@ -228,7 +228,7 @@ def test_page_reconnects_after_the_server_restarts(browser: Browser, school: Sch
     page.close()
 
 
-def test_sample_data_fills_an_empty_map(browser: Browser) -> None:
+def test_writing_sample_data_fills_an_empty_map(browser: Browser) -> None:
     with School.open(":memory:", secret="s") as empty, serving_studio(empty) as (address, token):
         page = browser.new_page()
         page.goto(f"{address}?token={token}")
@@ -241,7 +241,7 @@ def test_sample_data_fills_an_empty_map(browser: Browser) -> None:
 
 
 @pytest.mark.nightly
-def test_new_tab_asks_for_the_token_and_keeps_its_view(browser: Browser, school: School) -> None:
+def test_a_new_tab_requires_the_token_and_keeps_the_view_of_its_address(browser: Browser, school: School) -> None:
     with serving_studio(school) as (address, token):
         context = browser.new_context()
         first = context.new_page()

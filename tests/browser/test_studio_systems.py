@@ -1,6 +1,6 @@
-"""The studio with all five systems: the tasks of each view by mouse and by keyboard alone, axe's findings in both
-themes, and the exported page. One page load per system. ``make nightly`` (``KEYPLAN_STUDIO=all``) tests every system
-with mouse and axe; other runs test one.
+"""Browser tests of the studio with all five systems: the tasks of each view by mouse and by keyboard alone, axe's
+findings in both themes, and the exported page. Each system takes one page load. ``make nightly``
+(``KEYPLAN_STUDIO=all``) tests every system with the mouse and axe; other runs test one.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ class Visit:
     about: dict[str, Any]
 
     def go(self, query: str = "") -> None:
-        """Open an address of the studio."""
+        """Open the studio's address with a query string."""
         self.page.goto(f"{self.address}{query}")
 
     def write(self) -> tuple[str, dict[str, str]]:
-        """Store a value by a write with valid arguments."""
+        """The name of a write pattern, and valid arguments for it."""
         name, entity, arguments = WRITES[self.name]
         item = next(element for element in self.items() if self.entity_of(element) == entity)
         known = type(self.design).compiled.by_name[entity]
@@ -87,21 +87,20 @@ class Visit:
         return name, {word: text or str(fields[word]) for word, text in arguments.items()}
 
     def items(self) -> list[dict[str, Any]]:
-        """All items."""
         result: list[dict[str, Any]] = self.design.store.transport.call(
             "Scan", {"TableName": self.design.store.table_name}
         )["Items"]
         return result
 
     def entity_of(self, item: dict[str, Any]) -> str:
-        """The entity of an item."""
+        """The name of an item's entity, or an empty string."""
         known = type(self.design).compiled.entity_of(item)
         return "" if known is None else known.name
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
-    """The open studio of a system. Console messages and requests to other hosts fail the tests."""
+    """Open the studio of a system. Console messages and requests to other hosts fail the tests."""
     result = system(request.param)
     said: list[str] = []
     with result.design.open(":memory:", secret="s") as design:
@@ -125,7 +124,7 @@ def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
 
 @dataclass
 class Hand:
-    """Mouse input."""
+    """Uses the studio by mouse."""
 
     visit: Visit
 
@@ -134,21 +133,19 @@ class Hand:
         what.click()
 
     def write(self, what: Locator, text: str) -> None:
-        """Fill in a field."""
         what.fill(text)
         what.blur()
 
     def choose(self, what: Locator, text: str) -> None:
-        """Choose from a list."""
         what.select_option(text)
 
     def view(self, name: str, path: str = "") -> None:
-        """Open a view; ``path`` is its part of the address if it differs from the name."""
+        """Open a view. ``path`` is the view's name in the address, if it differs from its label."""
         self.visit.page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
 
 
 class Keys(Hand):
-    """Keyboard input: elements are reached with Tab, views with the palette."""
+    """Uses the studio by keyboard: elements are reached with Tab, and views with the palette."""
 
     def reach(self, what: Locator) -> None:
         """Press Tab until the element has the focus."""
@@ -184,7 +181,7 @@ class Keys(Hand):
 
 
 @pytest.mark.parametrize("by", [Hand, Keys], ids=["mouse", "keys"])
-def test_each_view_works(visit: Visit, by: Callable[[Visit], Hand]) -> None:
+def test_the_tasks_of_each_view_work_by_mouse_and_by_keyboard(visit: Visit, by: Callable[[Visit], Hand]) -> None:
     if not THOROUGH and visit.name not in (() if by is Keys else ("papers",)):
         pytest.skip("make nightly works all of them, by mouse and by keys")
     hand = by(visit)
@@ -194,7 +191,7 @@ def test_each_view_works(visit: Visit, by: Callable[[Visit], Hand]) -> None:
 
 
 def map_work(visit: Visit, hand: Hand) -> None:
-    """Highlight an access pattern and open one of its items."""
+    """Highlight an access pattern on the map, and open one of its items."""
     page, question = visit.page, READS[visit.name]
     page.locator(".card").first.wait_for()
     hand.write(page.get_by_role("searchbox", name="Filter access patterns"), question)
@@ -243,7 +240,7 @@ def run_work(visit: Visit, hand: Hand) -> None:
 
 
 def write_work(visit: Visit, hand: Hand) -> None:
-    """A dry run lists the changes and writes nothing."""
+    """Check that a dry run lists the changes and writes nothing."""
     page = visit.page
     name, arguments = visit.write()
     before = visit.items()
@@ -257,7 +254,7 @@ def write_work(visit: Visit, hand: Hand) -> None:
 
 
 def data_work(visit: Visit, hand: Hand) -> None:
-    """A field is edited, previewed and discarded."""
+    """Edit a field, preview the change, and discard it."""
     page = visit.page
     entity, field = EDITED[visit.name]
     hand.view("Data")
@@ -288,7 +285,7 @@ def data_work(visit: Visit, hand: Hand) -> None:
 
 
 def cost_work(visit: Visit, hand: Hand) -> None:
-    """Price ten times the traffic."""
+    """Estimate the price of ten times the traffic."""
     page = visit.page
     hand.view("Cost")
     hand.press(page.get_by_role("button", name="One call of each per second"))
@@ -299,7 +296,7 @@ def cost_work(visit: Visit, hand: Hand) -> None:
 
 
 def check_work(visit: Visit, hand: Hand) -> None:
-    """Show findings, including ignored ones, and a rule's page."""
+    """Show the findings, including ignored findings, and the page of a rule."""
     page = visit.page
     hand.view("Check")
     page.get_by_text("rules,").wait_for()
@@ -311,7 +308,7 @@ def check_work(visit: Visit, hand: Hand) -> None:
 
 
 def change_work(visit: Visit, hand: Hand) -> None:
-    """An error in a scratch copy is reported; the file is unchanged."""
+    """Check that an error in a scratch copy is reported, and that the file is unchanged."""
     page = visit.page
     hand.view("Change")
     hand.press(page.get_by_role("button", name="Edit a scratch copy"))
@@ -335,7 +332,7 @@ def change_work(visit: Visit, hand: Hand) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
-def test_axe_finds_no_violation_in_any_view(visit: Visit) -> None:
+def test_axe_finds_no_accessibility_violation_in_any_view(visit: Visit) -> None:
     if not THOROUGH and visit.name != "papers":
         pytest.skip("make nightly looks at all of them")
     page, result = visit.page, list[str]()
@@ -362,7 +359,7 @@ def test_axe_finds_no_violation_in_any_view(visit: Visit) -> None:
 
 
 @pytest.mark.nightly
-def test_the_exported_page_works_from_a_file(visit: Visit, browser: Browser, tmp_path: Path) -> None:
+def test_the_exported_studio_page_works_from_a_file(visit: Visit, browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / f"{visit.name}.html"
     path.write_text(page_file(of_design(visit.design)), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1360, "height": 860})

@@ -1,6 +1,6 @@
-"""Generated parts of docs/rules/: manuals of rules, findings of examples, the list of rules.
+"""Generated parts of docs/rules/: the manuals of rules, the findings of examples, and the list of rules.
 
-``python -m tests.check.made_pages`` writes them, and a test compares them. Handwritten text and examples are kept.
+``python -m tests.check.made_pages`` writes these parts, and a test compares them. Handwritten text is kept.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.INFO: "
 
 @dataclass(frozen=True)
 class Example:
-    """A design of a page, and its traffic."""
+    """The design in an example of a rule's page, and the example's traffic file."""
 
     code: str
     traffic: str | None
 
     def report(self, folder: Path) -> Report:
-        """Check the design in an empty folder."""
+        """Check the design of the example in a given empty folder."""
         path = folder / "example.py"
         path.write_text(self.code, encoding="utf-8")
         try:
@@ -62,7 +62,7 @@ def page_of(rule: Rule) -> Path:
 
 
 def examples(rule: Rule) -> dict[str, Example]:
-    """The wrong and the correct example of a rule's page."""
+    """The incorrect and the correct example of a rule's page."""
     blocks = blocks_of(page_of(rule))
     result: dict[str, Example] = {}
     for position, block in enumerate(blocks):
@@ -92,7 +92,7 @@ def manual(rule: Rule) -> str:
 
 
 def rule_table() -> str:
-    """A table of the rules for each group."""
+    """A Markdown table of the rules for each group."""
     parts: list[str] = []
     for start, title in GROUPS.items():
         lines = [f"### {title}", "", "| Code | Name | Severity | Reports |", "|---|---|---|---|"]

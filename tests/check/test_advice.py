@@ -137,27 +137,27 @@ class Boards(Design):
         yield Batch(Put(Board(name=name)) for name in names)
 
 
-def test_collections_built_from_reads_are_lost_updates() -> None:
+def test_a_collection_computed_from_a_read_is_reported_as_a_lost_update() -> None:
     assert set(found(Boards, "KP308")) == {"add_card", "mark"}
     assert set(found(Boards, "KP103")) == {"add_card", "mark"}
 
 
-def test_a_check_needs_a_condition() -> None:
+def test_a_check_of_values_that_were_read_without_a_condition_is_reported() -> None:
     assert set(found(Boards, "KP313")) == {"withdraw", "shut"}
 
 
-def test_items_that_were_read_are_updated() -> None:
+def test_the_advice_for_an_item_that_was_read_is_an_update() -> None:
     remarks = found(Boards, "KP306")
     assert "Create" not in remarks["rewrite"].hint
     assert "yield Update(item" in remarks["rewrite"].hint
     assert "yield Create(Board(...))" in remarks["replace"].hint
 
 
-def test_a_batch_that_moves_an_item_is_not_atomic() -> None:
+def test_a_batch_that_moves_an_item_is_reported_as_not_atomic() -> None:
     assert set(found(Boards, "KP307")) == {"move"}
 
 
-def test_an_unbounded_loop_exceeds_a_transaction() -> None:
+def test_an_unbounded_loop_in_a_transaction_is_reported() -> None:
     assert set(found(Boards, "KP106")) == {"make_all"}
 
 
@@ -208,7 +208,7 @@ def collection(folder: Path, users: str, orders: str) -> tuple[Finding, ...]:
     return Example(code, None).report(folder).findings
 
 
-def test_advice_on_a_key_keeps_item_collections_together(tmp_path: Path) -> None:
+def test_the_advised_key_prefix_keeps_an_item_collection_together(tmp_path: Path) -> None:
     remarks = [finding for finding in collection(tmp_path, "{user_id}", "{user_id}") if finding.code == "KP208"]
     assert {remark.place for remark in remarks} == {"User.primary", "Order.primary"}
     (advised,) = {remark.hint.partition('"')[2].partition('"')[0] for remark in remarks}
@@ -218,8 +218,8 @@ def test_advice_on_a_key_keeps_item_collections_together(tmp_path: Path) -> None
     assert not codes & {"KP100", "KP208"}
 
 
-def test_different_prefixes_in_a_collection_do_not_compile(tmp_path: Path) -> None:
-    """A regression: the earlier advice didn't compile."""
+def test_a_collection_with_different_key_prefixes_does_not_compile(tmp_path: Path) -> None:
+    """A regression test: the advice of KP208 was a design with such keys."""
     codes = {finding.code for finding in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
     assert codes == {"KP100"}
 
@@ -270,7 +270,7 @@ class Lines(Design):
     def optional(self, order_id: str, limit: int | None = None) -> list[Line]: ...
 
 
-def test_a_required_limit_limits_the_result() -> None:
+def test_a_read_with_a_required_limit_is_not_reported_as_unbounded() -> None:
     assert set(found(Lines, "KP303")) == {"optional"}
 
 
@@ -295,7 +295,7 @@ class Users(Design):
     def folded(self, email: Email) -> User | None: ...
 
 
-def test_reads_fold_unique_values_like_their_field() -> None:
+def test_a_read_by_a_unique_value_must_fold_it_like_the_field() -> None:
     assert set(found(Users, "KP213")) == {"as_typed"}
     with Users.open(":memory:") as users:
         users.create(User(user_id="1", email="Ada@Example.com"))

@@ -56,7 +56,7 @@ def traffic_for(cls: type[Design], name: str) -> Traffic:
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_findings_are_the_same_in_any_order(name: str) -> None:
+def test_findings_do_not_depend_on_declaration_order(name: str) -> None:
     cls = DESIGNS[name]
     traffic = with_counts(cls.compiled, cls, traffic_for(cls, name))
     first = Subject(cls.compiled, traffic, cls)

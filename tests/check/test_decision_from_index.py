@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""KP311 reports writes that create or compute items from the result of an index read without a condition."""
+"""KP311 reports writes that create or compute items, without a condition, from the result of an index read."""
 
 from __future__ import annotations
 
@@ -90,6 +90,6 @@ class Users(Design):
         yield Put(user)
 
 
-def test_decisions_from_index_reads_are_reported() -> None:
+def test_writes_that_depend_on_index_reads_are_reported() -> None:
     places = {finding.place for finding in check(Users).findings if finding.code == "KP311"}
     assert places == {"Users.created", "Users.replaced", "Users.computed"}

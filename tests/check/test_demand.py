@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Estimated units per second, per partition and in total, at peak load."""
+"""Estimated capacity units per second, per partition and in total, at peak load."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def demanded(**patterns: Any) -> list[Demand]:
     return demands(Subject(Log.compiled, traffic_from({"patterns": patterns}, Log.compiled), Log)).partitions
 
 
-def test_shards_divide_writes_and_multiply_reads() -> None:
+def test_shards_divide_the_write_load_and_multiply_the_read_requests() -> None:
     (demand,) = demanded(record={"per_second": 100, "peak_per_second": 8000})
     assert (demand.key.name, demand.kind, demand.per_second) == ("all_of_them", "write", 2000)
     assert demand.line.endswith("÷ 4 shards = 2,000 units/s")
@@ -96,7 +96,7 @@ def test_shards_divide_writes_and_multiply_reads() -> None:
     assert (demand.key.name, demand.kind, demand.per_second) == ("all_of_them", "read", 50)
 
 
-def test_a_numeric_key_parameter_divides_writes() -> None:
+def test_a_key_parameter_with_20_values_divides_the_write_load() -> None:
     (demand,) = demanded(view={"per_second": 1000, "hottest": 1})
     assert (demand.key.name, demand.one_item, demand.per_second) == ("primary", True, 50)
     (demand,) = demanded(view_part={"per_second": 1000, "hottest": 0.5})
@@ -104,7 +104,7 @@ def test_a_numeric_key_parameter_divides_writes() -> None:
 
 
 def test_shards_do_not_divide_the_load_of_one_item() -> None:
-    """Half of the calls change one event; the other half is spread over the remaining events."""
+    """Half of the calls change one event; the other calls are spread over the remaining events."""
     (demand,) = [
         each for each in demanded(rename={"per_second": 800, "hottest": 0.5}) if each.key.name == "all_of_them"
     ]
@@ -120,7 +120,7 @@ def test_a_constant_partition_key_gets_all_calls() -> None:
 
 
 def test_the_traffic_file_sets_the_items_and_size_of_a_write() -> None:
-    """A typical call writes three small items."""
+    """Without the traffic file, a typical call writes three small items."""
     patterns = {"record_all": {"per_second": 10, "items": 60, "item_bytes": 2000}}
     traffic = traffic_from({"patterns": patterns}, Log.compiled)
     result = demands(Subject(Log.compiled, traffic, Log))
@@ -138,14 +138,14 @@ def test_a_partition_without_a_known_share_is_not_reported() -> None:
     assert demanded() == []
 
 
-def test_demand_of_writes_needs_the_design_class() -> None:
+def test_the_demand_of_writes_is_unknown_without_the_design_class() -> None:
     traffic = traffic_from({"patterns": {"record": {"per_second": 9}}}, Log.compiled)
     result = demands(Subject(Log.compiled, traffic))
     assert (result.totals, result.partitions) == ({}, [])
 
 
 @pytest.mark.parametrize("design", [Cms, Shop])
-def test_totals_equal_the_cost_estimate(design: type[Design]) -> None:
+def test_the_total_demand_equals_the_cost_estimate(design: type[Design]) -> None:
     rates = {name: {"per_second": 2 + number} for number, name in enumerate(design.compiled.patterns)}
     traffic = traffic_from({"patterns": rates}, design.compiled)
     totals = demands(Subject(design.compiled, traffic, design)).totals
@@ -163,20 +163,20 @@ def test_totals_equal_the_cost_estimate(design: type[Design]) -> None:
         (Event.model_fields["kind"].annotation, None, None, None),
     ],
 )
-def test_item_sizes_are_estimated_from_types(
+def test_number_of_values_and_maximum_length_are_derived_from_a_type(
     annotation: Any, values: Any, numbers: int | None, length: int | None
 ) -> None:
     assert (values_of(annotation), numbers_in(annotation), length_max(annotation)) == (values, numbers, length)
 
 
-def test_number_of_values_of_a_type_is_found() -> None:
+def test_the_number_of_integers_of_a_bounded_type_is_computed() -> None:
     annotation = Log.compiled.by_name["Tally"].fields["part"].annotation
     assert numbers_in(annotation) == 20
     assert numbers_in(int) is None
 
 
 def test_the_share_of_one_key_does_not_affect_other_keys() -> None:
-    """The write has several keys."""
+    """The write changes an item with several keys."""
     result = demanded(record={"per_second": 800, "hottest": {"Event.all_of_them": 0.5}})
     assert [demand.key.name for demand in result] == ["all_of_them"]
     (demand,) = demanded(view={"per_second": 1000, "hottest": {"Tally.primary": 1}})

@@ -1,4 +1,4 @@
-"""Known flaws in two independent designs each: each flaw is found, and not found after its correction."""
+"""For each known flaw, the check finds it in two independent designs, and no longer finds it after the correction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Folded = Annotated[str, StringConstraints(to_lower=True)]
 
 
 def designed(text: str) -> type[Design]:
-    """A design of the entities in a string, with the access patterns after ``---``."""
+    """A design built from a string: its entities, then ``---``, then its access patterns."""
     entities, _, patterns = text.partition("---\n")
     names = ", ".join(re.findall(r"^class (\w+)\(Entity\)", entities, re.MULTILINE))
     table = f'    table = Table("things", indexes=[G], entities=[{names}])\n'
@@ -494,7 +494,7 @@ def eat(self, user_id: str) -> Writes:
 
 
 @pytest.mark.parametrize(("code", "text", "correction"), FLAWS.values(), ids=FLAWS)
-def test_each_flaw_is_found_until_it_is_corrected(code: str, text: str, correction: dict[str, str]) -> None:
+def test_each_design_flaw_is_reported_until_it_is_corrected(code: str, text: str, correction: dict[str, str]) -> None:
     assert code in found(text)
     for old, new in correction.items():
         assert old in text, old
@@ -503,7 +503,7 @@ def test_each_flaw_is_found_until_it_is_corrected(code: str, text: str, correcti
 
 
 @pytest.mark.parametrize("text", [STOCK, PURSE])
-def test_each_unconditional_change_is_found(text: str) -> None:
+def test_each_write_without_a_condition_is_reported(text: str) -> None:
     design = designed(text)
     places = {finding.place for finding in check(design).findings if finding.code == "KP313"}
     assert places == {pattern.place for pattern in design.compiled.writes.values()}
@@ -561,7 +561,7 @@ def buy(self, user_id: str) -> Writes:
 
 
 @pytest.mark.parametrize("code", CORRECT)
-def test_a_correct_design_gets_no_wrong_advice(code: str) -> None:
+def test_a_correct_design_has_no_false_finding(code: str) -> None:
     assert code not in found(CORRECT[code])
 
 
@@ -597,7 +597,7 @@ class Library(Design):
         ("Disc", "Disc", "Disc", set()),
     ],
 )
-def test_an_entity_without_access_patterns_is_found(
+def test_an_entity_that_no_access_pattern_reads_is_reported(
     tmp_path: Path, name: str, entities: str, read_: str, unread: set[str]
 ) -> None:
     path = tmp_path / "library.py"
@@ -622,7 +622,7 @@ def add(self) -> Writes:
 
 
 @pytest.mark.parametrize(("rate", "advice"), [(4800, "shards=8 is enough"), (8000, "set shards=12")])
-def test_the_advised_number_of_shards_exceeds_the_current_one(rate: int, advice: str) -> None:
+def test_the_advised_number_of_shards_exceeds_the_current_number(rate: int, advice: str) -> None:
     design = designed(EVENTS)
     traffic = traffic_from({"patterns": {"add": {"per_second": rate}}}, design.compiled)
     hints = [finding.hint for finding in check(design, traffic).findings if finding.code == "KP501"]

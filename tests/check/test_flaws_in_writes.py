@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Known flaws in the bodies of writes, each with a correct variant that looks similar."""
+"""Known flaws in the bodies of writes, each next to a correct variant that looks similar."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ class Seat(Entity):
 
 
 def raised(exam: Exam, by: int) -> int:
-    """A helper that computes from the item."""
+    """A helper that computes a value from the item."""
     return exam.seats + by
 
 
 def widened(exam: Exam, by: int) -> Update[Exam]:
-    """A helper that returns the action."""
+    """A helper that returns an action."""
     return Update(exam, seats=raised(exam, by))
 
 
 class Exams(Design):
-    """Each write has a flaw."""
+    """A design in which each write has a flaw."""
 
     table = Table("exams")
 
@@ -155,7 +155,7 @@ class Exams(Design):
 
 
 class Rightly(Design):
-    """The same writes without the flaws."""
+    """A design with correct variants of the same writes."""
 
     table = Table("rightly")
 
@@ -279,7 +279,7 @@ def test_each_flaw_is_found_only_in_the_flawed_write(found: dict[str, set[str]],
     assert code not in found.get(f"Rightly.{name}", set())
 
 
-def test_storing_a_count_is_not_reported(found: dict[str, set[str]]) -> None:
+def test_a_write_that_only_stores_a_count_is_not_reported(found: dict[str, set[str]]) -> None:
     assert "KP313" not in found.get("Rightly.as_many_as_counted", set())
 
 
@@ -301,12 +301,12 @@ class Member(Entity):
 
 
 def tidy(text: str) -> str:
-    """A helper that folds case."""
+    """A helper that folds the case of a string."""
     return text.strip().casefold()
 
 
 class Club(Design):
-    """Flaws in entities and reads."""
+    """A design with flaws in its entities and reads."""
 
     table = Table("club")
 

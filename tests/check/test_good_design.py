@@ -119,7 +119,7 @@ class Login(Entity):
 
 
 class HelpDesk(Design):
-    """Tickets, messages, labels, customers and agents of several tenants."""
+    """A design with tickets, messages, labels, customers and agents of several tenants."""
 
     table = Table("help-desk", indexes=[G1, G2])
 

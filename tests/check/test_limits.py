@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Rules with a numeric limit report values above the limit, and not the limit itself."""
+"""Rules with a numeric limit report values above the limit, but not a value equal to the limit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reading(Entity):
 
 
 class Watch(Entity):
-    """A junction that leads to readers' letters."""
+    """A junction that leads to the letters of readers."""
 
     who: str
     other: str
@@ -70,7 +70,7 @@ def pattern(name: str, **given: Any) -> dict[str, Any]:
 
 
 def days(count: int) -> dict[str, Any]:
-    """A typical call over this many days."""
+    """Traffic of ``readings`` whose typical call has a range of this many days."""
     last = date.fromordinal(date(2026, 1, 1).toordinal() + count - 1)
     return pattern("readings", arguments={"at": {"ge": "2026-01-01T00:00:00Z", "le": f"{last}T12:00:00Z"}})
 
@@ -89,7 +89,7 @@ CASES: dict[str, tuple[str, Callable[[int], dict[str, Any]], int]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_values_within_a_limit_are_not_reported(name: str) -> None:
+def test_only_values_above_a_rules_limit_are_reported(name: str) -> None:
     code, given, limit = CASES[name]
     assert found(Limits, code, given(limit)) == []
     assert len(found(Limits, code, given(limit + 1))) == 1
@@ -122,7 +122,7 @@ def test_a_read_over_a_year_of_time_buckets_is_reported(layout: str, year: str) 
 
 
 def projecting(*sizes: int) -> type[Design]:
-    """A design whose indexes project this many attributes each."""
+    """A design with one index per number, which projects that many attributes."""
     names = [f"field_{number}" for number in range(max(sizes))]
     indexes = [
         Index(f"GSI{number}", f"g{number}pk", f"g{number}sk", projection=names[:size])
@@ -135,7 +135,7 @@ def projecting(*sizes: int) -> type[Design]:
     return type("Projecting", (Design,), {"table": Table("wide", indexes=indexes, entities=[wide])})
 
 
-def test_projections_have_attribute_limits() -> None:
+def test_projections_above_the_attribute_limits_are_reported() -> None:
     most = PROJECTED_NAMES_PER_INDEX_MAX
     whole, rest = divmod(PROJECTED_NAMES_PER_TABLE_MAX, most)
     assert rest == 0

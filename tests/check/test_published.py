@@ -140,7 +140,7 @@ FOUND: dict[str, dict[str, str]] = {
 
 @cache
 def report(name: str) -> Report:
-    """The check of a module in tests/designs_as_published."""
+    """The check report of a module in tests/designs_as_published."""
     try:
         design = find(str(ROOT / "tests" / "designs_as_published" / f"{name}.py")).design
     except DesignError as error:
@@ -149,7 +149,7 @@ def report(name: str) -> Report:
 
 
 @pytest.mark.parametrize(("known", "name", "code", "place"), KNOWN, ids=[element[0] for element in KNOWN])
-def test_each_known_flaw_is_found(known: str, name: str, code: str, place: str) -> None:
+def test_each_known_flaw_of_a_published_design_is_found(known: str, name: str, code: str, place: str) -> None:
     assert (code, place) in {(finding.code, finding.place) for finding in report(name).findings}, known
 
 
@@ -163,7 +163,7 @@ def test_published_design_has_the_expected_findings(name: str) -> None:
     assert places == {code: set(text.split()) for code, text in FOUND[name].items()}
 
 
-def test_a_viral_post_exceeds_the_partition_limit() -> None:
+def test_the_write_rate_of_a_popular_post_exceeds_the_partition_limit() -> None:
     """Each entry takes five write units for its 5,000 bytes, at 10,000 writes per second; a partition allows 1,000
     units."""
     (finding,) = [
@@ -177,6 +177,6 @@ def test_a_viral_post_exceeds_the_partition_limit() -> None:
     assert line.endswith("= 100,000 units/s")
 
 
-def test_estimate_includes_readers_who_follow_many_users() -> None:
+def test_the_estimated_queries_of_a_timeline_include_users_who_follow_many() -> None:
     (finding,) = [finding for finding in report("social").findings if finding.code == "KP304"]
     assert finding.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests per page",)

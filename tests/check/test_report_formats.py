@@ -72,7 +72,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("here")
-def test_sarif_has_the_members_that_its_schema_requires() -> None:
+def test_the_sarif_report_has_the_members_that_its_schema_requires() -> None:
     log = as_sarif([SHOWN])
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("sarif-2.1.0.json")
@@ -102,7 +102,7 @@ def test_sarif_has_the_members_that_its_schema_requires() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_sarif_has_places_and_suppressions() -> None:
+def test_the_sarif_report_has_source_locations_and_suppressions() -> None:
     first, second, third = as_sarif([SHOWN])["runs"][0]["results"]
     physical = first["locations"][0]["physicalLocation"]
     assert physical["artifactLocation"] == {"uri": "check/test_report_formats.py", "uriBaseId": "%SRCROOT%"}
@@ -111,15 +111,15 @@ def test_sarif_has_places_and_suppressions() -> None:
     assert third["suppressions"] == [{"kind": "inSource", "justification": "names are the document's"}]
 
 
-def test_a_file_outside_the_folder_has_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_design_file_outside_the_folder_has_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (result,) = as_sarif([report(finding())])["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": HERE.as_uri()}
     assert place_in_source(str(HERE)) == HERE.as_posix()
 
 
-def test_paths_are_relative_to_the_repository_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GitHub needs this even if the workflow step runs in a subfolder. URIs contain no spaces."""
+def test_reported_paths_are_relative_to_the_repository_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub requires this, even if a workflow step runs in a subfolder. The URIs contain no spaces."""
     (tmp_path / "back end").mkdir()
     monkeypatch.chdir(tmp_path / "back end")
     found = report(finding(source=Source(str(tmp_path / "back end" / "design.py"), 3)))
@@ -134,7 +134,7 @@ def test_paths_are_relative_to_the_repository_root(tmp_path: Path, monkeypatch: 
     assert "file=design.py,line=3" in as_github([found])
 
 
-def test_fingerprints_do_not_depend_on_wording() -> None:
+def test_sarif_fingerprints_do_not_depend_on_the_message() -> None:
     def identity(element: Finding) -> Any:
         return as_sarif([report(element)])["runs"][0]["results"][0]["partialFingerprints"]
 
@@ -143,7 +143,7 @@ def test_fingerprints_do_not_depend_on_wording() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_annotations_are_escaped_and_exclude_ignored_findings() -> None:
+def test_github_annotations_are_escaped_and_omit_ignored_findings() -> None:
     first, second = as_github([SHOWN]).splitlines()
     assert first == (
         "::warning file=check/test_report_formats.py,line=7,title=KP201 fixed-partition::Message.primary: 100%25 of it"
@@ -155,7 +155,7 @@ def test_annotations_are_escaped_and_exclude_ignored_findings() -> None:
 # The baseline
 
 
-def test_baseline_findings_are_ignored(tmp_path: Path) -> None:
+def test_only_findings_beyond_those_in_the_baseline_are_new(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     assert write_baseline(path, [report(finding(), finding(), finding("KP405", "x", silenced="so"))]) == 2
     now = report(finding(message="told otherwise"), finding(), finding(), finding("KP301", "Inbox.all"))
@@ -165,7 +165,7 @@ def test_baseline_findings_are_ignored(tmp_path: Path) -> None:
     assert result.fails(Severity.WARNING)
 
 
-def test_resolved_findings_are_reported(tmp_path: Path) -> None:
+def test_findings_in_the_baseline_that_no_longer_occur_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     write_baseline(path, [report(finding()), report(finding(), design="Other")])
     result = compared(report(), read_baseline(path))
@@ -196,7 +196,7 @@ def test_invalid_baselines_are_reported(text: str, tmp_path: Path) -> None:
         read_baseline(path)
 
 
-def test_unreadable_and_unwritable_files_are_reported(tmp_path: Path) -> None:
+def test_unreadable_and_unwritable_baseline_files_are_reported(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="can't be read"):
         read_baseline(tmp_path / "none.json")
     with pytest.raises(RequestError, match="can't be written"):

@@ -1,4 +1,4 @@
-"""Rule pages: wrong examples are found, correct examples aren't, and pages match the code."""
+"""Each rule page's incorrect example has its finding, the correct example doesn't, and pages match the code."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ CODES = [rule.code for rule in RULES]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_the_wrong_example_is_found(rule: Rule, tmp_path: Path) -> None:
+def test_the_rule_reports_the_incorrect_example_of_its_page(rule: Rule, tmp_path: Path) -> None:
     report = examples(rule)["wrong"].report(tmp_path)
     assert rule.code in {finding.code for finding in report.counted()}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_correct_examples_have_only_allowed_findings(rule: Rule, tmp_path: Path) -> None:
+def test_the_correct_example_of_a_rule_has_no_unexpected_finding(rule: Rule, tmp_path: Path) -> None:
     allowed = {"KP107": {"KP403"}}  # the table has a local index, so collection growth is reported
     result = {finding.code for finding in examples(rule)["right"].report(tmp_path).counted()}
     assert result <= allowed.get(rule.code, set())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_pages_match_the_code(rule: Rule) -> None:
+def test_generated_parts_of_rule_pages_match_the_code(rule: Rule) -> None:
     assert page_of(rule).read_text(encoding="utf-8") == made_page(rule), "run: make docs"
 
 
@@ -43,13 +43,13 @@ def test_the_rule_index_lists_every_rule() -> None:
     assert pages == {rule.page for rule in RULES}
 
 
-def test_codes_are_sorted_and_belong_to_a_group() -> None:
+def test_rule_codes_are_sorted_and_belong_to_a_group() -> None:
     assert sorted(set(CODES)) == CODES
     assert all(re.fullmatch(r"KP\d{3}", code) and code[:3] in GROUPS for code in CODES)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_manuals_have_a_title_a_reason_and_a_fix(rule: Rule) -> None:
+def test_rule_manuals_have_a_title_a_reason_and_a_fix(rule: Rule) -> None:
     assert 10 < len(rule.title) < 90
     assert len(rule.manual.split("\n\n")) >= (1 if rule.code == "KP100" else 2)
     assert rule.severity in Severity
@@ -100,7 +100,7 @@ class Shops(Design):
         ("T", 'A, "{label}"', 'B, "{label}", partition="M#{name}"', set()),
     ],
 )
-def test_an_index_with_the_sort_order_of_another_is_redundant(
+def test_an_index_with_the_same_sort_order_as_another_is_redundant(
     table: str, first: str, second: str, spare: set[str], tmp_path: Path
 ) -> None:
     code = SHOP.replace("TABLE", table).replace("FIRST", first).replace("SECOND", second)
@@ -143,7 +143,7 @@ def test_an_index_read_by_multi_entity_queries_is_not_redundant(question: str, s
     assert redundant_keys(code, tmp_path) == spare
 
 
-def test_an_index_without_sort_key_is_redundant_next_to_one_with(tmp_path: Path) -> None:
+def test_an_index_without_sort_key_is_redundant_if_another_has_one(tmp_path: Path) -> None:
     code = SHOP.replace('"b_pk", "b_sk"', '"b_pk"').replace("placed(SECOND)", 'Key("N#{name}", index=B)')
     assert redundant_keys(code.replace("TABLE", "T").replace("FIRST", 'A, "{label}"'), tmp_path) == {"second"}
 
@@ -158,7 +158,7 @@ def test_an_index_without_sort_key_is_redundant_next_to_one_with(tmp_path: Path)
         (["{city}", "{label}"], ["{label_2}", "{label}"], set()),
     ],
 )
-def test_a_multi_attribute_prefix_index_is_redundant(
+def test_an_index_whose_attributes_are_a_prefix_of_another_is_redundant(
     first: list[str], second: list[str], spare: set[str], tmp_path: Path
 ) -> None:
     code = SHOP.replace('"a_pk", "a_sk"', f'"a_pk", {[f"a_{place}" for place in range(len(first))]}')
@@ -201,7 +201,7 @@ class Notes(Design):
         ("text: Text[255]; other: str", "{text}#{other}", None),
     ],
 )
-def test_maximum_key_length_is_the_sum_of_its_fields(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
+def test_maximum_key_length_adds_the_field_lengths(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
     code = LONG.replace("FIELDS", fields.replace("; ", "\n    ")).replace("SORT", sort)
     code = re.sub(r"Text\[(\d+)\]", r"Annotated[str, Field(max_length=\1)]", code)
     rule = next(element for element in RULES if element.code == "KP101")
@@ -215,7 +215,7 @@ NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?%?(?![\w#])")
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.code != "KP100"], ids=lambda rule: rule.code)
-def test_findings_show_their_calculation(rule: Rule, tmp_path: Path) -> None:
+def test_every_number_in_a_finding_is_in_its_calculation(rule: Rule, tmp_path: Path) -> None:
     for finding in examples(rule)["wrong"].report(tmp_path).findings:
         shown = " ".join(finding.arithmetic)
         missing = [number for number in NUMBER.findall(finding.message) if number.rstrip(",") not in shown]
@@ -223,7 +223,7 @@ def test_findings_show_their_calculation(rule: Rule, tmp_path: Path) -> None:
 
 
 def test_the_advised_expiry_filter_keeps_items_without_ttl(tmp_path: Path) -> None:
-    """KP602's advised filter compiles and excludes only expired items."""
+    """The filter that KP602 advises compiles and excludes only expired items."""
     rule = next(element for element in RULES if element.code == "KP602")
     wrong = examples(rule)["wrong"]
     (finding,) = [element for element in wrong.report(tmp_path).findings if element.code == "KP602"]
@@ -234,7 +234,7 @@ def test_the_advised_expiry_filter_keeps_items_without_ttl(tmp_path: Path) -> No
 
 
 def test_replacing_an_expired_lock_is_not_reported(tmp_path: Path) -> None:
-    """KP315 is about Creates that can't replace an expired item."""
+    """KP315 reports only a Create that can't replace an expired item."""
     rule = next(element for element in RULES if element.code == "KP315")
     wrong = examples(rule)["wrong"]
     create = "        yield Create(Lock(name=name, owner=owner, expires_at=now() + timedelta(minutes=5)))"

@@ -66,7 +66,7 @@ def test_ignored_findings_are_omitted(ignore: dict[str, str], result: list[str])
 
 
 @pytest.mark.parametrize("wrong", [["KP201"], {"KP201": None}, {1: "x"}, "KP201"])
-def test_ignore_is_a_mapping_of_strings(wrong: Any) -> None:
+def test_ignore_must_map_strings_to_strings(wrong: Any) -> None:
     with pytest.raises(DesignError) as caught:
         inbox(wrong)
     assert "ignore= must map each ignored finding" in str(caught.value)
@@ -84,7 +84,7 @@ def test_a_subclass_inherits_ignored_findings() -> None:
     assert codes(check(Quieter)) == []
 
 
-def test_findings_have_line_numbers() -> None:
+def test_findings_have_the_line_numbers_of_their_source() -> None:
     result = {element.code: element.source for element in check(Base).findings}
     lines = [line.strip() for line in Path(__file__).read_text(encoding="utf-8").splitlines()]
     key, method = result["KP201"], result["KP303"]
@@ -95,18 +95,18 @@ def test_findings_have_line_numbers() -> None:
     assert key.file == method.file == __file__
 
 
-def test_a_class_in_a_function_has_line_numbers() -> None:
+def test_findings_in_a_class_within_a_function_have_line_numbers() -> None:
     (element,) = check(inbox({"KP201": " "})).findings[1:]
     assert element.source is not None
     assert element.source.file == __file__
 
 
-def test_a_compiled_design_has_no_source_locations() -> None:
+def test_findings_in_patterns_of_a_compiled_design_have_no_line_numbers() -> None:
     places = [(element.code, element.source is None) for element in check(Base.compiled).findings]
     assert places == [("KP201", False), ("KP303", True)]  # the entity has a class, the compiled design doesn't
 
 
-def test_the_most_severe_findings_come_first() -> None:
+def test_findings_are_sorted_by_severity() -> None:
     report = check(Base)
     assert [element.severity for element in report.findings] == sorted(
         (element.severity for element in report.findings), reverse=True
@@ -135,7 +135,7 @@ def test_ignored_findings_consume_no_baseline_entry() -> None:
 @pytest.mark.parametrize(
     ("per_second", "severity"), [(480.0, None), (520.0, Severity.WARNING), (1100.0, Severity.ERROR)]
 )
-def test_a_partition_is_hot_above_half_of_its_limit(per_second: float, severity: Severity | None) -> None:
+def test_a_partition_above_half_its_throughput_limit_is_reported(per_second: float, severity: Severity | None) -> None:
     class Hit(Entity):
         page: str
         number: int

@@ -1,4 +1,4 @@
-"""The five systems have only ignored findings with reasons, and no design or traffic file makes a rule fail."""
+"""The five systems have only ignored findings, with reasons, and no rule raises on any design or traffic file."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ SYSTEMS: list[type[Design]] = [Blog, Cms, Papers, Shop, Social]
 
 
 @pytest.mark.parametrize("design", SYSTEMS)
-def test_systems_have_only_ignored_findings(design: type[Design]) -> None:
+def test_the_five_systems_have_only_ignored_findings(design: type[Design]) -> None:
     assert [str(finding) for finding in check(design).counted()] == []
 
 
 @pytest.mark.parametrize("design", SYSTEMS)
-def test_reasons_are_sentences(design: type[Design]) -> None:
+def test_reasons_for_ignored_findings_have_at_least_four_words(design: type[Design]) -> None:
     assert [reason for reason in design.compiled.ignore.values() if len(reason.split()) < 4] == []
 
 
 @cache
 def designs() -> list[type[Design]]:
-    """Every design of the systems, the tests and the documentation."""
+    """All designs of the systems, the tests and the documentation."""
     result: dict[str, type[Design]] = {element.__name__: element for element in SYSTEMS}
     for path in written_files(".py", ROOT / "tests"):
         if re.search(r"^class \w+\(\w*Design\b", path.read_text(encoding="utf-8"), re.MULTILINE):
@@ -67,7 +67,7 @@ def _is_design(value: object) -> bool:
 
 
 def _designs_of(program: Program, path: Path) -> list[type[Design]]:
-    """The designs of an example. Tests of the repository run complete pages."""
+    """The designs in an example of the documentation. Complete pages are run in tests/repository."""
     if "class " not in (code := program.steps[0][1]):
         return []
     name = f"checked_{path.stem.replace('-', '_')}_{program.line}"
@@ -82,7 +82,7 @@ def _designs_of(program: Program, path: Path) -> list[type[Design]]:
         del sys.modules[name]
 
 
-def test_more_than_60_designs_are_collected() -> None:
+def test_more_than_60_designs_are_checked() -> None:
     assert len(designs()) > 60
 
 
@@ -97,7 +97,7 @@ def test_no_rule_raises_on_any_design(tmp_path: Path, monkeypatch: pytest.Monkey
                 assert finding.place
 
 
-def test_a_design_error_without_a_place_is_reported() -> None:
+def test_a_design_error_without_a_place_is_reported_as_kp100() -> None:
     report = refused(DesignError("no table"))
     (finding,) = report.findings
     assert (finding.code, finding.message) == ("KP100", "no table")
@@ -137,7 +137,7 @@ tables = st.builds(
 
 @settings(max_examples=examples(8, 40), deadline=None)
 @given(data=st.data())
-def test_no_rule_raises_on_any_traffic(data: st.DataObject) -> None:
+def test_no_rule_raises_on_random_traffic(data: st.DataObject) -> None:
     design = data.draw(st.sampled_from(SYSTEMS)).compiled
     traffic = Traffic(
         data.draw(tables),

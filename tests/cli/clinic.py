@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with rare features: a scan, a filter, a collection, a local index, an invalid write, and markup in its
+"""A design with rarely used features: a scan, a filter, a collection, a local index, an invalid write, and markup in
 docstrings.
 """
 

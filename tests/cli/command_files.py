@@ -1,4 +1,4 @@
-"""Files for the tests of commands."""
+"""Designs, baselines and traffic files for the tests of commands."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ count = 40_000_000
 
 @pytest.fixture
 def files(folder: Path) -> None:
-    """Write the files that the commands use."""
+    """Write the files that the tests of commands use."""
     (folder / "traffic.toml").write_text(TRAFFIC)
     (folder / "baseline.json").write_text(BASELINE)
     shutil.copy(Path(__file__).with_name("clinic.py"), folder)

@@ -1,4 +1,4 @@
-"""Runs ``keyplan`` in this process, or as a program."""
+"""Helpers that run ``keyplan`` in this process or as a program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIBRARY = "tests.web.library:Library"
 
 
 def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
-    """Run in this process. Exceptions other than SystemExit are raised."""
+    """Run ``keyplan`` in this process. Exceptions other than SystemExit are raised."""
     result = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": "120", **(env or {})}, prog_name="keyplan")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -36,7 +36,7 @@ def json_of(*arguments: str) -> Any:
 
 
 def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.PIPE, **more: Any) -> Process:
-    """Start ``keyplan`` as a program, with this library."""
+    """Start ``keyplan`` as a program that imports this checkout of the library."""
     path = os.pathsep.join(str(Path(folder).absolute()) for folder in ("", *sys.path))
     return Process(
         [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],

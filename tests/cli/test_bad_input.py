@@ -1,4 +1,4 @@
-"""Random arguments: a command ends with a result or a message, never with a traceback."""
+"""With random arguments, every command ends with a result or a message, never with a traceback."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SERVING = {"serve", "studio"}
 
 
 def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command that doesn't run until it is stopped, with its arguments."""
+    """Yield each command, with the names that lead to it, except the commands that run until they are stopped."""
     if not isinstance(command, click.Group):
         yield path, command
         return
@@ -68,7 +68,7 @@ def value(seed: random.Random, parameter: click.Parameter) -> str:
 
 
 def line(seed: random.Random, path: tuple[str, ...]) -> list[str]:
-    """A call of a command with random arguments and options."""
+    """A command line with random arguments and options."""
     typed = list(path)
     for parameter in COMMANDS[path].params:
         if isinstance(parameter, click.Argument):
@@ -81,7 +81,7 @@ def line(seed: random.Random, path: tuple[str, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_random_arguments_end_without_a_traceback(path: tuple[str, ...], folder: Path) -> None:
+def test_commands_with_random_arguments_end_without_a_traceback(path: tuple[str, ...], folder: Path) -> None:
     for name, content in FILES.items():
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
@@ -102,7 +102,7 @@ def test_random_arguments_end_without_a_traceback(path: tuple[str, ...], folder:
     "typed", [("dynamodb", "check"), ("import", "papers"), ("import-workbench",), ("check",)], ids=" ".join
 )
 @pytest.mark.parametrize("path", ["a" * 300, "b/" * 3000, "loop/x", "\udcff"], ids=["name", "path", "loop", "bytes"])
-def test_an_impossible_path_is_not_found(typed: tuple[str, ...], path: str, folder: Path) -> None:
+def test_commands_report_long_circular_and_non_unicode_paths(typed: tuple[str, ...], path: str, folder: Path) -> None:
     (folder / "loop").symlink_to("loop")
     ended = CliRunner().invoke(cli, [*typed, path], prog_name="keyplan")
     assert isinstance(ended.exception, SystemExit)

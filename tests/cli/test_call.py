@@ -1,4 +1,4 @@
-"""``keyplan call``."""
+"""Tests of ``keyplan call``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_entity_is_printed_as_text_and_json(article: Article) -> None:
     assert (result["title"], result["tags"]) == ("Keys 2", ["b", "ä"])
 
 
-def test_a_page_is_a_table_with_the_next_command(article: Article) -> None:
+def test_a_page_is_printed_as_a_table_with_the_command_for_the_next_page(article: Article) -> None:
     shown = run("call", "cms", "articles_by_author", "author_id=c#", "limit=2")
     assert "article_id" in shown.output
     assert "2 items" in shown.output
@@ -41,13 +41,13 @@ def test_a_page_is_a_table_with_the_next_command(article: Article) -> None:
     assert rest["cursor"] is None
 
 
-def test_no_item_prints_nothing(article: Article) -> None:
+def test_a_read_that_finds_no_item_prints_the_word_nothing(article: Article) -> None:
     assert run("call", "cms", "article", "article_id=none").output == "nothing\n"
     assert json_of("call", "cms", "article", "article_id=none") is None
     assert run("call", "cms", "articles_by_tag", "tag=none").output == "nothing\n"
 
 
-def test_a_write_accepts_json_and_repeated_names(article: Article) -> None:
+def test_a_write_accepts_json_values_and_repeated_parameter_names(article: Article) -> None:
     new = json_of("call", "cms", "create_article", 'article:={"title": "=:=", "slug": "s", "author_id": "ada"}')
     assert new["title"] == "=:="
     changed = json_of("call", "cms", "retag", f"article_id={new['article_id']}", "tags=z", "tags=a=b", "tags=c#")
@@ -56,7 +56,7 @@ def test_a_write_accepts_json_and_repeated_names(article: Article) -> None:
     assert run("call", "cms", "delete_article", f"article_id={new['article_id']}").output == "Done.\n"
 
 
-def test_ranges_lists_and_iterators_are_supported() -> None:
+def test_range_conditions_lists_and_iterators_are_supported() -> None:
     with Library.open("library.db") as library:
         for number in range(4):
             library.add_book(Book(isbn=str(number), title="T", price_cents=number))
@@ -75,7 +75,7 @@ def test_ranges_lists_and_iterators_are_supported() -> None:
     assert "2 items" in whole
 
 
-def test_all_errors_are_on_stderr(article: Article) -> None:
+def test_all_errors_of_a_call_are_printed_to_stderr(article: Article) -> None:
     result = run("call", "cms", "articles_by_author", "autor=1", "limit=0", "limit=1", "x", "y:={")
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -90,7 +90,7 @@ def test_all_errors_are_on_stderr(article: Article) -> None:
         assert literal in result.stderr
 
 
-def test_errors_in_json_are_on_stdout(article: Article) -> None:
+def test_errors_in_json_are_printed_to_stdout(article: Article) -> None:
     result = run("call", "cms", "artcle", "--json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["hint"] == "did you mean article?"
@@ -108,7 +108,7 @@ def test_errors_in_json_are_on_stdout(article: Article) -> None:
         (["create_article", 'article:={"title": ""}'], 2, "ArgumentError"),
     ],
 )
-def test_invalid_input_and_rejected_writes_have_exit_statuses(
+def test_the_exit_status_differs_for_invalid_input_and_rejected_writes(
     article: Article, arguments: list[str], status: int, code: str
 ) -> None:
     result = run("call", "cms", *arguments, "--json")
@@ -126,7 +126,7 @@ def test_a_missing_store_is_not_created(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"), [(b"not a database at all" * 100, "isn't"), (b"SQLite format 3\x00" + b"\xff" * 4000, "")]
 )
-def test_a_file_that_is_not_a_store_is_an_error(folder: Path, content: bytes, told: str) -> None:
+def test_a_database_file_that_is_not_a_store_is_an_error_and_unchanged(folder: Path, content: bytes, told: str) -> None:
     (folder / "cms.db").write_bytes(content)
     result = run("call", "cms", "article", "article_id=1")
     assert result.exit_code == 1
@@ -156,7 +156,7 @@ def test_stored_text_cannot_control_the_terminal() -> None:
     assert "\x1b" not in result.output
 
 
-def test_a_name_that_is_not_unicode_is_an_error() -> None:
+def test_an_argument_that_is_not_valid_unicode_is_an_error() -> None:
     result = run("call", LIBRARY, "book", "isbn=\udcff", "--json")
     assert result.exit_code in {1, 2}
     assert "error" in json.loads(result.stdout)

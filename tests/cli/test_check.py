@@ -1,4 +1,4 @@
-"""``keyplan check``: output, exit statuses, files. Findings are tested in ``tests/check``."""
+"""Tests of ``keyplan check``: output, exit statuses and files. Findings are tested in ``tests/check``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def inbox(folder: Path) -> Path:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_a_finding_has_its_place_numbers_and_hint() -> None:
+def test_a_finding_is_printed_with_its_place_calculation_and_hint() -> None:
     result = run("check", "inbox.py")
     assert result.exit_code == 1
     flat = " ".join(result.output.split())
@@ -62,8 +62,8 @@ def test_a_finding_has_its_place_numbers_and_hint() -> None:
     assert "without --traffic" in flat
 
 
-def test_findings_have_no_trailing_spaces(inbox: Path) -> None:
-    """This includes ignored findings and those in a baseline."""
+def test_lines_of_findings_have_no_trailing_spaces(inbox: Path) -> None:
+    """Lines of ignored findings, and of findings in a baseline, have none either."""
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     assert run("check", "inbox.py", "--write-baseline", "known.json").exit_code == 0
     output = run("check", "inbox.py", "--all", "--baseline", "known.json").output
@@ -77,7 +77,7 @@ def test_the_exit_status_follows_the_highest_severity(least: str, status: int) -
     assert run("check", "inbox.py", "--fail-on", least).exit_code == status
 
 
-def test_all_shows_ignored_findings_with_their_reasons(inbox: Path) -> None:
+def test_the_all_option_shows_ignored_findings_with_their_reasons(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     result = run("check", "inbox.py")
     assert (result.exit_code, "No findings (1 ignored; --all shows them)." in result.output) == (0, True)
@@ -85,7 +85,7 @@ def test_all_shows_ignored_findings_with_their_reasons(inbox: Path) -> None:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_findings_are_json_sarif_or_annotations() -> None:
+def test_findings_are_printed_as_json_sarif_or_github_annotations() -> None:
     data = json.loads(run("check", "inbox.py", "--json").stdout)
     (report,) = data["reports"]
     assert (report["design"], report["findings"][0]["code"], report["findings"][0]["line"]) == ("Inbox", "KP201", 11)
@@ -98,7 +98,7 @@ def test_findings_are_json_sarif_or_annotations() -> None:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_a_baseline_hides_known_findings() -> None:
+def test_findings_recorded_in_a_baseline_are_not_reported() -> None:
     written = run("check", "inbox.py", "--write-baseline", "known.json")
     assert (written.exit_code, written.stdout, written.stderr) == (0, "", "Wrote 1 finding to known.json.\n")
     result = run("check", "inbox.py", "--baseline", "known.json")
@@ -124,7 +124,7 @@ def test_every_design_of_a_file_is_checked(inbox: Path) -> None:
     assert names("inbox.py:Second", "cms") == ["Second", "Cms"]
 
 
-def test_an_invalid_design_is_a_finding(inbox: Path) -> None:
+def test_an_invalid_design_is_reported_as_a_finding(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
     result = run("check", "inbox.py")
     assert result.exit_code == 1
@@ -144,14 +144,14 @@ def test_an_invalid_design_is_a_finding(inbox: Path) -> None:
         ("", "contains no design"),
     ],
 )  # fmt: skip
-def test_a_failing_file_is_an_error(folder: Path, text: str, told: str) -> None:
+def test_a_design_file_that_cannot_be_imported_is_an_error(folder: Path, text: str, told: str) -> None:
     (folder / "bad.py").write_text(text)
     result = run("check", "bad.py")
     assert (result.exit_code, told in result.stderr) == (2, True)
     assert "Traceback" not in result.output
 
 
-def test_traffic_enables_load_rules(inbox: Path) -> None:
+def test_a_traffic_file_enables_the_rules_about_load(inbox: Path) -> None:
     Path("traffic.toml").write_text("[patterns.M1]\nper_second = 100\npeak_per_second = 90_000\nitems = 500\n")
     result: Any = json.loads(run("check", str(inbox), "--traffic", "traffic.toml", "--json").stdout)["reports"][0]
     assert "KP501" in {finding["code"] for finding in result["findings"]}
@@ -183,8 +183,8 @@ def test_one_traffic_file_applies_to_several_designs(inbox: Path) -> None:
     assert run("check", "inbox.py", "--traffic", "traffic.toml").stderr.count("no such pattern") == 1
 
 
-def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None:
-    """For example, a pre-commit hook names all designs of a repository."""
+def test_each_design_file_imports_modules_from_its_own_folder(folder: Path) -> None:
+    """A pre-commit hook, for example, passes all design files of a repository to one command."""
     for name, template in (("one", "MESSAGES"), ("two", "MESSAGE#{message_id}")):
         (folder / name).mkdir()
         entity, design = INBOX.replace("MESSAGES", template).split("class Inbox")
@@ -202,13 +202,13 @@ def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None
 
 
 @pytest.mark.usefixtures("inbox")
-def test_all_unknown_names_are_reported_together() -> None:
+def test_all_unknown_designs_and_missing_files_are_reported_together() -> None:
     result = run("check", "nowhere.py", "zzz", "inbox.py", "--traffic", "none.toml")
     assert result.exit_code == 2
     assert all(literal in result.stderr for literal in ("3 errors", "nowhere.py", "'zzz'", "none.toml"))
 
 
-def test_designs_next_to_an_invalid_one_are_checked(inbox: Path) -> None:
+def test_valid_designs_are_checked_even_if_another_design_is_invalid(inbox: Path) -> None:
     Path("broken.py").write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
     Path("traffic.toml").write_text("[patterns.of_the_broken_one]\nper_second = 1\n")
     result = run("check", str(inbox), "broken.py", "--traffic", "traffic.toml", "--json")
@@ -221,12 +221,12 @@ def test_a_system_is_checked_by_its_name() -> None:
     assert json_of("check", "cms")["reports"][0]["patterns"] > 10
 
 
-def test_findings_cannot_control_the_terminal(inbox: Path) -> None:
+def test_control_characters_in_findings_are_escaped(inbox: Path) -> None:
     inbox.write_text(INBOX.replace('"MESSAGES"', '"MESS\\x1b[31mAGES"'))
     assert "\x1b[31m" not in run("check", "inbox.py").output
 
 
-def test_no_store_and_no_network_is_imported() -> None:
+def test_check_imports_no_store_and_no_network_module() -> None:
     """The command must finish within a second."""
     code = "import sys; from keyplan.cli.group import cli; cli(['check', 'cms'], standalone_mode=False)"
     code += "; print(*sys.modules)"
@@ -235,7 +235,7 @@ def test_no_store_and_no_network_is_imported() -> None:
     assert unwanted.isdisjoint(done.stdout.split())
 
 
-def test_the_documented_hook_and_workflow_run() -> None:
+def test_the_documented_pre_commit_hook_and_github_workflows_run() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["language"]) == ("keyplan-check", "python")
     assert re.search(hook["files"], "src/shop/design.py")

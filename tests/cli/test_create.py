@@ -1,4 +1,4 @@
-"""``keyplan create``."""
+"""Tests of ``keyplan create``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_create_is_idempotent() -> None:
     assert (again.exit_code, again.output) == (0, "The table cms already exists in x.db, with all of its indexes.\n")
 
 
-def test_create_enables_ttl() -> None:
+def test_create_enables_the_ttl_of_the_design() -> None:
     assert "Time to live (TTL) is enabled on the attribute expires_at." in run("create", LIBRARY).output
     assert "expire" not in run("create", LIBRARY).output
     with Engine.open("library.db") as engine:
@@ -59,7 +59,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """The design before indexes were added."""
+    """The design before the indexes were added."""
 
     table = Table("notes")
 
@@ -69,7 +69,7 @@ class Notes(Design):
         ...
 
 
-def test_create_adds_and_fills_missing_indexes(folder: Path) -> None:
+def test_create_adds_missing_indexes_and_backfills_them(folder: Path) -> None:
     with Notes.open("notes.db") as notes:
         notes.create(Note(name="1", author="a", tag="t"))
     (folder / "design.py").write_text(NOTES)
@@ -85,7 +85,7 @@ def test_create_adds_and_fills_missing_indexes(folder: Path) -> None:
     assert run("call", "design.py", "by_author", "author=a", "--db", "notes.db").exit_code == 0
 
 
-def test_a_table_with_another_key_is_left_unchanged(folder: Path) -> None:
+def test_create_rejects_a_table_with_a_different_primary_key(folder: Path) -> None:
     with Notes.open("notes.db"):
         pass
     (folder / "other.py").write_text(
@@ -99,7 +99,7 @@ def test_a_table_with_another_key_is_left_unchanged(folder: Path) -> None:
     assert "doesn't match the design" in result.stderr
 
 
-def test_another_applications_table_is_left_unchanged() -> None:
+def test_create_does_not_change_a_table_of_another_design() -> None:
     """A command with a wrong --db must not damage another application's data."""
     assert run("create", "cms", "--db", "x.db").exit_code == 0
     with Engine.open("x.db") as engine:
@@ -118,7 +118,7 @@ def test_another_applications_table_is_left_unchanged() -> None:
     assert state["TimeToLiveStatus"] == "DISABLED"
 
 
-def test_a_missing_folder_is_an_error() -> None:
+def test_a_database_path_in_a_missing_folder_is_an_error() -> None:
     result = run("create", "cms", "--db", "none/cms.db")
     assert result.exit_code == 1
     assert "folder" in result.stderr

@@ -1,4 +1,4 @@
-"""Finding the design of a NAME, and the messages if there is none."""
+"""How commands find the design of the argument NAME, and the errors if they find none."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def notes(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["sub/notes.py:MyNotes", "sub/notes.py", "./sub/notes.py"])
-def test_a_file_imports_its_neighbors(notes: Path, name: str) -> None:
+def test_a_design_file_imports_modules_of_its_own_folder(notes: Path, name: str) -> None:
     assert json_of("explain", name, "note")["key_condition"] == "pk = NOTE#{name}, sk = META"
 
 
-def test_a_class_of_a_module_is_found() -> None:
+def test_a_design_is_found_by_module_and_class_name() -> None:
     assert run("create", "tests.web.library:Library").exit_code == 0
     assert Path("library.db").is_file()
 
@@ -67,7 +67,7 @@ def test_the_database_file_is_named_for_the_class(notes: Path) -> None:
         ("../..:x", "can't be imported"),
     ],
 )
-def test_unknown_names_have_a_hint(name: str, told: str) -> None:
+def test_the_error_for_an_unknown_design_has_a_hint(name: str, told: str) -> None:
     result = run("explain", name)
     assert result.exit_code == 2
     assert told in result.stderr
@@ -86,7 +86,7 @@ def test_unknown_names_have_a_hint(name: str, told: str) -> None:
         (DESIGN + "\nclass Other(MyNotes): ...", "MyNotes, Other"),
     ],
 )
-def test_a_failing_file_is_reported_with_its_line(folder: Path, text: str, told: str) -> None:
+def test_a_design_file_that_raises_is_reported_with_the_line(folder: Path, text: str, told: str) -> None:
     (folder / "helper.py").write_text('PREFIX = "NOTE"')
     (folder / "bad.py").write_text(text)
     result = run("explain", "bad.py")
@@ -97,8 +97,8 @@ def test_a_failing_file_is_reported_with_its_line(folder: Path, text: str, told:
         assert "bad.py:1" in result.stderr
 
 
-def test_packages_installed_below_the_folder_stay_imported(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Importing a design separately removes only its own modules, not those of a .venv next to it."""
+def test_packages_in_a_nested_virtual_environment_stay_imported(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a separate import of a design, only its own modules are removed, not those of a .venv next to it."""
     monkeypatch.delitem(sys.modules, "helper", raising=False)
     packages = notes.parent / ".venv" / "lib" / "site-packages"
     packages.mkdir(parents=True)
@@ -115,7 +115,7 @@ def test_packages_installed_below_the_folder_stay_imported(notes: Path, monkeypa
         del sys.modules["installed_below"]
 
 
-def test_only_systems_have_sample_data_and_imports(notes: Path) -> None:
+def test_sample_and_import_support_only_installed_systems(notes: Path) -> None:
     for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
         result = run(*arguments)
         assert result.exit_code == 2
@@ -136,7 +136,7 @@ def test_ctrl_c_inside_pydantic_interrupts_the_command(notes: Path) -> None:
     assert (refused.exit_code, "SchemaError" in refused.stderr) == (2, True)
 
 
-def test_the_nearest_name_is_suggested(folder: Path) -> None:
+def test_the_most_similar_class_name_is_suggested(folder: Path) -> None:
     (folder / "several.py").write_text(
         "from keyplan import Design\nfrom keyplan.model.deferral import deferred\n"
         "with deferred():\n    class Ordersets(Design): ...\n    class Orders(Design): ...\n"

@@ -1,4 +1,4 @@
-"""Errors for a NAME that can't be imported, and cleanup after importing a design."""
+"""Errors for a NAME that can't be imported, and cleanup after the import of a design."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FILES = {
 
 @pytest.fixture(autouse=True)
 def left_as_it_was(folder: Path) -> Iterator[None]:
-    """Check that modules and the path are unchanged afterwards."""
+    """Restore the imported modules and ``sys.path`` after the test."""
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
@@ -62,8 +62,8 @@ def left_as_it_was(folder: Path) -> Iterator[None]:
         del sys.modules[name]
 
 
-def test_imported_designs_count_only_in_files_without_designs(folder: Path) -> None:
-    """A file with its own designs ignores imported ones."""
+def test_imported_designs_are_found_only_in_files_without_designs(folder: Path) -> None:
+    """In a file that defines designs, imported designs are ignored."""
     there = ("notes.py", "two.py", "borrowed_too.py", "notes.py:MyNotes", "notes:MyNotes", "cms")
     for name in there:
         assert find_all(name), name
@@ -72,7 +72,7 @@ def test_imported_designs_count_only_in_files_without_designs(folder: Path) -> N
             find_all(name)
 
 
-def test_folders_are_appended_to_the_path_once(folder: Path) -> None:
+def test_design_folders_are_appended_to_sys_path_once(folder: Path) -> None:
     before = list(sys.path)
     find("notes.py")
     find("two.py:Others")
@@ -82,8 +82,8 @@ def test_folders_are_appended_to_the_path_once(folder: Path) -> None:
     assert sys.path.count(str(folder)) == 1
 
 
-def test_only_modules_of_files_are_removed(folder: Path) -> None:
-    """Modules given by name, modules imported before, and modules elsewhere stay imported."""
+def test_only_modules_imported_with_a_design_file_are_removed(folder: Path) -> None:
+    """Designs given by module name, modules imported before, and modules in other folders stay imported."""
     path = list(sys.path)
     with apart("package.notes:MyNotes") as forgotten:
         find("package.notes:MyNotes")

@@ -1,4 +1,4 @@
-"""``keyplan diff``. Changes are tested in ``tests/diff``."""
+"""Tests of ``keyplan diff``. The detection of changes is tested in ``tests/diff``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.diff.shop import SHOP, changed
 
 @pytest.fixture
 def shops(folder: Path) -> tuple[str, str]:
-    """Two checkouts; each imports a module of the same name from its own folder."""
+    """Write two versions of a design, each of which imports a module of the same name from its own folder."""
     for name, statuses in (("old", '"pending", "paid"'), ("new", '"pending"')):
         (folder / name).mkdir()
         (folder / name / "statuses.py").write_text(f"from typing import Literal\nStatus = Literal[{statuses}]\n")
@@ -54,7 +54,7 @@ def test_changes_are_printed_as_json_and_markdown(shops: tuple[str, str]) -> Non
         (('    name: str = "?"\n', '    name: str = "!"\n'), (0, 0, 0, 1, 0)),
     ],
 )
-def test_the_exit_status_follows_the_changes(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
+def test_the_exit_status_depends_on_fail_on(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
     (folder / "old.py").write_text(SHOP, encoding="utf-8")
     (folder / "new.py").write_text(changed(change), encoding="utf-8")
     levels = ("breaking", "migration", "api", "safe", "never")

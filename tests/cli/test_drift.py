@@ -1,4 +1,4 @@
-"""``keyplan drift``."""
+"""Tests of ``keyplan drift``."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def differences(design: str) -> tuple[int, list[dict[str, Any]]]:
     return result.exit_code, json.loads(result.stdout)["differences"]
 
 
-def test_a_matching_table_has_no_differences(design: str) -> None:
+def test_drift_reports_no_differences_for_a_matching_table(design: str) -> None:
     result = run("drift", design)
     assert (result.exit_code, result.stdout) == (0, "The table notes in notes.db matches the design.\n")
 
 
-def test_a_missing_index_is_serious_and_an_extra_one_is_not(design: str) -> None:
+def test_a_missing_index_is_an_error_and_an_extra_index_is_not(design: str) -> None:
     change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "BY_AUTHOR"}}])
     another = {
         "IndexName": "OTHER",
@@ -79,7 +79,7 @@ def test_a_missing_index_is_serious_and_an_extra_one_is_not(design: str) -> None
     assert "remove it" in shown
 
 
-def test_differences_of_projection_key_and_ttl_are_reported(design: str) -> None:
+def test_drift_reports_differences_of_projections_keys_and_ttl(design: str) -> None:
     for name in ("BY_AUTHOR", "BY_TAG"):
         change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": name}}])
     narrow = {
@@ -118,8 +118,8 @@ def test_a_missing_table_or_file_is_an_error(design: str) -> None:
     assert json.loads(empty.stdout)["error"]["code"] == "StoreError"
 
 
-def test_stale_and_unreadable_items_are_counted(design: str) -> None:
-    """The table matches the design, but an index lacks entries."""
+def test_drift_counts_items_with_stale_index_keys_and_unreadable_items(design: str) -> None:
+    """The table's definition matches the design, but some items lack index attributes."""
     whole = {
         "pk": "NOTE#a", "sk": "META", "name": "a", "author": "x", "tag": "t",
         "author_pk": "AUTHOR#x", "author_sk": "a", "tag_pk": "TAG#t",

@@ -1,4 +1,4 @@
-"""``keyplan explain``. Explanations are tested in ``tests/explain``."""
+"""Tests of ``keyplan explain``. Explanations are tested in ``tests/explain``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cli.support import LIBRARY, json_of, run
 
 
 @pytest.mark.parametrize("name", ["cms", LIBRARY])
-def test_a_design_is_a_table_of_access_patterns(name: str) -> None:
+def test_a_design_is_shown_as_a_table_of_access_patterns(name: str) -> None:
     shown = run("explain", name)
     assert shown.exit_code == 0
     flat = " ".join(shown.output.split())
@@ -29,7 +29,7 @@ def test_a_design_is_a_table_of_access_patterns(name: str) -> None:
 
 
 def test_a_design_without_a_docstring_has_no_description(folder: Path) -> None:
-    """The base class's docstring doesn't describe it."""
+    """The docstring of its base class isn't used as its description."""
     text = """
 from keyplan import Design, Entity, Key, Table, read
 
@@ -55,7 +55,7 @@ class Further(Told):
     assert all("What is noted." in run("explain", f"notes.py:{name}").output for name in ("Told", "Further"))
 
 
-def test_a_pattern_is_explained_with_parameter_names_as_values() -> None:
+def test_without_arguments_the_explanation_shows_parameter_names() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")' in shown
     assert "Query" in shown
@@ -63,7 +63,7 @@ def test_a_pattern_is_explained_with_parameter_names_as_values() -> None:
     assert json.loads(shown[start:])["IndexName"] == "GSI1"
 
 
-def test_a_pattern_is_explained_with_arguments() -> None:
+def test_with_arguments_the_explanation_shows_the_actual_request() -> None:
     result = json_of("explain", "cms", "articles_by_author", "author_id=c#", "limit=3")
     assert result["symbolic"] is False
     (request,) = result["requests"]
@@ -71,7 +71,7 @@ def test_a_pattern_is_explained_with_arguments() -> None:
     assert request["parameters"]["Limit"] == 4
 
 
-def test_a_note_is_shown_verbatim() -> None:
+def test_markup_in_notes_and_docstrings_is_shown_verbatim() -> None:
     result = explained(Cms, "article", None)
     said: dict[str, Any] = {name: f"[bold]{name}[0][/bold]" for name in ("note", "proof", "doc")}
     noted = replace(result, explanation=replace(result.explanation, **said))
@@ -82,14 +82,14 @@ def test_a_note_is_shown_verbatim() -> None:
 
 
 def test_a_request_can_be_copied_from_a_narrow_terminal() -> None:
-    """No line of its JSON is broken."""
+    """The JSON of the request isn't wrapped."""
     out = Console(file=io.StringIO(), width=40)
     _show_pattern(out, explained(Cms, "article", {"article_id": "word " * 20}))
     shown = cast("io.StringIO", out.file).getvalue()
     assert json.loads(shown[shown.index("{\n") :])["Key"]["pk"] == {"S": f"ARTICLE#{'word ' * 20}"}
 
 
-def test_explain_needs_no_store(folder: Path) -> None:
+def test_explain_creates_no_store(folder: Path) -> None:
     assert run("explain", "cms", "article", "article_id=1").exit_code == 0
     assert list(folder.iterdir()) == []
 
@@ -101,20 +101,20 @@ def test_every_access_pattern_of_the_cms_is_explained(pattern: str) -> None:
     assert json_of("explain", "cms", pattern)["pattern"] == pattern
 
 
-def test_many_requests_are_truncated_in_text_only() -> None:
+def test_a_long_list_of_requests_is_truncated_in_text_but_not_in_json() -> None:
     arguments = [f"shelf={number}" for number in range(9)]
     assert "and 5 more" in run("explain", LIBRARY, "on_shelves", *arguments).output
     assert len(json_of("explain", LIBRARY, "on_shelves", *arguments)["requests"]) == 9
 
 
-def test_errors_are_reported() -> None:
+def test_unknown_patterns_and_parameters_are_reported() -> None:
     result = run("explain", "cms", "article", "id=1")
     assert result.exit_code == 2
     assert "id: unknown parameter" in result.stderr
     assert run("explain", "cms", "articl").exit_code == 2
 
 
-def test_explanation_shows_cost_and_alternatives() -> None:
+def test_an_explanation_shows_the_cost_and_why_other_keys_are_unsuitable() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert "1 request, 1.5 read units" in shown
     assert "not Article.primary" in shown
@@ -126,7 +126,7 @@ def test_explanation_shows_cost_and_alternatives() -> None:
     assert (other["key"], other["place"]) == ("Article.primary", "the table")
 
 
-def test_markdown_of_a_design_is_a_table() -> None:
+def test_the_markdown_of_a_design_is_a_table_of_access_patterns() -> None:
     lines = run("explain", "cms", "--markdown").output.splitlines()
     assert lines[0] == "| id | question | operation | on | key condition | a call takes |"
     assert len(lines) == 2 + len(Cms.compiled.patterns)
@@ -146,7 +146,7 @@ def test_every_pattern_is_explained_in_markdown(pattern: str) -> None:
     assert run("explain", "cms", pattern, "--markdown").output.startswith("### ")
 
 
-def test_two_formats_are_rejected() -> None:
+def test_markdown_and_json_are_mutually_exclusive() -> None:
     result = run("explain", "cms", "--markdown", "--json")
     assert result.exit_code == 2
     assert "mutually exclusive" in result.output

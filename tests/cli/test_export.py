@@ -1,4 +1,4 @@
-"""``keyplan export``. The formats are tested in ``tests/export``."""
+"""Tests of ``keyplan export``. The formats are tested in ``tests/export``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def exported(*arguments: str) -> str:
     return result.stdout
 
 
-def test_the_choices_are_the_registered_formats() -> None:
-    """They are listed in the command, so that its help imports nothing."""
+def test_the_format_choices_equal_the_registered_formats() -> None:
+    """The command repeats the names of the formats, so that its help doesn't import the modules of the formats."""
     assert tuple(FORMATS) == _FORMATS
     assert tuple(STREAM_VIEWS) == _VIEWS
     assert tuple(TABLE_CLASSES) == _CLASSES
@@ -38,13 +38,13 @@ def test_a_system_and_a_design_are_exported_in_each_format(name: str, to: str, f
     assert list(folder.iterdir()) == [], "no store is opened"
 
 
-def test_templates_are_json_or_yaml() -> None:
+def test_templates_are_exported_as_json_or_yaml() -> None:
     in_yaml = yaml.load(exported("cms", "--to", "cloudformation"), Loader)
     assert in_yaml == json.loads(exported("cms", "--to", "cloudformation", "--json"))
     assert "resource" in json.loads(exported("cms", "--to", "terraform", "--json"))
 
 
-def test_options_reach_the_template() -> None:
+def test_table_options_are_included_in_the_template() -> None:
     options = (
         "--table-name",
         "cms-prod",
@@ -77,7 +77,7 @@ def test_a_policy_names_the_region_and_account() -> None:
     assert resources == [arn, f"{arn}/index/GSI1"]
 
 
-def test_workbench_has_the_items_of_the_sample_or_a_store(folder: Path) -> None:
+def test_a_workbench_model_has_items_of_the_sample_data_or_of_a_store(folder: Path) -> None:
     def items(*arguments: str, name: str = "cms") -> int:
         (table,) = json.loads(exported(name, "--to", "workbench", *arguments))["DataModel"]
         return sum(len(facet["TableData"]) for facet in table["TableFacets"])
@@ -92,8 +92,8 @@ def test_workbench_has_the_items_of_the_sample_or_a_store(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["svg", "html"])
-def test_a_picture_has_the_items_of_the_sample_or_a_store(to: str) -> None:
-    """Without items it shows key templates."""
+def test_a_picture_shows_items_of_the_sample_data_or_of_a_store(to: str) -> None:
+    """A picture without items shows the key templates."""
     assert run("sample", "cms", "--count", "2", "--db", "two.db").exit_code == 0
     empty, sampled, stored = (
         exported("cms", "--to", to, *more) for more in (("--sample", "0"), ("--sample", "2"), ("--db", "two.db"))
@@ -110,7 +110,7 @@ def test_unsupported_workbench_features_are_reported() -> None:
     assert "LSI1 is omitted" in result.stderr
 
 
-def test_output_is_a_file_and_requests_are_a_folder(folder: Path) -> None:
+def test_the_output_is_one_file_or_a_folder_with_a_file_per_request(folder: Path) -> None:
     result = run("export", "cms", "--to", "cloudformation", "-o", "cms.yaml")
     assert result.output == "Wrote cms.yaml.\n"
     assert (folder / "cms.yaml").read_text(encoding="utf-8") == exported("cms", "--to", "cloudformation")
@@ -123,7 +123,7 @@ def test_output_is_a_file_and_requests_are_a_folder(folder: Path) -> None:
     assert list(json.loads((folder / "all.json").read_text(encoding="utf-8"))) == ["CreateTable", "UpdateTimeToLive"]
 
 
-def test_a_folder_is_created_with_its_parents(folder: Path) -> None:
+def test_the_output_folder_is_created_with_its_parents(folder: Path) -> None:
     for _ in range(2):
         assert run("export", LIBRARY, "--to", "create-table", "-o", "a/b/c/").exit_code == 0
     assert sorted(path.name for path in (folder / "a/b/c").iterdir()) == [
@@ -136,7 +136,7 @@ def test_a_folder_is_created_with_its_parents(folder: Path) -> None:
     assert len([*(folder / "there").iterdir()]) == 2
 
 
-def test_all_errors_of_the_options_are_reported() -> None:
+def test_all_invalid_options_are_reported_together() -> None:
     wrong = ("--table-name", "a b", "--read-units", "0", "--tag", "x", "--region", "mars", "--sample", "3")
     result = run("export", "cms", "--to", "terraform", *wrong)
     assert result.exit_code == 2
@@ -163,14 +163,14 @@ def test_all_errors_of_the_options_are_reported() -> None:
         (("cms", "--to", "workbench", "--db", "none.db"), "none.db"),
     ],
 )
-def test_unsupported_exports_are_reported(arguments: tuple[str, ...], told: str) -> None:
+def test_exports_that_a_format_does_not_support_are_reported(arguments: tuple[str, ...], told: str) -> None:
     result = run("export", *arguments)
     assert result.exit_code in {1, 2}
     assert told in result.output + result.stderr
     assert "Traceback" not in result.output
 
 
-def test_a_folder_that_is_a_file_is_an_error(folder: Path) -> None:
+def test_an_output_folder_that_exists_as_a_file_is_an_error(folder: Path) -> None:
     (folder / "requests").write_text("", encoding="utf-8")
     result = run("export", "cms", "--to", "create-table", "-o", "requests/")
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""Help, the version, and the modules that they import."""
+"""Help, the version, and the modules that both import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.support import program, run
 COMMANDS = ("serve", "call", "explain", "import", "sample", "create", "dynamodb", "diff", "export", "import-workbench")
 
 
-def test_help_names_every_command_with_examples() -> None:
+def test_help_lists_every_command_and_has_examples() -> None:
     result = run("--help")
     assert result.exit_code == 0
     for name in COMMANDS:
@@ -53,16 +53,16 @@ def loaded(arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize("arguments", ["--help", "serve --help", "explain --help"])
-def test_help_imports_neither_server_nor_rich(arguments: str) -> None:
+def test_help_imports_no_server_rich_or_yaml(arguments: str) -> None:
     assert not loaded(arguments) & {"starlette", "uvicorn", "rich", "yaml"}
 
 
 @pytest.mark.parametrize("module", ["pydantic", "apsw"])
-def test_help_imports_no_expensive_module(module: str) -> None:
+def test_help_imports_no_module_that_is_slow_to_import(module: str) -> None:
     assert module not in loaded("--help")
 
 
-def test_a_closed_pipe_is_not_reported() -> None:
+def test_closing_the_output_pipe_prints_no_error() -> None:
     with program("explain", "cms", "--json") as started:
         assert started.stdout is not None
         assert started.stderr is not None

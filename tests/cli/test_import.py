@@ -1,4 +1,4 @@
-"""``keyplan import`` and ``keyplan sample``, for the CMS."""
+"""Tests of ``keyplan import`` and ``keyplan sample`` with the CMS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def posts(folder: Path) -> Path:
     return path
 
 
-def test_a_folder_is_imported(posts: Path) -> None:
+def test_import_loads_the_posts_of_a_folder(posts: Path) -> None:
     result = run("import", "cms", str(posts))
     assert result.exit_code == 0, result.output
     assert result.stdout == "Imported 2 into cms.db.\n"
@@ -29,7 +29,7 @@ def test_a_folder_is_imported(posts: Path) -> None:
     assert sorted(item["title"] for item in tagged["items"]) == ["One", "Two"]
 
 
-def test_errors_are_reported_and_the_rest_is_imported(posts: Path) -> None:
+def test_invalid_posts_are_reported_and_the_other_posts_are_imported(posts: Path) -> None:
     (posts / "2026-01-03-bad.md").write_text("---\ntitle: [\n---\n\nText\n")
     result = run("import", "cms", str(posts))
     assert result.exit_code == 3
@@ -43,7 +43,7 @@ def test_errors_are_reported_and_the_rest_is_imported(posts: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["nowhere", "file.md"])
-def test_a_missing_folder_is_invalid_input(given: str) -> None:
+def test_importing_a_missing_folder_or_a_file_is_an_error(given: str) -> None:
     Path("file.md").write_text("x")
     result = run("import", "cms", given, "--json")
     assert result.exit_code == 2

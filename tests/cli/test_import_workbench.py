@@ -1,4 +1,4 @@
-"""``keyplan import-workbench``. Templates are tested in ``tests/workbench``."""
+"""Tests of ``keyplan import-workbench``. The parsing of templates is tested in ``tests/workbench``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_imported_design_exports_the_same_keys(folder: Path) -> None:
         assert keys[0] == keys[1]
 
 
-def test_guesses_are_reported(folder: Path) -> None:
+def test_assumptions_about_an_imported_model_are_reported(folder: Path) -> None:
     model = table({"Order": (("PK", "SK"), [])})
     result = run("import-workbench", written(folder, model))
     assert result.exit_code == 0
@@ -71,8 +71,8 @@ def test_entities_with_overlapping_keys_are_merged_and_reported(folder: Path) ->
     assert "class Two" not in (folder / "made.py").read_text(encoding="utf-8")
 
 
-def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> None:
-    """The condition for being in the index is unknown."""
+def test_items_that_the_generated_design_would_store_differently_are_reported(folder: Path) -> None:
+    """No condition was found that explains why only some items are in the index."""
     items: list[dict[str, str]] = [{"PK": f"T#{number}", "SK": "META", "queue": "all"} for number in range(4)]
     for item in items[:2]:
         item |= {"GSI1PK": "Q#all", "GSI1SK": item["PK"]}
@@ -83,8 +83,8 @@ def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> No
 
 
 @pytest.mark.parametrize("place", ["Order.primary", "Shop.order"])
-def test_a_remaining_error_is_reported_once(place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of the design itself, and one of an omitted access pattern."""
+def test_a_generated_designs_error_is_reported_once(place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is in the design itself, or in an access pattern that is omitted."""
     made: list[MadeModule] = []
 
     def wrong(module: MadeModule) -> NoReturn:
@@ -104,7 +104,7 @@ def test_a_remaining_error_is_reported_once(place: str, folder: Path, monkeypatc
     assert run("import-workbench", model).stdout == (folder / "made.py").read_text()
 
 
-def test_errors_have_places(folder: Path) -> None:
+def test_errors_in_a_workbench_model_have_places(folder: Path) -> None:
     result = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
     assert result.exit_code == 2
     assert "model.json: invalid NoSQL Workbench model: 1 error" in result.stderr

@@ -1,4 +1,4 @@
-"""``keyplan plan``: plans are verified, wrong plans are omitted, and Ctrl-C prints the best plan so far."""
+"""Tests of ``keyplan plan``: plans are verified, wrong plans are omitted, and Ctrl-C prints the best plan so far."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def module(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_plan_shows_how_it_was_verified(module: Path) -> None:
+def test_the_plan_report_shows_how_each_plan_was_verified(module: Path) -> None:
     shown = run("plan", f"{module}:Orders")
     assert shown.exit_code == 0, shown.output
     assert re.search(r"Verified on 3 generated stores with \d+ items in total", shown.output)
@@ -63,7 +63,7 @@ def test_a_plan_shows_how_it_was_verified(module: Path) -> None:
     assert all(plan["verified"]["stores"] >= 3 and plan["verified"]["unanswered"] == [] for plan in plans)
 
 
-def test_a_plan_with_a_wrong_result_is_omitted(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_with_wrong_results_is_omitted_and_reported(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = verifying.looked_at
 
     def doubtful(design: type[Any], **options: Any) -> Report:
@@ -90,7 +90,7 @@ def doubtful_of_all() -> Report:
 
 
 def test_ctrl_c_prints_the_best_plan_so_far(tmp_path: Path) -> None:
-    """In a terminal, with a progress bar. tests/planner interrupts the search."""
+    """The command runs in a terminal with a progress bar. tests/planner interrupts the search."""
     path = tmp_path / "orders.py"
     path.write_text(MODULE.format(slow=SLOW))
     before = path.read_text()

@@ -17,7 +17,7 @@ def none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
 
 
-def test_a_stored_secret_has_a_minimum_length(folder: Path) -> None:
+def test_a_stored_secret_that_is_too_short_is_an_error(folder: Path) -> None:
     file = folder / "kept.secret"
     for length, ends in ((SECRET_BYTES - 1, True), (SECRET_BYTES, False), (SECRET_BYTES + 1, False)):
         file.write_bytes(b"x" * length + b"\n")
@@ -28,7 +28,7 @@ def test_a_stored_secret_has_a_minimum_length(folder: Path) -> None:
             assert secret_of("site.db", file) == b"x" * length
 
 
-def test_a_given_secret_has_a_minimum_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_from_the_environment_that_is_too_short_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "s" * (GIVEN_CHARACTERS_MIN - 1))
     with pytest.raises(RequestError, match=f"{VARIABLE} is too short"):
         secret_of("site.db", None)
@@ -45,7 +45,7 @@ def test_a_given_secret_has_a_minimum_length(monkeypatch: pytest.MonkeyPatch) ->
         (":memory:", Path("own.secret"), "own.secret"),
     ],
 )
-def test_a_secret_is_private_and_persistent(db: str, file: Path | None, kept: str, folder: Path) -> None:
+def test_the_secret_file_is_private_and_reused(db: str, file: Path | None, kept: str, folder: Path) -> None:
     made = secret_of(db, file)
     assert len(made) >= SECRET_BYTES
     assert [path.name for path in folder.iterdir()] == [kept]
@@ -53,7 +53,7 @@ def test_a_secret_is_private_and_persistent(db: str, file: Path | None, kept: st
     assert secret_of(db, file) == made
 
 
-def test_a_store_in_memory_has_a_new_secret(folder: Path) -> None:
+def test_each_in_memory_store_has_a_new_secret(folder: Path) -> None:
     first, second = secret_of(":memory:", None), secret_of(":memory:", None)
     assert len(first) == len(second) == SECRET_BYTES
     assert first != second

@@ -1,4 +1,4 @@
-"""``keyplan serve``, as a program."""
+"""Tests of ``keyplan serve``, run as a program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.processes import Process
 
 @contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[tuple[Process, str]]:
-    """A server on a free port, and its address."""
+    """Run ``keyplan serve`` on a free port, and yield its process and address."""
     with program("serve", "cms", "--port", "0", *arguments, cwd=folder) as started:
         assert started.stdout is not None
         text = ""
@@ -33,7 +33,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[Process, str]]:
         yield started, address.group()
 
 
-def test_the_api_and_the_page_are_served_until_stopped(folder: Path) -> None:
+def test_serve_provides_the_site_the_api_and_its_docs_until_ctrl_c(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (started, address):
         assert "Sign in" in urlopen(f"{address}/").read().decode()
         assert "Cms" in urlopen(f"{address}/docs").read().decode()
@@ -50,7 +50,7 @@ def test_the_api_and_the_page_are_served_until_stopped(folder: Path) -> None:
     assert not (folder / "cms.db-wal").exists()
 
 
-def test_store_files_are_private(folder: Path) -> None:
+def test_files_of_a_served_store_are_private(folder: Path) -> None:
     before = set(folder.iterdir())
     with serving(folder, "--sample", "5"):
         modes = {
@@ -66,7 +66,7 @@ def test_a_store_that_any_command_creates_is_private(tmp_path: Path) -> None:
     assert store.stat().st_mode & 0o777 == 0o600
 
 
-def test_files_readable_by_others_are_reported(folder: Path) -> None:
+def test_store_files_that_other_users_can_read_are_reported(folder: Path) -> None:
     with serving(folder, "--sample", "5"):
         pass
     (folder / "cms.db").chmod(0o644)
@@ -103,7 +103,7 @@ class Store(Design):
     ],
     ids=["no-keys", "empty", "half-written", "failing"],
 )
-def test_the_studio_of_an_invalid_file_opens_it_once_it_is_saved_valid(
+def test_the_studio_opens_an_invalid_design_file_once_it_is_corrected(
     folder: Path, text: str, message: str, views: list[str], line: int | None
 ) -> None:
     file = folder / "store.py"
@@ -135,7 +135,7 @@ def test_the_studio_of_an_invalid_file_opens_it_once_it_is_saved_valid(
     assert (folder / "store.db").exists()
 
 
-def test_sample_data_needs_an_empty_table(folder: Path) -> None:
+def test_sample_data_is_written_only_to_an_empty_table(folder: Path) -> None:
     for expected in ("", "no sample data is written"):
         with serving(folder, "--sample", "3") as (started, _):
             started.send_signal(signal.SIGTERM)
@@ -143,7 +143,7 @@ def test_sample_data_needs_an_empty_table(folder: Path) -> None:
             assert expected in text
 
 
-def test_other_host_names_are_rejected(folder: Path) -> None:
+def test_requests_with_an_unknown_host_header_are_rejected(folder: Path) -> None:
     with serving(folder) as (_, address):
         with pytest.raises(HTTPError) as refused:
             urlopen(Request(f"{address}/openapi.json", headers={"Host": "evil.example"}))
@@ -164,7 +164,7 @@ def test_a_port_in_use_is_an_error(folder: Path) -> None:
     assert not (folder / "cms.db").exists()
 
 
-def test_stopping_a_command_is_quiet(folder: Path) -> None:
+def test_ctrl_c_stops_a_command_without_a_traceback(folder: Path) -> None:
     with program("sample", "cms", "--count", "100000", cwd=folder) as started:
         while not (folder / "cms.db").exists():
             assert started.poll() is None

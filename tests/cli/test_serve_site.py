@@ -1,4 +1,4 @@
-"""``keyplan serve`` with a site: the blog at /, its API, and its secret."""
+"""``keyplan serve`` with a site: the blog at /, the blog's API, and the blog's secret."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.cli.support import program
 
 @contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, str]]:
-    """The blog on a free port: its address, and the command's output."""
+    """Serve the blog on a free port, and yield its address and the command's output."""
     with program("serve", "blog", "--port", "0", *arguments, cwd=folder) as started:
         assert started.stdout is not None
         text = ""
@@ -34,7 +34,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, str]]:
         yield address.group(), text
 
 
-def test_the_site_and_its_api_are_served_with_a_sign_in_hint(folder: Path) -> None:
+def test_the_site_and_its_api_are_served_and_sample_users_are_printed(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (address, said):
         assert "Marginalia" in urlopen(f"{address}/").read().decode()
         assert "Access patterns" in urlopen(f"{address}/docs").read().decode()
@@ -49,19 +49,19 @@ def test_the_site_and_its_api_are_served_with_a_sign_in_hint(folder: Path) -> No
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
-def test_forwarded_addresses_count_only_behind_a_proxy(folder: Path) -> None:
+def test_forwarded_headers_are_ignored_without_a_configured_proxy(folder: Path) -> None:
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"}
     with serving(folder) as (address, _):
         robots = urlopen(Request(f"{address}/robots.txt", headers=forwarded)).read().decode()
         assert f"Sitemap: {address}/sitemap.xml" in robots
 
 
-def test_a_public_site_with_sample_data_warns(folder: Path) -> None:
+def test_sample_data_on_a_public_site_prints_a_warning(folder: Path) -> None:
     with serving(folder, "--sample", "1", "--origin", "https://blog.example.com") as (_, said):
         assert "this password is public" in said
 
 
-def test_a_site_without_sample_data_has_no_demo_sign_in(folder: Path) -> None:
+def test_a_site_without_sample_data_has_no_demo_users(folder: Path) -> None:
     with serving(folder, "--origin", "https://blog.example.com/", "--secret-file", "own.secret") as (address, said):
         assert "Sign in as" not in said
         page = urlopen(Request(f"{address}/", headers={"Host": "blog.example.com"})).read().decode()
@@ -79,7 +79,7 @@ def test_an_invalid_origin_is_an_error(folder: Path, origin: str) -> None:
     assert "https://blog.example.com" in text
 
 
-def test_a_secret_is_created_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_created_once_per_store_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KEYPLAN_SECRET", raising=False)
     monkeypatch.chdir(tmp_path)
     db = str(tmp_path / "a.db")
@@ -93,7 +93,7 @@ def test_a_secret_is_created_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_an_invalid_secret_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_or_unreadable_secret_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYPLAN_SECRET", "a secret that somebody gives")
     assert secret_of("a.db") == b"a secret that somebody gives"
     monkeypatch.setenv("KEYPLAN_SECRET", "short")

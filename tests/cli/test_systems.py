@@ -1,4 +1,4 @@
-"""Systems from entry points, and errors for missing or broken ones."""
+"""Systems from entry points, and the errors for missing or broken systems."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SYSTEM = System("NAME", "Books", Books, sample, 3, load, "a file", ("file",))
 
 
 def bring(folder: Path, package: str, name: str, text: str = SYSTEM, attribute: str = "SYSTEM") -> None:
-    """Install a package with one module and one entry point in a folder."""
+    """Write an installed package with one module and one entry point to a folder."""
     module = package.replace("-", "_")
     (folder / f"{module}.py").write_text(text.replace("NAME", name))
     metadata = folder / f"{module}-1.0.dist-info"
@@ -51,7 +51,7 @@ def bring(folder: Path, package: str, name: str, text: str = SYSTEM, attribute: 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of installed packages, removed after the test."""
+    """A folder on ``sys.path`` for installed packages. Modules imported from it are removed after the test."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
@@ -62,7 +62,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def test_the_five_systems_are_found() -> None:
+def test_the_five_installed_systems_are_found() -> None:
     assert {"blog", "cms", "papers", "shop", "social"} <= set(system_names())
 
 
@@ -92,7 +92,7 @@ def test_only_the_named_system_is_imported(site: Path) -> None:
         (SYSTEM.replace("isbn: str) ->", "isbm: str) ->"), "Book has no field 'isbm'"),
     ],
 )
-def test_a_broken_system_is_an_error(site: Path, text: str, said: str) -> None:
+def test_a_system_that_cannot_be_loaded_is_an_error(site: Path, text: str, said: str) -> None:
     bring(site, "bad-library", "library", text)
     result = run("explain", "library")
     assert result.exit_code == 2
@@ -100,7 +100,7 @@ def test_a_broken_system_is_an_error(site: Path, text: str, said: str) -> None:
     assert "Traceback" not in result.output
 
 
-def test_two_packages_with_the_same_system_are_named(site: Path) -> None:
+def test_the_error_for_a_duplicate_system_names_both_packages(site: Path) -> None:
     bring(site, "first-library", "library")
     bring(site, "second-library", "library")
     with pytest.raises(RequestError) as raised:
@@ -108,7 +108,7 @@ def test_two_packages_with_the_same_system_are_named(site: Path) -> None:
     assert "several packages provide a system 'library': first-library, second-library" in str(raised.value)
 
 
-def test_identical_entry_points_count_once(site: Path) -> None:
+def test_a_system_with_identical_entry_points_is_found_once(site: Path) -> None:
     bring(site, "first-library", "library")
     (site / "again-1.0.dist-info").mkdir()
     for name in ("METADATA", "entry_points.txt"):
@@ -117,7 +117,7 @@ def test_identical_entry_points_count_once(site: Path) -> None:
     assert system("library").title == "Books"
 
 
-def test_a_missing_package_has_an_install_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_missing_systems_package_has_an_install_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
     assert system_names() == ()
     with pytest.raises(UnknownDesign) as raised:
@@ -129,7 +129,7 @@ def test_a_missing_package_has_an_install_hint(monkeypatch: pytest.MonkeyPatch) 
         assert "pip install keyplan-systems" in result.stderr
 
 
-def test_an_unknown_system_lists_the_installed_ones(site: Path) -> None:
+def test_the_hint_for_an_unknown_system_suggests_installed_systems(site: Path) -> None:
     assert hint_for("zzz") == "the installed systems are blog, cms, papers, shop, social"
     assert hint_for("cmss") == "did you mean cms?"
     bring(site, "any-library", "library")

@@ -1,4 +1,4 @@
-"""Neighbor files and stored text can't affect a command."""
+"""Untrusted files next to a design, and stored text, can't affect a command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Notes(Design):
 
 
 @pytest.mark.parametrize("name", ["notes.py", "notes:Notes"])
-def test_neighbor_file_shadows_no_installed_module(tmp_path: Path, name: str) -> None:
+def test_a_file_next_to_a_design_shadows_no_installed_module(tmp_path: Path, name: str) -> None:
     (tmp_path / "notes.py").write_text(DESIGN)
     for shadow in ("apsw", "colorsys", "rich"):
         (tmp_path / f"{shadow}.py").write_text("raise SystemExit('a neighbor was imported')")

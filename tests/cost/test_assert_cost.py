@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""``assert_cost``: metered for an open design, predicted for a class."""
+"""``assert_cost`` compares with the metered cost of an open design, and with the predicted cost of a design class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Reading(Entity):
-    """A little more than 1 KB."""
+    """A reading that takes a little more than 1 KB."""
 
     device: str
     number: int
@@ -50,7 +50,7 @@ class Readings(Design):
 
 
 def test_assert_cost_checks_an_open_design() -> None:
-    """Metered by the store: reads, writes, exhausted iterators and awaited access patterns."""
+    """The store meters reads, writes, exhausted iterators and awaited access patterns."""
     with Readings.open(":memory:") as design:
         assert_cost(design.reading, "a", 1, read_units=0.5)
         for number in range(10):
@@ -61,15 +61,15 @@ def test_assert_cost_checks_an_open_design() -> None:
         assert_cost(design.reading_awaited, "a", 1, read_units=0.5)
 
 
-def test_assert_cost_checks_a_class() -> None:
-    """For typical items; metadata of the CMS is below 4 KB, half a unit."""
+def test_assert_cost_checks_a_design_class() -> None:
+    """The prediction is for typical items. An article of the CMS is below 4 KB, so a read takes half a unit."""
     assert_cost(Cms.article, read_units=0.5)  # inherited from another class
     assert_cost(Readings.note, write_units=4)
     assert_cost(Readings.readings, read_units=1)
 
 
-def test_a_wrong_cost_shows_every_request() -> None:
-    """The error lists the metered requests, or the calculation of the prediction."""
+def test_the_error_of_assert_cost_shows_every_request() -> None:
+    """The error lists the metered requests, or the predicted requests with their calculation."""
     with Readings.open(":memory:") as design:
         with pytest.raises(AssertionError) as error:
             assert_cost(design.note, Reading(device="a", number=1), read_units=1, write_units=2)
@@ -85,8 +85,8 @@ def test_a_wrong_cost_shows_every_request() -> None:
     assert lines[2].startswith("  PutItem on GSI1: 2 write units: new entry, 1,")
 
 
-def test_incomparable_designs_are_rejected() -> None:
-    """A name without an access pattern, no expected cost, arguments for a class. Errors of the call are unchanged."""
+def test_invalid_arguments_of_assert_cost_are_rejected() -> None:
+    """Examples are a missing cost and an unknown access pattern. Errors of the call are raised unchanged."""
     with pytest.raises(RequestError, match="no expected cost is given"):
         assert_cost(Readings.note)
     with pytest.raises(RequestError, match="isn't an access pattern"):

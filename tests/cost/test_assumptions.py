@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Assumed calls are possible: within the type's number of values, with all keys of a batch, and with effective
-changes.
-"""
+"""Assumed calls are realistic: they use values of the type, request all keys of a batch, and change the item."""
 
 from __future__ import annotations
 
@@ -77,7 +75,7 @@ class Depot(Design):
         yield Update(Sending, sending_id=sending_id).set(paid=True)
 
 
-def test_the_number_of_assumed_values_fits_the_type() -> None:
+def test_the_assumed_number_of_values_fits_the_enum() -> None:
     (pattern,) = (element for element in estimate(Depot).patterns if element.name == "of_kinds")
     assert pattern.notes[-1] == "3 values of kind are passed"
     with Depot.open(":memory:") as depot:
@@ -86,7 +84,7 @@ def test_the_number_of_assumed_values_fits_the_type() -> None:
         assert_cost(depot.of_kinds, "1", list(Kind), read_units=pattern.read_units)
 
 
-def test_every_key_of_a_batch_is_requested() -> None:
+def test_the_estimate_of_a_batch_read_includes_every_key() -> None:
     days = [date(2026, 11, 1) + timedelta(days=number) for number in range(10)]
     assert_cost(Depot.delivered, read_units=40)
     with Depot.open(":memory:") as depot:
@@ -96,8 +94,8 @@ def test_every_key_of_a_batch_is_requested() -> None:
         assert_cost(depot.delivered, "1", days, read_units=40)
 
 
-def test_setting_a_flag_includes_the_index_write() -> None:
-    """A typical flag is true. Setting it on such an item would change nothing and cost no index write."""
+def test_the_estimate_of_setting_a_flag_includes_the_index_write() -> None:
+    """If the flag of the assumed item were already true, the write would change nothing."""
     with Depot.open(":memory:") as depot:
         for name, sending in (("pay", "1"), ("mark", "2")):
             item = depot.put(Sending(sending_id=sending, depot="1"))
@@ -106,8 +104,8 @@ def test_setting_a_flag_includes_the_index_write() -> None:
 
 
 @pytest.mark.parametrize("second", [0, 1, 37, 100, 999_999_900])
-def test_a_size_does_not_depend_on_the_time(second: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A TTL is a number, stored without trailing zeros."""
+def test_the_size_of_a_typical_ttl_does_not_depend_on_the_time(second: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A TTL is a number, and numbers are stored without trailing zeros."""
     monkeypatch.setattr(examples, "now", lambda: datetime.fromtimestamp(1_790_000_000 + second, UTC))
     for serial in (0, 1, 99, 10**7):
         moment = examples.typical(Ttl, "ends", serial).value

@@ -1,4 +1,4 @@
-"""``keyplan cost``: tables, JSON, Markdown, the calculation of one access pattern, two designs, and errors."""
+"""Tests of ``keyplan cost``: tables, JSON, Markdown, the calculation of one access pattern, two designs, and errors."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def traffic(tmp_path: Path) -> str:
 
 @pytest.fixture
 def designs(tmp_path: Path) -> tuple[str, str, str]:
-    """A design, its changed version, and a traffic file for both."""
+    """A design, a changed version of the design, and a traffic file for both."""
     (tmp_path / "before.py").write_text(BEFORE.format(projection="", more=MORE))
     (tmp_path / "after.py").write_text(BEFORE.format(projection=', projection="KEYS_ONLY"', more=""))
     (tmp_path / "notes.toml").write_text(
@@ -85,7 +85,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_without_traffic_costs_are_per_call_and_million_calls() -> None:
+def test_without_a_traffic_file_costs_are_per_call_and_per_million_calls() -> None:
     result = run("cost", "cms")
     assert result.exit_code == 0
     assert re.search(r"AP1 +article +GetItem +0\.5 +\$0\.0625", result.stdout)
@@ -94,8 +94,8 @@ def test_without_traffic_costs_are_per_call_and_million_calls() -> None:
     assert "assumed: title 65" in result.stdout
 
 
-def test_with_traffic_costs_are_per_month(traffic: str) -> None:
-    """Per access pattern and index, on demand and provisioned; the traffic file sets sizes."""
+def test_with_a_traffic_file_costs_are_per_month(traffic: str) -> None:
+    """Costs are per access pattern and index, on demand and provisioned. The traffic file sets item sizes."""
     result = run("cost", "cms", "--traffic", traffic)
     assert result.exit_code == 0, result.output
     assert re.search(r"article_with_latest .* 100 +900 +\$65\.70", result.stdout)
@@ -104,8 +104,8 @@ def test_with_traffic_costs_are_per_month(traffic: str) -> None:
     assert re.search(r"GSI1 +0 +0 +4 +4", result.stdout)
 
 
-def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:
-    """The numbers and their calculation. The parts add up to the total."""
+def test_the_json_output_has_every_number_and_its_calculation(traffic: str) -> None:
+    """The costs of the parts add up to the total."""
     result = json_of("cost", "cms", "--traffic", traffic)
     patterns = {pattern["pattern"]: pattern for pattern in result["patterns"]}
     latest = patterns["article_with_latest"]
@@ -122,8 +122,8 @@ def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:
     assert result["failures"] == []
 
 
-def test_calculation_of_one_access_pattern_is_shown(traffic: str) -> None:
-    """By name or id, also as JSON."""
+def test_explain_shows_the_calculation_of_one_access_pattern(traffic: str) -> None:
+    """The pattern is given by name or ID. The calculation is also available as JSON."""
     for name in ("publish", "AP8"):
         result = run("cost", "cms", "--traffic", traffic, "--explain", name)
         assert result.exit_code == 0, result.output
@@ -148,14 +148,14 @@ def test_the_calculation_is_aligned_in_columns() -> None:
     assert {row[20:28] for row in rows} == {"cms     ", "cms   10", "cms    2", "GSI1   1", " " * 8}
 
 
-def test_assumptions_are_reported(designs: tuple[str, str, str]) -> None:
-    """Marked in the table, and listed in the calculation."""
+def test_assumptions_of_the_estimate_are_reported(designs: tuple[str, str, str]) -> None:
+    """Assumed costs are marked in the table, and the calculation lists the assumptions."""
     before, _, _ = designs
     assert re.search(r"N2 +notes_of +Query +~1", run("cost", before).stdout)
     assert "assumed: more items match than the limit of 10" in run("cost", before, "--explain", "N2").stdout
 
 
-def test_markdown_has_three_tables() -> None:
+def test_the_markdown_report_has_three_tables() -> None:
     result = run("cost", "cms", "--markdown", "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
     assert result.stdout.startswith("# Cost of Cms\n")
@@ -163,16 +163,16 @@ def test_markdown_has_three_tables() -> None:
     assert "| Billing mode | USD per month in us-east-1 | USD per month in ap-northeast-1 |" in result.stdout
 
 
-def test_regions_are_compared_side_by_side(traffic: str) -> None:
-    """The price list of Tokyo lacks some prices, which is reported."""
+def test_costs_of_two_regions_are_compared_side_by_side(traffic: str) -> None:
+    """The price list of Tokyo lacks some prices, and the report names them."""
     result = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
     assert re.search(r"us-east-1 +ap-northeast-1", result.stdout)
     assert "the price list of ap-northeast-1 has no price for" in result.stdout
 
 
-def test_a_custom_price_list_replaces_its_regions(tmp_path: Path, traffic: str) -> None:
-    """The file is the price list of its region, and the default if no region is given."""
+def test_a_custom_price_list_replaces_that_of_its_region(tmp_path: Path, traffic: str) -> None:
+    """If no region is given, costs are for the region of the custom price list."""
     path = tmp_path / "eu.json"
     usd = {"ReadRequestUnits": "0.000001", "WriteRequestUnits": "0.00001", "TimedStorage-ByteHrs": "1"}
     path.write_text(json.dumps({"region": "eu-west-1", "as_of": "2026-11", "source": "mine", "usd": usd}))
@@ -183,7 +183,7 @@ def test_a_custom_price_list_replaces_its_regions(tmp_path: Path, traffic: str) 
     assert both["prices"]["source"] == "mine"
 
 
-def test_two_designs_are_compared_in_markdown_for_a_pull_request(designs: tuple[str, str, str]) -> None:
+def test_costs_of_two_designs_are_compared_in_markdown(designs: tuple[str, str, str]) -> None:
     before, after, traffic = designs
     result = run("cost", before, after, "--traffic", traffic)
     assert result.exit_code == 0, result.output
@@ -197,8 +197,8 @@ def test_two_designs_are_compared_in_markdown_for_a_pull_request(designs: tuple[
     assert "| `BY_OWNER` | USD per month on demand |" in result.stdout
 
 
-def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str]) -> None:
-    """It is excluded from both totals, and listed with its reason in one line."""
+def test_a_pattern_without_an_estimate_is_excluded_from_both_totals(designs: tuple[str, str, str]) -> None:
+    """The report lists the pattern and the reason in one line."""
     before, _, traffic = designs
     path = Path(before.partition(":")[0])
     path.with_name("stuck.py").write_text(path.read_text().replace("yield Put(note)", "yield Put(Note(owner='me'))"))
@@ -216,7 +216,7 @@ def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str
     assert (add["usd_month"], add["usd_million_calls"]) == (None, None)
 
 
-def test_two_designs_are_compared_as_json(designs: tuple[str, str, str]) -> None:
+def test_costs_of_two_designs_are_compared_as_json(designs: tuple[str, str, str]) -> None:
     before, after, traffic = designs
     result = json_of("cost", before, after, "--traffic", traffic)
     differences: dict[tuple[str, str], Any] = {
@@ -227,14 +227,14 @@ def test_two_designs_are_compared_as_json(designs: tuple[str, str, str]) -> None
     assert result["after"]["chosen"]["usd"] < result["before"]["chosen"]["usd"]
 
 
-def test_the_calculation_of_one_pattern_has_no_markdown_format() -> None:
+def test_explain_and_markdown_are_mutually_exclusive() -> None:
     result = run("cost", "cms", "--explain", "publish", "--markdown")
     assert result.exit_code == 2
     assert "--explain doesn't support --markdown" in result.stderr
 
 
 def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None:
-    """Two checkouts have modules of the same names."""
+    """The folders contain modules of the same names, as two checkouts of a repository do."""
     for name, size in (("old", 100), ("new", 6000)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "sizes.py").write_text(f"TEXT = 'x' * {size}\n")
@@ -253,7 +253,7 @@ def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str
         assert "OTHER can't be combined with --explain" in result.stderr
 
 
-def test_equal_designs_have_no_difference(designs: tuple[str, str, str]) -> None:
+def test_the_comparison_of_equal_designs_reports_no_change(designs: tuple[str, str, str]) -> None:
     before, _, traffic = designs
     result = run("cost", before, before, "--traffic", traffic)
     assert "The cost of each pattern, index and billing mode is unchanged." in result.stdout
@@ -262,8 +262,8 @@ def test_equal_designs_have_no_difference(designs: tuple[str, str, str]) -> None
 # Invalid input: all errors together, exit status 2, no traceback
 
 
-def test_all_errors_are_reported_together(tmp_path: Path) -> None:
-    """Names, rates, regions, access patterns, files."""
+def test_all_invalid_arguments_are_reported_together(tmp_path: Path) -> None:
+    """These are errors in names, rates, regions, access patterns and files."""
     path = tmp_path / "traffic.toml"
     path.write_text('[table]\nregion = "moon"\n[patterns.articel]\nper_second = 1\n[patterns.AP1]\nper_second = -4\n')
     result = run(
@@ -283,7 +283,7 @@ def test_all_errors_are_reported_together(tmp_path: Path) -> None:
 
 
 def test_several_invalid_designs_are_reported_together(tmp_path: Path) -> None:
-    """A file that can't be imported, a missing file, and an invalid region."""
+    """One file can't be imported, another file is missing, and the region is invalid."""
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
     result = run("cost", f"{broken}:X", "missing.py:Y", "--region", "moon")
@@ -293,7 +293,7 @@ def test_several_invalid_designs_are_reported_together(tmp_path: Path) -> None:
     assert "AWS has no region 'moon'" in result.stderr
 
 
-def test_a_single_error_is_reported_unchanged() -> None:
+def test_a_single_error_is_reported_with_its_own_message_and_code() -> None:
     result = run("cost", "cmss")
     assert result.exit_code == 2
     assert "unknown system 'cmss'" in result.stderr

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Typical items and calls, and their assumptions, which a traffic file replaces."""
+"""The sizes of typical items, the requests of typical calls, and their assumptions, which a traffic file overrides."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Author(Entity):
-    """Has a unique name."""
+    """An author with a unique name."""
 
     author_id: str = Field(default_factory=ulid)
     name: str
@@ -59,7 +59,7 @@ class Author(Entity):
 
 
 class Book(Entity):
-    """In the index while it is available."""
+    """A book, in the index while it is available."""
 
     book_id: str = Field(default_factory=ulid)
     author_id: str
@@ -92,7 +92,7 @@ class Whole(NamedTuple):
 
 
 class Books(Design):
-    """Books of authors, and copies of them."""
+    """Books of authors, and copies of the books."""
 
     table = Table("books", indexes=[GSI1])
 
@@ -172,7 +172,7 @@ def of_entity(result: Estimate, name: str) -> dict[str, tuple[int, str]]:
 # Items
 
 
-def test_sizes_are_those_of_a_real_item() -> None:
+def test_estimated_sizes_equal_the_sizes_of_a_stored_item() -> None:
     typical = Typical(Books.compiled)
     for entity in Books.compiled.entities.values():
         sizes = typical.sizes(entity)
@@ -181,8 +181,8 @@ def test_sizes_are_those_of_a_real_item() -> None:
         assert sizes.entries == entry_bytes(Books.table, item)
 
 
-def test_each_length_reports_its_source() -> None:
-    """Types, examples and defaults, then assumptions; a traffic file overrides all."""
+def test_each_estimated_field_length_has_a_source() -> None:
+    """The source is the type, an example, a default or an assumption. A traffic file overrides these lengths."""
     fields = of_entity(estimate(Books), "Book")
     assert fields["book_id"] == (7 + 26, "its type")
     assert fields["author_id"] == (9 + 26, "its type")
@@ -198,22 +198,22 @@ def test_each_length_reports_its_source() -> None:
         "M": {"pk": {"S": "AUTHOR#" + "x" * 26}, "sk": {"S": "HEAD"}}}}),)  # fmt: skip
 
 
-def test_item_bytes_extend_the_longest_string() -> None:
-    """The item has the size in the traffic file, whatever its fields are."""
+def test_item_bytes_in_a_traffic_file_set_the_item_size() -> None:
+    """The longest string is extended to reach this size."""
     for size in (300, 1000, 50_000):
         data = {"entities": {"Book": {"item_bytes": size}}}
         result = estimate(Books, traffic_from(data, Books.compiled))
         assert next(entity.sizes.item_bytes for entity in result.entities if entity.sizes.entity == "Book") == size
 
 
-def test_typical_instances_are_distinct() -> None:
+def test_typical_instances_have_distinct_keys() -> None:
     typical = Typical(Books.compiled)
     book = Books.compiled.by_name["Book"]
     assert len({typical.instance(book, serial=at).book_id for at in range(20)}) == 20  # type: ignore[attr-defined]
 
 
 def test_an_entity_without_a_typical_item_is_reported() -> None:
-    """A validator rejects every value: the reason and a hint are reported."""
+    """If a validator rejects every assumed value, the reason and a hint are reported."""
 
     def refuse(value: str) -> str:
         raise ValueError("never right")
@@ -239,8 +239,8 @@ def test_an_entity_without_a_typical_item_is_reported() -> None:
 # Reads
 
 
-def test_each_kind_of_read_has_its_requests() -> None:
-    """One get, one query, two requests for a claim, one batch; with their assumptions."""
+def test_each_kind_of_read_has_the_expected_requests() -> None:
+    """For example, a read by claim takes two requests. Each estimate lists its assumptions."""
     result = estimated()
     assert {
         name: [request.operation for request in each.requests] for name, each in result.items() if each.kind == "read"
@@ -259,8 +259,8 @@ def test_each_kind_of_read_has_its_requests() -> None:
     assert result["whole"].notes == ("10 Copy items in a collection: set per_partition in the traffic file",)
 
 
-def test_a_traffic_file_sets_items_and_sizes_of_a_read() -> None:
-    """2,000 items of 1 KB are two pages of 1 MB: 256 + 244 blocks of 4 KB, half a unit each."""
+def test_a_traffic_file_sets_the_number_and_size_of_items_of_a_read() -> None:
+    """2,000 items of 1 KB are two pages of at most 1 MB: 256 + 244 blocks of 4 KB, half a unit each."""
     copies = estimated(copies={"items": 2000, "item_bytes": 1024})["copies"]
     assert copies.read_units == pytest.approx(sum(_blocks(101) for _ in range(19)) / 2 + _blocks(100) / 2)
     whole = estimated(long_books={"items": 2000, "item_bytes": 1024})["long_books"]
@@ -268,19 +268,19 @@ def test_a_traffic_file_sets_items_and_sizes_of_a_read() -> None:
 
 
 def _blocks(items: int) -> int:
-    """Blocks of 4 KB for items of 1 KB: an iterator reads 100 items at a time, and one more."""
+    """The number of 4 KB blocks of 1 KB items. An iterator reads 100 items at a time, and one more."""
     return -(-items * 1024 // 4096)
 
 
-def test_very_many_items_are_priced_in_proportion() -> None:
-    """A million items aren't simulated one by one."""
+def test_the_cost_of_a_million_items_is_extrapolated() -> None:
+    """The estimate doesn't simulate each of a million items."""
     pattern_estimate = estimated(long_books={"items": 1_000_000, "item_bytes": 1024})["long_books"]
     assert pattern_estimate.read_units == pytest.approx(125_000, rel=0.001)
     assert "× 50" in pattern_estimate.requests[0].lines[0].why
 
 
-def test_filtered_items_are_charged() -> None:
-    """A limit of 10 with a filter that keeps 10% evaluates at least 100 items."""
+def test_items_that_a_filter_excludes_are_charged() -> None:
+    """With a filter that keeps 10% of the items, a limit of 10 evaluates at least 100 items."""
 
     class Item(Entity):
         owner: str
@@ -303,8 +303,8 @@ def test_filtered_items_are_charged() -> None:
 # Writes
 
 
-def test_writes_have_the_expected_costs() -> None:
-    """A new sparse entry, a removed one, claims in a transaction, batches."""
+def test_each_kind_of_write_has_the_expected_cost() -> None:
+    """The writes add and remove index entries, create claims in a transaction, and send batches."""
     result = estimated()
     assert result["add_author"].units("write") == {TABLE: 4}
     assert [request.operation for request in result["add_author"].requests] == ["TransactWriteItems"]
@@ -317,8 +317,8 @@ def test_writes_have_the_expected_costs() -> None:
     assert result["book"].amplification is None
 
 
-def test_each_batch_is_a_separate_request() -> None:
-    """Batches are sent sequentially: 3 and 30 items are one request and two."""
+def test_the_number_of_batch_requests_is_estimated() -> None:
+    """A batch of 3 items takes one request, and a batch of 30 items takes two sequential requests."""
 
     class Row(Entity):
         number: int
@@ -342,14 +342,13 @@ def test_each_batch_is_a_separate_request() -> None:
     ]  # fmt: skip
 
 
-def test_a_traffic_file_sets_items_and_sizes_of_a_write() -> None:
-    """A batch of 50 copies of 2 KB is 100 units."""
+def test_a_traffic_file_sets_the_number_and_size_of_items_of_a_write() -> None:
     assert estimated(print_copies={"items": 50})["print_copies"].write_units == 50
     assert estimated(sell={"item_bytes": 3000})["sell"].units("write") == {TABLE: 3, "GSI1": 3}
 
 
-def test_a_write_that_depends_on_its_arguments_uses_the_traffic_file() -> None:
-    """Nothing is guessed: the traffic file sets the arguments."""
+def test_arguments_in_a_traffic_file_make_a_write_estimable() -> None:
+    """With the assumed arguments, the write raises an exception."""
     result = estimate(Books)
     assert result.failures == (
         "W6 haggle: every dry run raises: Refused: the price is wrong (give the write an example=)",
@@ -359,7 +358,7 @@ def test_a_write_that_depends_on_its_arguments_uses_the_traffic_file() -> None:
     assert haggle.units("write") == {TABLE: 1}
 
 
-def test_errors_in_a_body_are_reported() -> None:
+def test_errors_in_the_body_of_a_write_are_reported() -> None:
     class Broken(Design):
         table = Table("broken", entities=[Copy])
 
@@ -372,7 +371,7 @@ def test_errors_in_a_body_are_reported() -> None:
 
 
 def test_a_write_that_never_ends_is_reported() -> None:
-    """A typical store always has more items."""
+    """The write reads a book again and again in an endless loop."""
 
     class Endless(Design):
         table = Table("endless", indexes=[GSI1])
@@ -389,8 +388,8 @@ def test_a_write_that_never_ends_is_reported() -> None:
     assert failure == "E2 search: the write doesn't end within 10,000 steps"
 
 
-def test_a_fan_out_queries_every_partition() -> None:
-    """A feed of 300 authors with 50 posts each: a page takes 300 queries, which read only the newest items."""
+def test_the_estimate_of_a_feed_includes_a_query_per_author() -> None:
+    """One page of a feed of 300 authors with 50 posts each takes 300 queries, which read only the newest items."""
 
     class Follow(Entity):
         user_id: str
@@ -423,8 +422,8 @@ def test_one_access_pattern_is_estimated() -> None:
         estimate_pattern(Cms, "articel")
 
 
-def test_throughput_is_the_sum_over_access_patterns() -> None:
-    """Rate times units, on the table and on the index, at the peak of each access pattern."""
+def test_the_throughput_of_a_design_is_the_sum_over_its_access_patterns() -> None:
+    """For the table and the index, it is the rate of each access pattern times its units, on average and at peak."""
     data = {"patterns": {"sold": {"per_second": 4, "peak_per_second": 40}, "sell": {"per_second": 2}}}
     result = estimate(Books, traffic_from(data, Books.compiled))
     sold = next(pattern for pattern in result.patterns if pattern.name == "sold")
@@ -435,8 +434,8 @@ def test_throughput_is_the_sum_over_access_patterns() -> None:
     assert average[TABLE].writes == 2
 
 
-def test_a_join_reads_the_links_and_the_ends() -> None:
-    """Eleven links in one query and eleven ends in one batch: one more than the page, to detect a next page."""
+def test_the_estimate_of_a_junction_read_includes_links_and_linked_items() -> None:
+    """A page of 10 takes a query of 11 links and a batch of 11 linked items, to detect whether a next page exists."""
 
     class Tag(Entity):
         tag: str

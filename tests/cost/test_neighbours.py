@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Many items between the entities of one access pattern are skipped by separate queries; single items are read."""
+"""If a pattern reads several entities, separate queries skip many items between them; few items are read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Through(Design):
     def of_day(self, day: date) -> list[Letter | Parcel]: ...
 
 
-def test_one_item_between_entities_is_read_and_reported() -> None:
+def test_one_item_between_two_entities_is_read_and_reported() -> None:
     assert len(explain(Through, "letters_and_parcels").requests) == 1
     result = {finding.place: finding.message for finding in check(Through).findings if finding.code == "KP207"}
     assert "one query for Letter and Parcel in the table also reads Middle" in result["Through.letters_and_parcels"]
@@ -69,7 +69,7 @@ def test_items_between_entities_in_one_shard_are_charged_once() -> None:
     assert predicted_units(Through, "of_day", traffic) == units(meter) == 6
 
 
-def test_many_items_between_entities_are_not_reported() -> None:
+def test_many_items_between_entities_are_skipped_and_not_reported() -> None:
     assert not [finding for finding in check(Apart).findings if finding.code == "KP207"]
 
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The cost of reads of very many items is extrapolated from a part of them."""
+"""The cost of reads of very many items is extrapolated from a part of the items."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def of_all() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_costs_of_a_sample_are_scaled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_of_a_sample_of_items_is_extrapolated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = of_all()[name]
     monkeypatch.setattr(facts, "SIMULATED_MAX", 12_000 if name == "flow" else 1500)
     part = estimated(2000, 6)[name]
@@ -97,7 +97,7 @@ def test_costs_of_a_sample_are_scaled(name: str, monkeypatch: pytest.MonkeyPatch
         assert all("only a part of the items is counted" in request.lines[0].why for request in part.requests)
 
 
-def test_the_largest_counts_take_few_requests_to_estimate() -> None:
+def test_the_largest_item_counts_are_estimated_from_few_requests() -> None:
     result = estimated(COUNT_MAX, COUNT_MAX)
     for name in NAMES:
         assert 1 <= len(result[name].requests) < 12_000, name

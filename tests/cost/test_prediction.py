@@ -1,4 +1,4 @@
-"""The predicted requests of writes are those that the engine meters, for every system, on generated stores."""
+"""For every system, on generated stores, the predicted requests of writes equal the requests that the engine meters."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> N
 
 
 def acted(design: Design, action: Action) -> None:
-    """Run one action, and compare its cost with the prediction."""
+    """Run one action, and compare its metered cost with the prediction."""
     actual = Actual(design)
     with metering(design) as meter:
         try:
@@ -156,7 +156,7 @@ def acted(design: Design, action: Action) -> None:
 
 
 def called(design: Design, name: str, arguments: dict[str, Any], compared: Compared) -> None:
-    """Call a write, and compare its cost with the prediction for the yielded actions."""
+    """Call a write, and compare its metered cost with the prediction for the yielded actions."""
     pattern = design.compiled.writes[name]
     actual = Actual(design)
     with recording(pattern, design.compiled.writes) as recorded, metering(design) as meter:
@@ -172,7 +172,7 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
 
 
 def large(design: CompiledDesign) -> dict[Any, Any]:
-    """Strings of many sizes, so that one item more or less changes the units."""
+    """Strategies for strings of many lengths, so that the number of items changes the units."""
     names = {
         field.name
         for entity in design.entities.values()
@@ -184,7 +184,7 @@ def large(design: CompiledDesign) -> dict[Any, Any]:
 
 
 def keyed(entity: CompiledEntity) -> set[str]:
-    """The fields in a key."""
+    """The names of computed fields and of fields that a key or a claim contains."""
     result = {name for key in (*entity.keys, *entity.claims) for name in entity.inputs_of(key)}
     return result | {name for name in entity.fields if entity.fields[name].computed}
 
@@ -231,7 +231,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
 
 
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
-    """Check each write's typical call, on a store with the items that it expects."""
+    """Check the typical call of each write, on a store with the items that the estimate assumes."""
     typical = Typical(cls.compiled)
     facts, analyzer = Facts(typical, traffic_of(cls.compiled)), WriteAnalyzer(cls.compiled, cls)
     for name, pattern in cls.compiled.writes.items():
@@ -252,13 +252,13 @@ def stored(design: CompiledDesign, instances: tuple[Entity, ...]) -> Iterator[An
 
 
 @pytest.mark.parametrize("name", system_names())
-def test_every_write_costs_what_the_engine_meters(name: str) -> None:
+def test_the_predicted_cost_of_every_write_equals_the_metered_cost(name: str) -> None:
     cls = system(name).design
     compared = check(cls)
     check_typical_writes(cls, compared)
     assert [text for text in cls.compiled.writes if not compared.get(text)] == []
 
 
-def test_crud_methods_cost_what_the_engine_meters() -> None:
-    """Local indexes, projections, unions and optional keys."""
+def test_the_predicted_cost_of_crud_methods_equals_the_metered_cost() -> None:
+    """The design has local indexes, projections, unions and optional keys."""
     check(Everything, examples(14, 40))

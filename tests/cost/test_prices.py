@@ -1,4 +1,4 @@
-"""Price lists: built-in, custom, and updated from AWS's offer file."""
+"""Price lists: built-in, custom, and updated from an offer file of AWS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.cli.support import run
 
 
 @pytest.mark.parametrize("region", priced_regions())
-def test_each_price_list_can_be_read(region: str) -> None:
+def test_each_built_in_price_list_is_valid(region: str) -> None:
     result = price_list(region)
     assert result.region == region
     assert result.as_of
@@ -31,7 +31,7 @@ def test_each_price_list_can_be_read(region: str) -> None:
 
 
 def test_us_east_1_has_the_published_prices() -> None:
-    """US East (N. Virginia), September 2026."""
+    """The expected prices are those of September 2026."""
     prices = price_list("us-east-1").usd
     assert prices["ReadRequestUnits"] * 1e6 == pytest.approx(0.125)
     assert prices["WriteRequestUnits"] * 1e6 == pytest.approx(0.625)
@@ -61,7 +61,7 @@ def test_an_unknown_region_is_rejected_with_a_suggestion(written: str, meant: st
     assert (f"did you mean {meant}?" in str(error.value)) == (meant is not None)
 
 
-def test_a_region_without_a_list_explains_how_to_get_prices() -> None:
+def test_the_report_for_a_region_without_a_price_list_says_how_to_get_one() -> None:
     result = price_list("eu-central-1")
     assert dict(result.usd) == {}
     assert result.price("ReadRequestUnits") is None
@@ -69,8 +69,8 @@ def test_a_region_without_a_list_explains_how_to_get_prices() -> None:
     assert result.said == "eu-central-1 (no prices available)"
 
 
-def test_a_bill_without_a_price_shows_the_known_part() -> None:
-    """The list of Seoul has request prices and no storage price."""
+def test_a_bill_with_a_missing_price_shows_the_known_part() -> None:
+    """The price list of Seoul has request prices but no storage price."""
     traffic = {"patterns": {"article": {"per_second": 100}}, "entities": {"Article": {"count": 1_000_000}}}
     result = estimate(Cms, traffic_from(traffic, Cms.compiled))
     whole, part = (Payer(result, price_list(region)).on_demand() for region in ("us-east-1", "ap-northeast-2"))
@@ -85,8 +85,8 @@ def test_a_bill_without_a_price_shows_the_known_part() -> None:
     assert text.startswith("Keyplan has no price list for eu-central-1")
 
 
-def test_the_documented_traffic_file_is_priced(tmp_path: Path) -> None:
-    """docs/traffic.md shows a file with every member."""
+def test_the_cost_of_the_documented_traffic_file_is_estimated(tmp_path: Path) -> None:
+    """docs/traffic.md shows a traffic file with every member."""
     page = (Path(__file__).parents[2] / "docs" / "traffic.md").read_text(encoding="utf-8")
     path = tmp_path / "traffic.toml"
     path.write_text(re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0])
@@ -137,7 +137,7 @@ def product(usage: str, region: str = "eu-west-1") -> dict[str, Any]:
 
 
 def tiers(*prices: tuple[str, str]) -> dict[str, Any]:
-    """The terms of a product: the start and the price of each tier."""
+    """The terms of a product in an offer file: the start and the price of each tier."""
     dimensions = {
         f"rate{number}": {"beginRange": begin, "unit": "Units", "pricePerUnit": {"USD": usd}}
         for number, (begin, usd) in enumerate(prices)
@@ -185,8 +185,8 @@ OFFER = {
 }
 
 
-def test_an_offer_file_becomes_price_lists() -> None:
-    """By region, without its prefix; the last of several tiers; reserved capacity by term."""
+def test_an_offer_file_is_converted_to_price_lists() -> None:
+    """Each region has a list, without the region's prefix and with the price of the last tier."""
     result = price_lists(OFFER)
     assert sorted(result) == ["eu-west-1", "us-east-1"]
     assert result["eu-west-1"] == {
@@ -206,7 +206,7 @@ def test_an_offer_file_becomes_price_lists() -> None:
 
 
 def test_prices_are_found_with_every_region_prefix() -> None:
-    """The twelve busiest regions have complete lists, whatever the prefix of their usage types is."""
+    """The price lists of twelve regions are complete, although their usage types have different prefixes."""
     prefixes = {
         "us-east-1": "", "us-east-2": "USE2-", "us-west-1": "USW1-", "us-west-2": "USW2-", "eu-west-1": "EU-",
         "eu-west-2": "EUW2-", "eu-central-1": "EUC1-", "ap-northeast-1": "APN1-", "ap-southeast-1": "APS1-",
@@ -224,8 +224,8 @@ def test_prices_are_found_with_every_region_prefix() -> None:
         assert result[region]["usd"][meter] == f"0.{number}1"
 
 
-def test_updated_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command writes one file per region and no other."""
+def test_updated_price_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command writes one file per region and no other file."""
     offer = tmp_path / "index.json"
     offer.write_text(json.dumps(OFFER))
     folder = tmp_path / "prices"
@@ -240,7 +240,7 @@ def test_updated_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_an_invalid_offer_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Another service's file, invalid JSON, a missing file, and a missing argument."""
+    """The file is for another service, isn't JSON or is missing, or an argument is missing."""
     wrong = tmp_path / "index.json"
     wrong.write_text('{"offerCode": "AmazonS3", "products": {}}')
     assert main([str(wrong), str(tmp_path)]) == 2

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Examples from the price list and AWS's documentation, exact to the cent and to the unit."""
+"""Estimates equal examples from the price list and AWS's documentation, exact to the cent and to the unit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MONTH_SECONDS = 2_628_000
 def estimated(
     *, reads: float = 0.0, writes: float = 0.0, peak: float = 1.0, gb: float = 0.0, **settings: Any
 ) -> Estimate:
-    """An estimate of a table with these units per month, and ``peak`` times the average in its busiest second."""
+    """An estimate of a table with these units per month; the rate at peak is ``peak`` times the average."""
     asked: list[tuple[str, Direction, float]] = [("reads", "read", reads), ("writes", "write", writes)]
     patterns = [
         PatternEstimate(
@@ -50,28 +50,28 @@ def estimated(
 
 
 def test_estimate_equals_the_example_of_the_pricing_calculator() -> None:
-    """10 million writes, 10 million eventually consistent reads of up to 4 KB and 10 GB are $9.375."""
+    """10 million writes, 10 million eventually consistent reads of up to 4 KB, and 10 GB cost $9.375."""
     bill = Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("us-east-1")).on_demand()
     assert bill.usd == pytest.approx(9.375, abs=1e-9)
     assert [round(charge.usd or 0, 4) for charge in bill.charges] == [0.625, 6.25, 2.5]
 
 
-def test_another_region_has_its_own_prices() -> None:
-    """The same in Tokyo: 0.7125 + 7.15 + 2.85."""
+def test_the_estimate_for_tokyo_uses_the_prices_of_tokyo() -> None:
+    """The same requests and storage as in us-east-1 cost 0.7125 + 7.15 + 2.85 USD."""
     assert Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("ap-northeast-1")).on_demand().usd == (
         pytest.approx(10.7125, abs=1e-9)
     )
 
 
-def test_a_region_without_a_price_is_reported() -> None:
-    """The unknown part is named and has no number."""
+def test_prices_that_a_region_lacks_are_reported() -> None:
+    """The bill names the missing prices and has no total."""
     bill = Payer(estimated(reads=1e6), price_list("ap-northeast-1")).provisioned()
     assert bill.usd is None
     assert bill.missing == ("a read capacity unit for an hour", "a write capacity unit for an hour")
 
 
 def test_standard_infrequent_access_has_the_published_prices() -> None:
-    """Requests cost 25% more, storage is $0.10 per GB."""
+    """Requests cost about 25% more than in the standard class, and storage costs $0.10 per GB."""
     payer = Payer(estimated(reads=1e6, writes=1e6, gb=100), price_list("us-east-1"))
     assert payer.on_demand("standard-infrequent-access").usd == pytest.approx(0.155 + 0.78 + 10.0)
     assert payer.on_demand().usd == pytest.approx(0.125 + 0.625 + 25.0)
@@ -79,7 +79,7 @@ def test_standard_infrequent_access_has_the_published_prices() -> None:
 
 
 def test_capacity_is_provisioned_for_the_peak() -> None:
-    """70 units per second at 70% utilization are 100 units for 730 hours; the peak is three times the average."""
+    """70 units per second at 70% utilization take 100 units for 730 hours. The peak is three times the average."""
     payer = Payer(estimated(reads=70 / 3 * MONTH_SECONDS, peak=3), price_list("us-east-1"))
     assert payer.provisioned().usd == pytest.approx(100 * 730 * 0.00013 + 730 * 0.00065)
     scaled = payer.provisioned(peak=False)
@@ -87,14 +87,14 @@ def test_capacity_is_provisioned_for_the_peak() -> None:
     assert [capacity_units(rate) for rate in (0, 0.7, 0.71, 70)] == [1, 1, 2, 100]
 
 
-def test_provisioned_is_cheaper_from_29_percent_on() -> None:
-    """$0.18 per million at full utilization, compared with $0.625 on demand."""
+def test_provisioned_capacity_is_cheaper_above_29_percent_utilization() -> None:
+    """A million writes cost $0.18 at full utilization, compared with $0.625 on demand."""
     for direction in ("Read", "Write"):
         assert break_even(price_list("us-east-1"), direction) == pytest.approx(0.2889, abs=1e-4)
 
 
 def test_reserved_capacity_has_the_published_price() -> None:
-    """A block of 100 read units costs $30 upfront and $0.0025 per hour; write units $150 and $0.0128."""
+    """100 read units cost $30 upfront and $0.0025 per hour; 100 write units cost $150 and $0.0128."""
     bill = Payer(estimated(reads=70 * MONTH_SECONDS), price_list("us-east-2")).reserved("1yr")
     assert bill is not None
     assert bill.usd == pytest.approx((30 + 150) / 12 + 730 * (0.0025 + 0.0128))
@@ -102,13 +102,13 @@ def test_reserved_capacity_has_the_published_price() -> None:
 
 
 def test_recovery_and_storage_of_idle_tables_are_charged() -> None:
-    """Point-in-time recovery is $0.20 per GB of the table; without requests, only storage and recovery are charged."""
+    """Point-in-time recovery costs $0.20 per GB. Without requests, only recovery and storage are charged."""
     payer = Payer(estimated(writes=1e6, gb=50, point_in_time_recovery=True), price_list("us-east-1"))
     assert payer.idle().usd == pytest.approx(50 * 0.25 + 50 * 0.20)
 
 
 def test_global_table_writes_are_charged_in_every_region() -> None:
-    """Writes to a global table are charged in every region, reads in one; each item has 48 bytes more."""
+    """Reads are charged in one region. Each item of a global table has 48 additional bytes."""
     prices = price_list("us-east-1")
     result = estimated(reads=1e6, writes=1e6, gb=10, replicas=("us-east-1",))
     bill = Payer(result, prices, [replace(prices, region="us-west-9")]).on_demand()
@@ -118,7 +118,7 @@ def test_global_table_writes_are_charged_in_every_region() -> None:
 
 
 def test_stream_reads_are_charged_per_consumer() -> None:
-    """Two consumers of one shard, one request per second each."""
+    """Each of two consumers of one shard sends one request per second."""
     result = estimated(stream="NEW_IMAGE", stream_readers=2)
     (charge,) = [element for element in Payer(result, price_list("us-east-1")).stored() if "stream" in element.what]
     assert charge.usd == pytest.approx(2 * MONTH_SECONDS * 0.2e-6)
@@ -128,21 +128,21 @@ def test_stream_reads_are_charged_per_consumer() -> None:
     ("writes", "gb", "told"), [(1000, 1, "1 shard ×"), (1001, 1, "2 shards ×"), (1, 25, "3 shards ×")]
 )
 def test_stream_reads_are_charged_per_shard(writes: float, gb: float, told: str) -> None:
-    """One shard per 1,000 writes per second, and per 10 GB."""
+    """A stream has one shard per 1,000 writes per second or per 10 GB, whichever is more."""
     result = estimated(writes=writes * MONTH_SECONDS, gb=gb, stream="NEW_IMAGE", stream_readers=1)
     (charge,) = [element for element in Payer(result, price_list("us-east-1")).stored() if "stream" in element.what]
     assert told in charge.why
     assert charge.usd == pytest.approx(int(told[0]) * MONTH_SECONDS * 0.2e-6)
 
 
-def test_units_of_an_hour_at_the_peak_are_calculated() -> None:
-    """1,000 write units per second for an hour are 3.6 million."""
+def test_the_cost_of_an_hour_at_peak_load_is_calculated() -> None:
+    """1,000 write units per second are 3.6 million units per hour."""
     payer = Payer(estimated(writes=100 * MONTH_SECONDS, peak=10), price_list("us-east-1"))
     assert payer.peak_hour_usd() == pytest.approx(3.6 * 0.625)
 
 
-def test_very_large_numbers_are_shortened() -> None:
-    """A mistyped number in a traffic file doesn't fill the report with digits."""
+def test_very_large_numbers_are_shown_in_scientific_notation() -> None:
+    """A mistyped number in a traffic file must not fill the report with digits."""
     assert [number(element) for element in (1e15, 9e43, 999_999_999_999_999, 12.25, 0.5)] == [
         "1e+15", "9e+43", "999,999,999,999,999", "12.2", "0.5"
     ]  # fmt: skip
@@ -151,15 +151,15 @@ def test_very_large_numbers_are_shortened() -> None:
 # Units
 
 
-def test_a_query_rounds_the_total_size() -> None:
-    """Five items of 1 KB are two blocks of 4 KB, ten of 512 B are two: 1 unit each, eventually consistent."""
+def test_a_query_is_charged_for_the_rounded_total_size_of_its_items() -> None:
+    """Five items of 1 KB take two blocks of 4 KB, as do ten of 512 B: one eventually consistent unit."""
     assert page_read("Query", None, [1024] * 5, consistent=False).units("read") == 1
     assert page_read("Query", None, [512] * 10, consistent=False).units("read") == 1
     assert page_read("Query", None, [], consistent=False).units("read") == 0.5
 
 
-def test_a_batch_rounds_the_size_of_each_item() -> None:
-    """100 small items are 50 units; missing items cost the minimum."""
+def test_a_batch_read_is_charged_for_the_rounded_size_of_each_item() -> None:
+    """100 small items take 50 units. A missing item takes the minimum."""
     assert batch_get([200] * 100, consistent=False).units("read") == 50
     assert batch_get([200, None, 5000], consistent=True).units("read") == 4
     assert get_item(None, consistent=True).units("read") == 1
@@ -182,8 +182,8 @@ def units(index: Index, before: dict[str, Any] | None, after: dict[str, Any] | N
     return {line.target: line.units for line in lines}
 
 
-def test_index_entries_cost_up_to_two_writes() -> None:
-    """By change: a new entry, a removed one, a changed key, a changed projected attribute, an unprojected one."""
+def test_a_change_of_an_item_costs_up_to_two_index_writes() -> None:
+    """An index entry is created, removed, moved to another key, or changed in a projected attribute."""
     draft, live = item(4096, status="draft"), item(4096, status="live")
     assert units(ALL, None, draft) == {"": 4, "ALL": 4}
     assert units(KEYS, None, draft) == {"": 4, "KEYS": 1}
@@ -198,7 +198,7 @@ def test_index_entries_cost_up_to_two_writes() -> None:
 
 
 def test_a_transaction_doubles_only_table_units() -> None:
-    """Index writes aren't doubled; a condition check costs as much as a write."""
+    """Units of indexes aren't doubled. A condition check costs as much as a write."""
     draft = item(1500, status="draft")
     assert units(ALL, None, draft, twice=True) == {"": 4, "ALL": 2}
     assert units(ALL, draft, draft, twice=True) == {"": 4}
@@ -212,7 +212,7 @@ BY_STATE = Index("BY_STATE", "state_pk", "state_sk")
 
 
 class Note(Entity):
-    """Exactly 1,000 bytes, set in the traffic file."""
+    """A note; the traffic file sets its size to 1,000 bytes."""
 
     owner: str
     number: int
@@ -224,7 +224,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """Notes of owners, also by state."""
+    """Notes, read by owner. An index contains them by state."""
 
     table = Table("notes", indexes=[BY_STATE])
 
@@ -237,7 +237,7 @@ class Notes(Design):
 
 
 def test_estimates_equal_a_calculation_by_hand() -> None:
-    """21 notes of 1,000 B are 21,000 B, six blocks: 3 units. Finishing one moves its index entry: 1 + 2 units."""
+    """21 notes of 1,000 B take six blocks: 3 units. Finishing a note moves its index entry: 1 + 2 units."""
     data = {
         "patterns": {"notes": {"per_second": 10, "items": 500}, "finish": {"per_second": 1}},
         "entities": {"Note": {"count": 1_000_000, "item_bytes": 1000}},
@@ -255,7 +255,7 @@ def test_estimates_equal_a_calculation_by_hand() -> None:
 
 
 @pytest.mark.parametrize("meter", ["WriteCapacityUnit-Hrs", "WriteRequestUnits"])
-def test_without_both_prices_there_is_no_break_even(meter: str) -> None:
+def test_the_break_even_utilization_is_unknown_if_a_price_is_missing(meter: str) -> None:
     whole = price_list("us-east-1")
     prices = {name: usd for name, usd in whole.usd.items() if name != meter}
     assert break_even(replace(whole, usd=prices)) is None
@@ -265,7 +265,7 @@ def test_without_both_prices_there_is_no_break_even(meter: str) -> None:
 @pytest.mark.parametrize(
     "meter", ["TimedStorage-ByteHrs", "IA-TimedStorage-ByteHrs", "WriteRequestUnits", "IA-WriteRequestUnits"]
 )
-def test_without_all_prices_storage_has_no_break_even(meter: str) -> None:
+def test_the_storage_break_even_is_unknown_if_a_price_is_missing(meter: str) -> None:
     whole = price_list("us-east-1")
     assert (
         storage_break_even(replace(whole, usd={name: usd for name, usd in whole.usd.items() if name != meter})) is None

@@ -1,4 +1,4 @@
-"""The predicted requests of writes are those that the engine meters, for random designs: CRUD methods and patterns."""
+"""For random designs, the predicted requests of writes (CRUD methods and patterns) equal the metered requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRST = seed(0) % 1_000_000
 
 
 def compiled(number: int) -> Any:
-    """A random design without the access patterns that the compiler rejects, which other tests check."""
+    """A random design without the access patterns that the compiler rejects."""
     spec = design_of(number)
     for _ in range(8):
         try:
@@ -38,7 +38,7 @@ def compiled(number: int) -> Any:
 
 
 @pytest.mark.parametrize("number", range(FIRST, FIRST + DESIGNS))
-def test_a_random_design_costs_what_the_engine_meters(number: int) -> None:
+def test_the_predicted_cost_of_a_random_design_equals_the_metered_cost(number: int) -> None:
     cls = compiled(number)
     compared = check(cls, STORES)
     assert sum(compared.values()) > 0 or not cls.compiled.writes

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The predicted requests of reads are those that the engine meters, for every return type, on one page and on many."""
+"""The predicted requests of reads equal the metered ones, for every return type, on one page and on many."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def item_of(entity: Entity) -> Any:
 
 @pytest.fixture(scope="module", params=[(3, 900), (150, 2_000), (600, 4_500), (90, 30_000)])
 def filled(request: pytest.FixtureRequest) -> Iterator[tuple[Store, int, int]]:
-    """A store with things of one size on each shelf in turn, with their number and size."""
+    """A store with things of one size, spread over the shelves, and the number and size of the things."""
     count, size_bytes = request.param
     with Store.open(":memory:") as store:
         store.put(Box(box_id="a"))
@@ -167,7 +167,7 @@ def traffic(name: str, arguments: dict[str, Any], count: int, size_bytes: int) -
 
 @pytest.mark.parametrize("limit", [1, 20, 60])
 @pytest.mark.parametrize("name", [*Store.compiled.reads])
-def test_reads_cost_what_the_engine_meters(filled: tuple[Store, int, int], name: str, limit: int) -> None:
+def test_predicted_read_costs_equal_metered_costs(filled: tuple[Store, int, int], name: str, limit: int) -> None:
     store, count, size_bytes = filled
     own = {"shelf": "p" if name == "how_many" else [*SHELVES], "number": [*range(count)], "limit": limit}
     parameters = Store.compiled.reads[name].signature.by_name

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Typical calls have an effect and use the given arguments."""
+"""Typical calls change the item and use the given arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Note(Entity):
 
 
 class Kept(Entity):
-    """In the index until it is deleted."""
+    """An item that is in the index until it is marked as deleted."""
 
     kept_id: str
     owner: str
@@ -58,17 +58,17 @@ class Notes(Design):
         yield Put(note.model_copy(update={"at": now()}))
 
 
-def test_a_typical_update_changes_what_it_sets() -> None:
-    """The write sets the default status, so the typical item has another status."""
+def test_the_estimate_of_an_update_assumes_a_changed_value() -> None:
+    """The write sets the default status, so the assumed item has another status."""
     estimate = estimate_pattern(Notes, "finish")
     assert estimate.units("write") == {"": 1, "GSI1": 2}
 
 
-def test_a_put_of_a_read_item_replaces_it() -> None:
+def test_a_put_of_an_item_that_was_read_is_estimated_as_a_replacement() -> None:
     assert estimate_pattern(Notes, "touch").units("write") == {"": 1, "GSI1": 2}
 
 
-def test_an_estimate_uses_the_given_limit() -> None:
+def test_an_estimate_uses_the_limit_in_the_arguments() -> None:
     def looked_at(limit: int) -> int:
         result = explained(Notes, "notes", {"owner": "ada", "status": "open", "limit": limit})
         return int(result.arithmetic[0].partition(" on GSI1: ")[2].partition(" ")[0])
@@ -76,5 +76,5 @@ def test_an_estimate_uses_the_given_limit() -> None:
     assert (looked_at(5), looked_at(40)) == (6, 41)
 
 
-def test_sparse_indexes_contain_items_without_the_field() -> None:
+def test_the_estimate_of_a_create_includes_the_sparse_index_entry() -> None:
     assert estimate_pattern(Notes, "keep").units("write") == {"": 1, "GSI1": 1}

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Shares and days in a traffic file: failed calls, and how long items are kept."""
+"""Members of a traffic file: shares of failed calls, shares of items with a field, and how long items are kept."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DAY = 86_400
 
 
 class Task(Entity):
-    """In an index by its owner."""
+    """A task, in an index by its owner."""
 
     task_id: str = Field(default_factory=ulid)
     owner: str
@@ -61,7 +61,7 @@ class Line(Entity):
 
 
 class Label(Entity):
-    """Has a unique name."""
+    """A label with a unique name."""
 
     label_id: str = Field(default_factory=ulid)
     name: str
@@ -155,7 +155,7 @@ def test_failed_calls_reduce_the_load_of_an_index_partition() -> None:
 # How long items are kept
 
 
-def test_created_items_are_stored_for_kept_days() -> None:
+def test_the_item_count_is_estimated_from_creating_calls_and_kept_days() -> None:
     result = estimated(
         patterns={"add": {"per_second": 2}, "log": {"per_second": 1, "items": 10}},
         entities={"Task": {"kept_days": 30}, "Line": {"kept_days": 0.5}},
@@ -166,23 +166,23 @@ def test_created_items_are_stored_for_kept_days() -> None:
     assert stored["BY_OWNER"] == 2 * DAY * 30 * (task.sizes.entries["BY_OWNER"] + OVERHEAD_BYTES)
 
 
-def test_claims_are_counted_with_their_items() -> None:
+def test_the_estimated_item_count_includes_claims() -> None:
     result = estimated(patterns={"label": {"per_second": 1}}, entities={"Label": {"kept_days": 1}})
     assert counts(result)["Label"] == DAY
     assert result.items == 2 * DAY
 
 
-def test_failed_calls_create_no_items() -> None:
+def test_failed_calls_are_excluded_from_the_estimated_item_count() -> None:
     result = estimated(patterns={"add": {"per_second": 1, "fails": 0.25}}, entities={"Task": {"kept_days": 1}})
     assert counts(result)["Task"] == 0.75 * DAY
 
 
-def test_a_count_in_the_traffic_file_overrides_the_estimate() -> None:
+def test_a_count_in_the_traffic_file_overrides_the_estimated_item_count() -> None:
     result = estimated(patterns={"add": {"per_second": 1}}, entities={"Task": {"kept_days": 1, "count": 7}})
     assert counts(result)["Task"] == 7
 
 
-def test_without_a_rate_the_count_is_unknown() -> None:
+def test_the_item_count_is_unknown_without_a_rate_of_creating_calls() -> None:
     result = estimated(patterns={"finish": {"per_second": 1}}, entities={"Task": {"kept_days": 1}})
     assert counts(result)["Task"] is None
 
@@ -207,7 +207,7 @@ def test_rules_use_the_estimated_item_count() -> None:
         ({"entities": {"Task": {"kept_days": True}}}, "entities.Task.kept_days"),
     ],
 )
-def test_errors_have_a_place(data: Any, place: str) -> None:
+def test_errors_in_a_traffic_file_have_a_place(data: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from(data, Tasks.compiled)
     assert [fault.place for fault in caught.value.errors] == [place]
@@ -258,7 +258,7 @@ def units_of(result: Estimate, name: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", ["note", "open_notes", "add"])
 @pytest.mark.parametrize("field", ["text", "state", "deleted_at"])
-def test_units_are_weighted_by_the_share(name: str, field: str) -> None:
+def test_units_are_weighted_by_the_share_of_items_with_a_field(name: str, field: str) -> None:
     without, whole, part = (units_of(noted(**{field: share}), name) for share in (0.0, 1.0, 0.3))
     if (name, field) == ("open_notes", "state"):  # the found items are open, whatever the share is
         assert part == whole
@@ -270,7 +270,7 @@ def test_units_are_weighted_by_the_share(name: str, field: str) -> None:
         assert part.get(target, 0) == pytest.approx(expected), target
 
 
-def test_shares_set_the_index_entries_per_item() -> None:
+def test_shares_of_filled_fields_set_the_index_entries_per_item() -> None:
     assert units_of(noted(state=1.0), "add")["OPEN"] == 9
     assert "OPEN" not in units_of(noted(state=0.0), "add")
     assert units_of(noted(state=0.25), "add")["OPEN"] == 9 / 4
@@ -279,7 +279,7 @@ def test_shares_set_the_index_entries_per_item() -> None:
     assert both["OPEN"] == 0.5 * (0.5 * 9 + 0.5 * 1)
 
 
-def test_storage_follows_the_shares() -> None:
+def test_the_estimated_storage_depends_on_shares_of_filled_fields() -> None:
     without, whole, part = (noted(text=share, state=share).stored_bytes() for share in (0.0, 1.0, 0.5))
     assert part[TABLE] == pytest.approx((without[TABLE] + whole[TABLE]) / 2, rel=1e-3)
     assert without["OPEN"] == 0
@@ -287,7 +287,7 @@ def test_storage_follows_the_shares() -> None:
     assert noted(state=0.5).stored_bytes()["OPEN"] == noted(state=1.0).stored_bytes()["OPEN"] / 2
 
 
-def test_the_default_share_changes_nothing() -> None:
+def test_an_entity_without_shares_does_not_change_the_estimate() -> None:
     plain, empty = estimate(Notes), estimate(Notes, traffic_from({"entities": {"Note": {}}}, Notes.compiled))
     assert [pattern.requests for pattern in plain.patterns] == [pattern.requests for pattern in empty.patterns]
 
@@ -301,7 +301,7 @@ def test_the_default_share_changes_nothing() -> None:
         ({"owner": 0.5}, "entities.Note.filled.owner"),
     ],
 )
-def test_an_invalid_share_is_an_error(filled: Any, place: str) -> None:
+def test_an_invalid_share_of_filled_fields_is_an_error(filled: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from({"entities": {"Note": {"filled": filled}}}, Notes.compiled)
     assert [fault.place for fault in caught.value.errors] == [place]

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The traffic file that ``keyplan traffic`` prints: everything is commented out, and every member is listed."""
+"""The traffic file that ``keyplan traffic`` prints lists every member, and all of its lines are commented out."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def estimated(name: str) -> Estimate:
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_the_printed_template_has_no_effect(name: str, tmp_path: Path) -> None:
+def test_the_printed_traffic_template_does_not_change_the_estimate(name: str, tmp_path: Path) -> None:
     cls = design(name)
     traffic = read_from(skeleton(cls), cls, tmp_path)
     own = traffic_of(cls.compiled)
@@ -76,7 +76,7 @@ def test_the_printed_template_has_no_effect(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -> None:
+def test_every_line_of_the_traffic_template_is_valid_uncommented(name: str, tmp_path: Path) -> None:
     cls = design(name)
     text = re.sub(r"^# (?=\w+ = )", "", skeleton(cls), flags=re.MULTILINE)
     assert text != skeleton(cls)
@@ -85,8 +85,8 @@ def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", MARKED)
 def test_estimates_use_the_stated_assumptions(name: str, tmp_path: Path) -> None:
-    """Uncommenting the assumed numbers of reads and of decorators one by one changes nothing; nor does uncommenting
-    the table's numbers and the sizes of items and values together.
+    """The estimate of a pattern is unchanged if one of its assumed numbers is uncommented, and the estimate of the
+    design is unchanged if all item counts and sizes are uncommented together.
     """
     cls = design(name)
     lines = skeleton(cls).splitlines()
@@ -114,14 +114,14 @@ def test_estimates_use_the_stated_assumptions(name: str, tmp_path: Path) -> None
     assert changed
 
 
-def test_the_template_lists_every_member() -> None:
+def test_the_template_lists_every_member_of_a_traffic_file() -> None:
     text = "".join(skeleton(design(name)) for name in NAMES)
     for kind in (TableSettings, Load, StoredItems):
         for member in fields(kind):
             assert re.search(rf"^# {member.name} = ", text, re.MULTILINE), member.name
 
 
-def test_every_pattern_and_entity_has_a_table() -> None:
+def test_every_pattern_and_entity_has_a_table_in_the_traffic_template() -> None:
     for name in NAMES:
         compiled = design(name).compiled
         text = skeleton(design(name))
@@ -129,7 +129,7 @@ def test_every_pattern_and_entity_has_a_table() -> None:
         assert set(re.findall(r"^\[entities\.(\w+)\]", text, re.MULTILINE)) == set(compiled.by_name)
 
 
-def test_the_traffic_command_prints_the_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_traffic_command_prints_or_writes_the_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     printed = run("traffic", "cms")
     assert printed.exit_code == 0
@@ -150,7 +150,7 @@ class Fan(Entity):
 
 
 class Star(Entity):
-    """The other end of the junction."""
+    """The entity that the junction leads to."""
 
     other: str
 
@@ -195,7 +195,7 @@ def of_pattern(cls: type[Design], name: str) -> str:
         (Timed, "totals", True, '{ day = { ge = "2026-11-01", lt = "2026-12-01" } }'),
     ],
 )
-def test_filters_and_buckets_have_a_line(cls: type[Design], name: str, filters: bool, buckets: str) -> None:
+def test_filters_and_time_buckets_have_template_line(cls: type[Design], name: str, filters: bool, buckets: str) -> None:
     text = of_pattern(cls, name)
     assert ("# kept = 1.0" in text) == filters
     assert re.findall(r"^# arguments = (\{.*\}) ", text, re.MULTILINE) == ([buckets] if buckets else [])

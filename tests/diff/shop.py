@@ -1,4 +1,4 @@
-"""A design as source text, of which tests change lines."""
+"""The source text of a design; tests replace some of its lines."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _numbers = count()
 
 
 def loaded(text: str) -> type[Design]:
-    """The design in a source text."""
+    """The design that a source text defines."""
     module = ModuleType(f"shop_{next(_numbers)}")
     sys.modules[module.__name__] = module
     linecache.cache[module.__name__] = (len(text), None, text.splitlines(keepends=True), module.__name__)
@@ -97,7 +97,7 @@ def loaded(text: str) -> type[Design]:
 
 
 def changed(*changes: tuple[str, str], text: str = SHOP) -> str:
-    """The text after some replacements; each must occur exactly once."""
+    """The source text after some replacements. Each replaced string must occur exactly once."""
     for old, new in changes:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -109,5 +109,5 @@ def compared(*changes: tuple[str, str]) -> Difference:
 
 
 def codes(changes: tuple[Change, ...]) -> list[str]:
-    """Each change in short, such as ``breaks table-renamed Shop.table``."""
+    """A short form of each change, such as ``breaks table-renamed Shop.table``."""
     return [f"{change.severity.value} {change.code} {change.place.removeprefix('Shop.')}" for change in changes]

@@ -1,4 +1,4 @@
-"""Which changes are reported, and their severity."""
+"""Which changes of a design are reported, and with which severity."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ CASES: list[tuple[str, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
-def test_each_change_is_reported_with_its_severity(old: str, new: str, wanted: list[str]) -> None:
+def test_each_change_of_a_design_is_reported_with_its_severity(old: str, new: str, wanted: list[str]) -> None:
     result = compared((old, new))
     order = ["breaking", "migration", "api", "safe"]
     assert codes(result.changes) == sorted(wanted, key=lambda text: order.index(text.split()[0]))
@@ -233,14 +233,14 @@ def test_each_change_is_reported_with_its_severity(old: str, new: str, wanted: l
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_design_equals_itself(name: str) -> None:
+def test_a_design_compared_with_itself_has_no_changes(name: str) -> None:
     result = difference(design(name).compiled, design(name).compiled)
     assert result.changes == ()
     assert result.summary == "no changes"
 
 
 def test_equivalent_types_of_two_modules_are_equal() -> None:
-    """An enum or a nested model is another class after its module is loaded again."""
+    """When a module is loaded again, its enums and nested models are new classes."""
     assert difference(loaded(SHOP).compiled, loaded(SHOP).compiled).changes == ()
     renamed = SHOP.replace("Kind", "Sort").replace("Size", "Extent")
     assert difference(loaded(SHOP).compiled, loaded(renamed).compiled).changes == ()
@@ -263,7 +263,7 @@ def test_a_renamed_field_with_the_same_attribute_changes_no_key() -> None:
     assert found == {"api field-renamed Order.placed_on", "api field-renamed User.mail"}
 
 
-def test_a_pattern_served_by_another_index_is_reported() -> None:
+def test_an_access_pattern_that_uses_a_different_index_is_reported() -> None:
     result = compared(
         ("index=GSI1, when", "index=GSI9, when"),
         ("GSI1 = Index", 'GSI9 = Index("GSI9", "gsi9pk", "gsi9sk")\nGSI1 = Index'),
@@ -299,8 +299,8 @@ RANKED = SHOP.replace('"{placed}#{order_id}"', '"{kind:rank}#{placed}#{order_id}
         (', extra="allow"', "", ["breaking undeclared-dropped Order"]),
     ],
 )
-def test_ranks_and_values_kept_by_a_put_are_compared(old: str, new: str, wanted: list[str]) -> None:
-    """If an enum ranks values differently, they are stored elsewhere, even if the type only accepts more values."""
+def test_changed_enum_ranks_and_values_kept_by_a_put_are_reported(old: str, new: str, wanted: list[str]) -> None:
+    """If the rank of an enum value changes, stored keys differ, even if the type only accepts more values."""
     result = difference(loaded(RANKED).compiled, loaded(RANKED.replace(old, new)).compiled)
     assert codes(result.changes) == wanted
 
@@ -327,8 +327,8 @@ FLAGGED = SHOP.replace("    parts: list[str] = []", "    parts: set[str] = set()
         ),
     ],
 )
-def test_stored_types_are_compared(old: str, new: str, wanted: list[str]) -> None:
-    """The field accepts the same values, but items store another DynamoDB type."""
+def test_a_changed_stored_type_is_reported(old: str, new: str, wanted: list[str]) -> None:
+    """The field accepts the same values, but items store a different DynamoDB type."""
     changed = FLAGGED.replace(old, new)
     if "GIFTS" in new:
         changed = changed.replace("LSI1 = Index", 'GIFTS = Index("GIFTS", "gift", "order_id")\nLSI1 = Index')
@@ -378,7 +378,7 @@ class Shop(Design):
         ("entity=Link", "entity=[Link, Page_]", ["api number-changed links"]),
     ],
 )
-def test_a_changed_junction_or_return_type_changes_the_result(old: str, new: str, wanted: list[str]) -> None:
+def test_changed_junctions_and_return_types_are_reported_as_api_changes(old: str, new: str, wanted: list[str]) -> None:
     result = difference(loaded(COUNTED).compiled, loaded(COUNTED.replace(old, new)).compiled)
     assert [code for code in codes(result.changes) if "moved" not in code] == wanted
 
@@ -400,14 +400,13 @@ OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Sto
         ('    mark = Discriminator("type", "order")\n', "", ["safe label-removed Order"]),
     ],
 )
-def test_stored_formats_and_discriminators_are_compared(old: str, new: str, wanted: list[str]) -> None:
-    """Stored formats and discriminators are part of the stored items."""
+def test_changed_stored_formats_and_discriminators_are_reported(old: str, new: str, wanted: list[str]) -> None:
     result = difference(loaded(OF_OTHERS).compiled, loaded(OF_OTHERS.replace(old, new)).compiled)
     assert codes(result.changes) == wanted
     assert all(change.what for change in result.changes)
 
 
-def test_custom_format_functions_are_compared_by_code() -> None:
+def test_custom_format_functions_are_compared_by_their_code() -> None:
     def shop(code: str) -> str:
         field = f"    note: Annotated[str, StoredAs(write={code}, read=lambda text: text)] | None = None"
         return SHOP.replace("    note: str | None = None", field)
@@ -418,19 +417,19 @@ def test_custom_format_functions_are_compared_by_code() -> None:
     assert codes(other.changes) == ["migration stored-form-changed Order.note"]
 
 
-def test_a_strong_read_costs_twice() -> None:
+def test_a_change_to_strongly_consistent_reads_is_reported_as_safe() -> None:
     result = difference(loaded(SHOP.replace(", consistent=True", "")).compiled, loaded(SHOP).compiled)
     assert codes(result.changes) == ["safe consistency-changed order"]
 
 
-def test_a_removed_pattern_and_a_new_one_are_reported() -> None:
+def test_removed_and_added_access_patterns_are_reported() -> None:
     result = compared(
         ('@read("E1", consistent=True)\n    def order(', '@read("E7", consistent=True)\n    def get_order(')
     )
     assert codes(result.changes) == ["api pattern-removed order", "safe pattern-added get_order"]
 
 
-def test_the_most_severe_changes_come_first() -> None:
+def test_the_most_severe_changes_are_listed_first() -> None:
     result = compared(
         ("    merchant: str\n", "    merchant: str\n    paid_by: str\n"),
         ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")'),

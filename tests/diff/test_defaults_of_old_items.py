@@ -1,4 +1,4 @@
-"""Values that are read from items without an attribute, before and after a change of the design."""
+"""Values that are read for an attribute that an item lacks, before and after a change of the design."""
 
 from __future__ import annotations
 

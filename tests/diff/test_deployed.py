@@ -1,4 +1,4 @@
-"""Reported effects on deployed data are real: the changed design is opened on a store with items of the old one."""
+"""Tests that reported effects on deployed data occur when the changed design is opened on a store with old items."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Change = tuple[str, str]
 
 @pytest.fixture
 def deployed(tmp_path: Path) -> Callable[..., tuple[Any, list[str]]]:
-    """A function that opens the changed design on data of the old one, with missing indexes added, and returns the
-    reported changes.
+    """Return a function that opens the changed design on data of the old design, with missing indexes added, and
+    returns the reported changes.
     """
 
     def opened(*changes: Change) -> tuple[Design, list[str]]:
@@ -43,7 +43,7 @@ def entity(design: Any, name: str) -> Any:
     return design.compiled.by_name[name].cls
 
 
-def test_a_required_field_breaks_reads(deployed: Any) -> None:
+def test_a_new_required_field_makes_old_items_unreadable(deployed: Any) -> None:
     shop, result = deployed(("    merchant: str\n", "    merchant: str\n    paid_by: str\n"))
     with shop, pytest.raises(InvalidItemError):
         shop.order("1")
@@ -51,7 +51,7 @@ def test_a_required_field_breaks_reads(deployed: Any) -> None:
 
 
 @pytest.mark.parametrize("field", ['paid_by: str = "?"', "paid_by: str | None", "paid_by: set[str]"])
-def test_other_new_fields_do_not_break_reads(deployed: Any, field: str) -> None:
+def test_new_fields_with_defaults_do_not_make_old_items_unreadable(deployed: Any, field: str) -> None:
     shop, result = deployed(("    merchant: str\n", f"    merchant: str\n    {field}\n"))
     with shop:
         assert shop.order("1").merchant == "m"
@@ -82,7 +82,7 @@ def test_a_sparse_key_keeps_a_renamed_field_of_some_items(deployed: Any) -> None
             shop.order("1")
 
 
-def test_a_narrower_type_breaks_reads(deployed: Any) -> None:
+def test_a_narrower_field_type_makes_some_old_items_unreadable(deployed: Any) -> None:
     shop, result = deployed(('SMALL = "small"', 'SMALL = "tiny"'))
     with shop, pytest.raises(InvalidItemError):
         shop.order("1")
@@ -96,7 +96,7 @@ def test_a_changed_primary_key_hides_items_until_they_are_copied(deployed: Any) 
         assert shop.order("1") is None
 
 
-def test_a_put_recomputes_an_index_key(deployed: Any) -> None:
+def test_a_put_recomputes_the_changed_index_key_of_an_item(deployed: Any) -> None:
     shop, result = deployed(('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"'))
     assert result == ["migration key-changed Order.pending"]
     with shop:
@@ -134,7 +134,7 @@ def test_a_new_index_lacks_items_until_they_are_rewritten(deployed: Any) -> None
 
 
 def test_an_update_recomputes_an_index_key_of_items_with_claims(deployed: Any) -> None:
-    """A put wouldn't know the claims of the stored item."""
+    """The advice for items with claims is an update, because a put doesn't read the claims of the stored item."""
     read = '    @read("E3")\n    def users_with(self, initial: str) -> list[User]: ...\n\n    @write'
     shop, result = deployed(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"'), ("    @write", read))
     assert "migration key-changed User.by_initial" in result
@@ -147,7 +147,7 @@ def test_an_update_recomputes_an_index_key_of_items_with_claims(deployed: Any) -
         assert len(shop.users_with("A")) == 1
 
 
-def test_two_updates_create_a_new_claim(deployed: Any) -> None:
+def test_two_updates_create_a_new_claim_of_an_old_item(deployed: Any) -> None:
     read = '    @read("E3")\n    def user_named(self, name: str) -> User | None: ...\n\n    @write'
     shop, result = deployed(
         ('Unique("EMAIL#{email}")\n', 'Unique("EMAIL#{email}")\n    name_claim = Unique("NAME#{name}")\n'),
@@ -168,7 +168,7 @@ def test_a_changed_default_is_read_for_missing_attributes(deployed: Any) -> None
         assert shop.order("1").note == "none"
 
 
-def test_a_changed_index_is_rejected_on_open(deployed: Any) -> None:
+def test_opening_a_design_with_a_changed_index_is_rejected(deployed: Any) -> None:
     changes = ('Number("gsi2sk")', '"gsi2sk"')
     assert codes(compared(changes).changes) == ["breaking index-changed GSI2"]
     with pytest.raises((StoreError, AssertionError), match=r"GSI2|gsi2sk"):
@@ -186,7 +186,7 @@ def test_a_timestamp_that_was_a_ttl_is_read_from_seconds(deployed: Any) -> None:
 
 
 def test_the_advised_migration_loses_no_concurrent_write(deployed: Any) -> None:
-    """The advice is followed during concurrent writes: a conditional update creates the key and overwrites nothing."""
+    """Other writes run during the migration; a conditional update creates the key and overwrites none of them."""
     changes = [('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"')]
     (change,) = compared(*changes).changes
     assert "Update(item, merchant=item.merchant).only_if(merchant=item.merchant)" in change.action
@@ -199,8 +199,8 @@ def test_the_advised_migration_loses_no_concurrent_write(deployed: Any) -> None:
         assert result.note == "written meanwhile"
 
 
-def test_a_cursor_of_another_order_is_rejected(deployed: Any, tmp_path: Path) -> None:
-    """A position in one order is invalid in another: half of the items would be skipped."""
+def test_a_cursor_from_before_a_changed_sort_order_is_rejected(deployed: Any, tmp_path: Path) -> None:
+    """With the position of the old sort order, the next page would skip half of the items."""
     with_page = ("-> list[Order]: ...", "-> Page[Order]: ...")
     limit = ("limit: int = 10)", "limit: int = 10, cursor: Cursor | None = None)")
     shop, _ = deployed(with_page, limit)

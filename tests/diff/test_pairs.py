@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""All pairs of similar designs: the reported changes of patterns, keys, fields and tables."""
+"""For pairs of similar designs, the changes of patterns, keys, fields and tables have the expected severities."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _notes(
     fields: Mapping[str, Any] | None = None, *, indexes: Iterable[Index] = (GSI, LSI), name: str = "Note",
     table: Mapping[str, Any] | None = None, **members: Any
 ) -> Any:  # fmt: skip
-    """A design of one entity, with these additional fields and members."""
+    """A design with the entity Note and the given additional fields and members."""
     body: dict[str, Any] = {"__module__": __name__, "primary": Key("NOTE#{note_id}", "HEAD"), **members}
     body["__annotations__"] = {"note_id": str, "town": str, "number": int, "rank": Rank}
     for field, value in (fields or {}).items():
@@ -87,7 +87,7 @@ KEYS: dict[str, Callable[[], Any]] = {
 }
 
 
-def test_changes_have_the_expected_severity() -> None:
+def test_changes_between_two_designs_have_the_expected_severity() -> None:
     before, after = (KEYS[name]().compiled for name in ("plain", "other key"))
     result = difference(before, after)
     gravest = result.changes[0].severity

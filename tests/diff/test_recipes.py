@@ -1,4 +1,4 @@
-"""Each recipe of ``diff`` is executed on items of the old design; then the new design finds and changes them."""
+"""Each recipe of ``diff`` migrates items of the old design, so that the new design finds and changes them."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def changed(replaced: dict[str, str], more: str) -> str:
 
 
 @pytest.mark.parametrize("case", CHANGES)
-def test_a_recipe_changes_items_as_described(case: str) -> None:
+def test_a_migration_recipe_changes_items_as_described(case: str) -> None:
     before = BEFORE
     if case == "the code of a computed field":
         before = changed(*CHANGES[case]).replace("self.name.upper()", "self.name").partition(READ)[0]
@@ -205,7 +205,7 @@ def test_a_recipe_changes_items_as_described(case: str) -> None:
             new.update(Update(entity, user_id="2").at(lambda user: user.counts["a"]).add(1))
 
 
-def test_items_of_a_removed_entity_are_deleted() -> None:
+def test_a_migration_recipe_deletes_the_items_of_a_removed_entity() -> None:
     more = '\n\nclass Note(Entity):\n    note_id: str\n    primary = Key("NOTE#{note_id}", "N")\n'
     old_design = loaded(BEFORE.replace("\n\nclass Shop", more + "\n\nclass Shop").replace("[User]", "[User, Note]"))
     (change,) = difference(old_design.compiled, loaded(BEFORE).compiled).changes
@@ -216,7 +216,7 @@ def test_items_of_a_removed_entity_are_deleted() -> None:
         assert old.get(note, note_id="1") is None
 
 
-def test_each_change_with_a_recipe_is_executed() -> None:
+def test_every_change_that_has_a_migration_recipe_is_tested() -> None:
     def with_recipe(changes: Iterable[Change]) -> set[str]:
         return {change.code for change in changes if "`" in change.action}
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Why a key supports a read and the others don't: every key of the entities is listed with a correct reason."""
+"""The explanation of a read lists every key of its entities, with the correct reason why the read uses it or not."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def test_every_key_is_used_or_explained(name: str) -> None:
         assert all(other.reason for other in explanation.others)
 
 
-def test_missing_parameters_are_a_reason() -> None:
+def test_a_key_is_unsuitable_if_parameters_are_missing() -> None:
     assert others("book") == {
         "Book.by_shelf": "the partition key requires shelf",
         "Book.by_price": "the partition key requires kind",
     }
 
 
-def test_a_different_order_is_a_reason() -> None:
+def test_a_key_is_unsuitable_if_its_sort_order_differs() -> None:
     result = others("trending_tags", design("Blog"))
     assert result["PostTag.by_name"] == "its order is tag, but the pattern needs rating_sk"
 
@@ -59,7 +59,7 @@ def test_unused_keys_are_explained_by_consistency_or_another_key() -> None:
     assert any(reason.startswith("it also supports the pattern") for reason in reasons)
 
 
-def test_a_scan_has_no_alternatives() -> None:
+def test_the_explanation_of_a_scan_lists_no_alternative_keys() -> None:
     assert others("expensive") == {}
     assert "others" in explain(Library, "expensive").as_json()
 
@@ -71,7 +71,7 @@ BY_RANK, BY_STATE, SHARDED, BY_DUE, OF_JOB = (
 
 
 class Job(Entity):
-    """Each of its keys is unsuitable for some read, for different reasons."""
+    """A job with several keys, each of which is unsuitable for some read for a different reason."""
 
     job_id: str
     team: str
@@ -89,7 +89,7 @@ class Job(Entity):
 
 
 class Part(Entity):
-    """In the same partition as its job in one index, elsewhere in the table."""
+    """A part that shares a partition with its job in one index, but not in the table."""
 
     part_id: str
     job_id: str
@@ -100,7 +100,7 @@ class Part(Entity):
 
 
 class Step(Entity):
-    """In the same order in the table and in an index."""
+    """A step with the same sort order in the table and in an index."""
 
     job_id: str
     number: int

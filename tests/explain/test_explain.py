@@ -1,4 +1,4 @@
-"""Explanations: the requests equal those of a call, without a store, and the descriptions are correct."""
+"""Explained requests equal the requests of a call, no store is needed, and the descriptions are correct."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("pattern", "arguments"), CALLS)
-def test_explained_requests_are_sent_requests(library: Library, pattern: str, arguments: dict[str, Any]) -> None:
-    """On an empty table, junctions and claims stop after their first request; the explanation includes the next one."""
+def test_explained_requests_equal_requests_of_a_call(library: Library, pattern: str, arguments: dict[str, Any]) -> None:
+    """On an empty table, a call of a junction or claim sends only one request; the explanation also has the next."""
     listening = Listening(library.store.transport)
     library.store.transport = listening
     try:
@@ -123,7 +123,7 @@ def of(pattern: str, arguments: dict[str, Any] | None = None) -> Explanation:
     return explain(Library, pattern, arguments)
 
 
-def test_parameter_names_replace_missing_values() -> None:
+def test_the_explanation_shows_parameter_names_for_missing_values() -> None:
     articles = explain(Cms, "articles_by_author")
     assert articles.key_condition == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
     assert articles.requests[0].parameters["ExpressionAttributeValues"] == {
@@ -150,11 +150,11 @@ def test_parameter_names_replace_missing_values() -> None:
         ("expensive", "none: every item of the table is read"),
     ],
 )
-def test_conditions_are_shown_with_symbols(pattern: str, condition: str) -> None:
+def test_conditions_are_explained_with_parameter_names(pattern: str, condition: str) -> None:
     assert of(pattern).key_condition == condition
 
 
-def test_a_filter_keeps_its_parameters_type() -> None:
+def test_an_explained_filter_keeps_the_types_of_its_parameters() -> None:
     expensive = of("expensive")
     assert expensive.filter == (
         "price_cents > {least} OR attribute_not_exists(price_cents) AND NOT attribute_exists(price_sk)"
@@ -163,7 +163,7 @@ def test_a_filter_keeps_its_parameters_type() -> None:
     assert "scan" in expensive.proof
 
 
-def test_a_write_shows_what_is_added_to_its_condition() -> None:
+def test_a_write_explains_the_conditions_that_are_added_to_its_own() -> None:
     class Task(Entity):
         number: int
         stars: int = 5
@@ -187,7 +187,7 @@ def test_values_and_parameter_names_can_be_mixed() -> None:
     assert not lent.symbolic
 
 
-def test_an_empty_range_sends_no_request() -> None:
+def test_the_explanation_of_an_empty_range_has_no_request() -> None:
     nothing = of("priced", {"kind": "novel", "price_cents": {"gt": 9, "lt": 1}})
     assert nothing.requests == ()
     assert nothing.note == "The range is empty, so no request is sent."
@@ -211,7 +211,7 @@ def test_a_write_explains_its_reads_and_requests(pattern: str, operation: str, a
     assert (write.operation, write.asks, write.requests) == (operation, asks, ())
 
 
-def test_requests_of_helper_functions_are_explained() -> None:
+def test_requests_of_a_writes_helper_functions_are_explained() -> None:
     publish = explain(Cms, "publish")
     assert publish.asks == ("article",)
     assert "(Create, Put, Update, Delete)" in publish.proof
@@ -234,8 +234,8 @@ class Tracks(Design):
         yield Batch([Put(position) for position in positions])
 
 
-def test_a_single_batch_is_not_a_transaction() -> None:
-    """The batch's puts aren't also sent as single requests."""
+def test_a_write_that_yields_one_batch_is_explained_as_a_batch() -> None:
+    """The explanation has one batch request, and no separate requests for its puts."""
 
     report = explain(Tracks, "report")
     assert report.operation == "BatchWriteItem"
@@ -251,13 +251,13 @@ def test_a_write_with_reads_is_explained_on_an_empty_table() -> None:
     assert "there is no book '1'" in lend.note
 
 
-def test_a_failing_write_is_reported() -> None:
+def test_an_exception_in_the_body_of_an_explained_write_is_reported() -> None:
     broken = of("broken", {"title": "T"})
     assert broken.note is not None
     assert "RuntimeError" in broken.note
 
 
-def test_a_compiled_design_can_be_explained() -> None:
+def test_a_compiled_design_can_be_explained_without_its_class() -> None:
     assert explain(Library.compiled, "book") == explain(Library, "book")
     assert explain(Library.compiled, "lend").asks == ("book",)
 
@@ -272,7 +272,7 @@ def test_invalid_options_are_rejected() -> None:
 
 
 def test_stored_formats_in_keys_are_explained() -> None:
-    """Case-folded strings, stored formats and discriminators of existing tables, and the HTTP parameters."""
+    """The formats of existing tables (case-folded strings, stored formats and discriminators), and HTTP parameters."""
     proofs = {explanation.pattern: explanation.proof for explanation in explain_all(App)}
     assert "project is in lower case in the key" in proofs["worth"]
     assert "sent_at is in the key in its stored format, StoredAs('ms')" in proofs["sent"]

@@ -19,7 +19,7 @@ BY_ID = Index("BY_ID", "id_pk", "id_sk")
 
 
 class Member(Entity):
-    """Read by number, by a claim on the email, and by an index with the table's keys."""
+    """A member, read by number, by a claim on the email, and by an index that has the same keys as the table."""
 
     member_id: str
     email: str
@@ -31,7 +31,7 @@ class Member(Entity):
 
 
 class Badge(Entity):
-    """One per member, read by the member's number."""
+    """A badge of one member, read by the member's number."""
 
     member_id: str
     number: int = 0
@@ -40,7 +40,7 @@ class Badge(Entity):
 
 
 class Locker(Entity):
-    """One per member, read by the member's number in an index."""
+    """A locker of one member, read by the member's number in an index."""
 
     locker_id: str
     member_id: str
@@ -50,7 +50,7 @@ class Locker(Entity):
 
 
 class Visits(Entity):
-    """A sharded counter; the shard is computed from the item's key."""
+    """A sharded counter whose shard is computed from the item's key."""
 
     page: str
     day: date
@@ -70,7 +70,7 @@ class Notice(Entity):
 
 
 class LockerKey(Entity):
-    """In shards of an index, with a number at the end of the sort key and of the partition key."""
+    """A key of a locker, in a sharded index whose partition key and sort key end with a number."""
 
     key_id: str
     room: str
@@ -129,7 +129,7 @@ CALLS: list[tuple[type[Design], str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("cls", "pattern", "arguments"), CALLS)
-def test_explained_requests_are_sent_requests(cls: type[Design], pattern: str, arguments: dict[str, Any]) -> None:
+def test_explained_requests_equal_a_calls_requests(cls: type[Design], pattern: str, arguments: dict[str, Any]) -> None:
     with cls.open(":memory:") as design:
         listening = design.store.transport = Listening(design.store.transport)
         design.call(pattern, arguments)

@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Designs for the export tests: the five systems, others, one with odd names, and one with features of other
-libraries' tables.
-"""
+"""Designs for the export tests: the five systems, designs of other tests, and one with unusual names."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ class Odd(Design):
 
 
 def design(name: str) -> type[Design]:
-    """A design by its class's name."""
+    """The design whose class has this name."""
     others = {"Library": Library, "Everything": Everything, "Odd": Odd, "Words": Words}
     if name in others:
         return others[name]

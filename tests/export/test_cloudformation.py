@@ -1,4 +1,4 @@
-"""CloudFormation: cfn-lint accepts the templates, YAML and JSON are equal, and the table matches the design."""
+"""cfn-lint accepts the CloudFormation templates, YAML and JSON are equal, and the table matches the design."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHOLE = Deployment(
 
 
 class Loader(yaml.SafeLoader):
-    """YAML with CloudFormation's short forms."""
+    """A YAML loader that supports CloudFormation's short forms."""
 
 
 def _function(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> Any:
@@ -54,26 +54,26 @@ def properties(name: str, deployment: Deployment) -> Any:
 
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
-def test_cfn_lint_passes(name: str, deployment: Deployment) -> None:
+def test_cfn_lint_accepts_the_exported_template(name: str, deployment: Deployment) -> None:
     text = cloudformation_yaml(design(name).compiled, deployment)
     result = lint(text, config=ManualArgs(regions=["eu-west-1"]))
     assert [str(value) for value in result] == []
 
 
-def test_cfn_lint_rejects_a_wrong_template() -> None:
+def test_cfn_lint_rejects_an_invalid_template() -> None:
     text = cloudformation_yaml(Blog.compiled, Deployment()).replace("AttributeName: sk", "AttributeName: other", 1)
     assert lint(text, config=ManualArgs(regions=["eu-west-1"]))
 
 
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
-def test_yaml_and_json_are_equal(name: str, deployment: Deployment) -> None:
+def test_the_yaml_template_equals_the_json_template(name: str, deployment: Deployment) -> None:
     assert loaded(name, deployment) == json.loads(cloudformation_json(design(name).compiled, deployment))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_table_matches_the_design(name: str) -> None:
-    """Its properties are the members of CreateTable."""
+def test_the_table_resource_matches_the_design(name: str) -> None:
+    """The properties of the resource are the members of the CreateTable request."""
     compiled = design(name).compiled
     result = properties(name, Deployment(table_name="the-table"))
     expiry = result.pop("TimeToLiveSpecification", None)
@@ -82,7 +82,7 @@ def test_the_table_matches_the_design(name: str) -> None:
     assert expiry == wanted
 
 
-def test_options_are_properties() -> None:
+def test_deployment_options_become_properties_of_the_resource() -> None:
     result = properties("Odd", WHOLE)
     units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 7}
     assert result["BillingMode"] == "PROVISIONED"
@@ -99,7 +99,7 @@ def test_options_are_properties() -> None:
     assert set(whole["Outputs"]) == {"TableName", "TableArn", "StreamArn"}
 
 
-def test_comments_describe_keys_and_indexes() -> None:
+def test_comments_in_the_template_describe_keys_and_indexes() -> None:
     text = cloudformation_yaml(design("Library").compiled, Deployment())
     assert "- IndexName: BY_PRICE # priced\n" in text
     assert "- AttributeName: price_pk # KIND#{kind}\n" in text
@@ -122,9 +122,9 @@ DOCUMENT = {
 the design follows the table."""
 
 
-def test_the_blogs_template_matches_its_document() -> None:
-    """The resource's name and shape, the billing mode, and each of the document's indexes that the design has. The
-    blog's README explains why others are omitted.
+def test_the_template_of_the_blog_matches_the_published_one() -> None:
+    """The name and shape of the resource, the billing mode, and the published indexes that the design has are equal.
+    The blog's README explains why other indexes are omitted.
     """
     whole = loaded("Blog", Deployment())
     assert list(whole["Resources"]) == ["DynamoDBTable"]

@@ -1,4 +1,4 @@
-"""The requests: valid for botocore's model of the API, and they create the design's table."""
+"""The exported CreateTable requests are valid in botocore's model of the API, and create the design's table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def service() -> Any:
 
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_requests_are_valid(name: str, deployment: Deployment) -> None:
+def test_the_exported_requests_are_valid(name: str, deployment: Deployment) -> None:
     result = requests(design(name).compiled, deployment)
     assert next(iter(result)) == "CreateTable"
     for operation, request in result.items():
@@ -34,8 +34,8 @@ def test_the_requests_are_valid(name: str, deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_requests_create_the_designs_table(name: str, tmp_path: Path) -> None:
-    """Opening compares the table with the design."""
+def test_the_exported_requests_create_the_designs_table(name: str, tmp_path: Path) -> None:
+    """Opening the design compares the table with the design."""
     where = str(tmp_path / "made.db")
     cls = design(name)
     result = requests(cls.compiled, Deployment())
@@ -48,7 +48,7 @@ def test_the_requests_create_the_designs_table(name: str, tmp_path: Path) -> Non
     assert expiry["TimeToLiveDescription"].get("AttributeName") == cls.compiled.ttl_attribute
 
 
-def test_update_requests_enable_ttl_and_backups() -> None:
+def test_exported_update_requests_enable_ttl_and_backups() -> None:
     assert list(requests(design("Odd").compiled, WHOLE)) == [
         "CreateTable",
         "UpdateTimeToLive",

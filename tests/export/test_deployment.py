@@ -1,4 +1,4 @@
-"""Deployment options, with all errors reported together."""
+"""Validation of deployment options, with all errors reported together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def error_details_of(error: pytest.ExceptionInfo[RequestError]) -> list[str]:
     return [f"{fault.place}: {fault.message}" for fault in error.value.errors]
 
 
-def test_all_errors_are_reported() -> None:
+def test_all_invalid_deployment_options_are_reported() -> None:
     tags = {"aws:x": "1", "": "2", "a": "b" * 257, "semi;colon": "x"}
     with pytest.raises(RequestError) as error:
         Deployment(table_name="a b", billing="provisioned", write_units=0, tags=tags)
@@ -28,19 +28,19 @@ def test_all_errors_are_reported() -> None:
     ]
 
 
-def test_on_demand_has_no_units() -> None:
+def test_capacity_units_are_rejected_with_on_demand_billing() -> None:
     with pytest.raises(RequestError) as error:
         Deployment(read_units=5)
     assert error_details_of(error) == ["read units: not allowed with on-demand billing"]
 
 
-def test_a_table_has_at_most_50_tags() -> None:
+def test_a_deployment_with_more_than_50_tags_is_rejected() -> None:
     Deployment(tags={str(number): "" for number in range(50)})
     with pytest.raises(RequestError, match="at most 50 tags, not 51"):
         Deployment(tags={str(number): "" for number in range(51)})
 
 
-def test_tags_are_parsed() -> None:
+def test_tags_are_parsed_from_name_value_pairs() -> None:
     assert tags_of(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
     with pytest.raises(RequestError) as error:
         tags_of(["a", "b=1", "b=2"])

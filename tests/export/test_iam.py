@@ -1,4 +1,4 @@
-"""The policy allows exactly the requests of the access patterns."""
+"""The exported IAM policy allows exactly the requests of the access patterns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def policy_of(cls: type[Design]) -> dict[str, Any]:
 
 
 def allowed(cls: type[Design]) -> set[tuple[str, str]]:
-    """Every allowed action with each of its resources."""
+    """Every action that the policy allows, with each of its resources."""
     return {
         (action.removeprefix("dynamodb:"), resource.removeprefix(f"{ARN}{cls.compiled.table.name}"))
         for statement in policy_of(cls)["Statement"]
@@ -43,7 +43,7 @@ def allowed(cls: type[Design]) -> set[tuple[str, str]]:
 
 
 def needed(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The permissions that a request needs."""
+    """The permissions that a request requires."""
     if operation == "TransactWriteItems":
         yield from ((PARTS[kind], "") for item in parameters["TransactItems"] for kind in item)
     elif operation == "TransactGetItems":
@@ -54,7 +54,7 @@ def needed(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, st
 
 
 class Listening:
-    """A transport that records the permissions that requests need."""
+    """A transport that records the permissions that its requests require."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -68,8 +68,8 @@ class Listening:
         return [self.call(*request) for request in requests]
 
 
-def test_all_requests_of_a_design_are_allowed() -> None:
-    """Each pattern runs on a filled store, so that junctions and claims are followed."""
+def test_the_policy_allows_all_requests_of_a_design() -> None:
+    """Each pattern runs on a filled store, so that junctions and claims send their second request, too."""
     given: list[tuple[str, dict[str, Any]]] = [
         ("add_book", {"book": {"isbn": "1", "title": "T"}}),
         ("register", {"reader": {"reader_id": "r", "email": "e"}}),
@@ -92,7 +92,7 @@ def test_all_requests_of_a_design_are_allowed() -> None:
     assert unused == {("DescribeTable", "")}, "asked when a design is opened"
 
 
-def test_opening_a_design_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_policy_allows_the_requests_of_opening_a_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: set[str] = set()
     call = Engine.call
 
@@ -107,7 +107,7 @@ def test_opening_a_design_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_indexes_are_those_used_by_reads(name: str) -> None:
+def test_the_policy_allows_only_indexes_that_reads_use(name: str) -> None:
     cls = design(name)
     used = {f"/index/{index}" for read_pattern in cls.compiled.reads.values() for index in _indexes(read_pattern.plan)}
     assert {resource for _, resource in allowed(cls) if resource} == used
@@ -123,7 +123,7 @@ def _indexes(plan: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_policy_is_valid(name: str) -> None:
-    """cfn-lint knows IAM's grammar."""
+    """cfn-lint checks the policy against the grammar of IAM."""
     resource = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": policy_of(design(name))}}
     template = json.dumps({"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Policy": resource}})
     result = [str(value) for value in lint(template, config=ManualArgs(regions=["eu-west-1"]))]
@@ -190,12 +190,12 @@ class Small(Design):
         ("forget_all", ("BatchWriteItem", "DeleteItem")),
     ],
 )
-def test_a_write_needs_the_permissions_of_its_actions(pattern: str, rights: tuple[str, ...]) -> None:
-    """Including its helpers' actions, and those on claims."""
+def test_a_write_requires_the_permissions_of_its_actions(pattern: str, rights: tuple[str, ...]) -> None:
+    """This includes actions of the write's helper functions, and actions on claims."""
     assert WriteAnalyzer(Small.compiled, Small).analysis(Small.compiled.writes[pattern]).rights == rights
 
 
-def test_a_design_without_indexes_has_one_statement() -> None:
+def test_the_policy_of_a_design_without_indexes_has_one_statement() -> None:
     (statement,) = policy_of(Small)["Statement"]
     assert statement["Resource"] == ["arn:aws:dynamodb:*:*:table/small"]
     assert "dynamodb:GetItem" in statement["Action"]

@@ -1,4 +1,4 @@
-"""Markdown and Mermaid: complete, and escaped."""
+"""The exported Markdown pages and Mermaid flowcharts are complete and escaped."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def page(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_has_a_row_for_everything(name: str) -> None:
+def test_the_page_has_a_row_for_each_entity_index_and_pattern(name: str) -> None:
     compiled = design(name).compiled
     tables: list[list[int]] = []
     for token in MarkdownIt().enable("table").parse(page(name)):
@@ -48,8 +48,8 @@ def test_the_page_has_a_row_for_everything(name: str) -> None:
         assert len(set(table)) == 1
 
 
-def test_special_characters_are_escaped() -> None:
-    """Pipes, tags and backticks of a design remain plain text."""
+def test_special_characters_are_escaped_in_markdown() -> None:
+    """Pipes, tags and backticks in a design are shown as plain text."""
     text = MarkdownIt("commonmark", {"html": True}).enable("table").render(page("Odd"))
     assert "<code>$&quot;%&lt;N&gt;|`#{yes}</code>" in text
     assert "<td>O|1</td>" in text
@@ -61,7 +61,7 @@ ARROW = re.compile(r'  (\w+) -->\|"[^"]*"\| (\w+)')
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_flowchart_has_a_node_for_everything_and_an_arrow_for_each_index_key(name: str) -> None:
+def test_the_flowchart_has_a_node_per_entity_claim_and_index_and_an_arrow_per_key(name: str) -> None:
     compiled = design(name).compiled
     lines = flowchart(compiled).splitlines()
     assert lines[0] == "flowchart LR"
@@ -78,8 +78,8 @@ def test_the_flowchart_has_a_node_for_everything_and_an_arrow_for_each_index_key
     assert {line.strip() for line in rest} <= {"end", "direction TB"}
 
 
-def test_features_of_other_libraries_are_described() -> None:
-    """Discriminators, case folding and counter shards change keys, but aren't in templates."""
+def test_discriminators_case_folding_and_shards_are_described() -> None:
+    """These features of other libraries' tables change keys, but aren't in key templates."""
     rows = {line.split(" | ")[0]: line for line in page("Words").splitlines() if line.startswith("| **")}
     assert rows["| **Task**"].endswith("all; the key is in lower case; in each `__edb_e__` is `task` |")
     assert rows["| **Counter**"].endswith("all, in 10 shards |")

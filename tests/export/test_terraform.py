@@ -1,4 +1,4 @@
-"""Terraform: the HCL is valid, and equal to the JSON."""
+"""Tests of the Terraform export: the HCL is valid and equal to the JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _bare(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The parser's result in JSON's form: no quotes within strings, a single block not in a list."""
+    """Convert the parser's result to the JSON form: no quotes within strings, and single blocks not in a list."""
     if isinstance(value, dict):
         result = {_bare(name): plain(element) for name, element in value.items() if not name.startswith("__")}
         return {
@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
-def test_hcl_and_json_are_equal(name: str, deployment: Deployment) -> None:
+def test_the_hcl_resource_equals_the_json_resource(name: str, deployment: Deployment) -> None:
     label, body = from_hcl(name, deployment)
     other, wanted = from_json(name, deployment)
     assert label == other
@@ -56,7 +56,7 @@ def test_hcl_and_json_are_equal(name: str, deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_resource_matches_the_designs_table(name: str) -> None:
+def test_the_terraform_resource_matches_the_designs_table(name: str) -> None:
     table = design(name).compiled.table
     label, body = from_json(name, Deployment())
     assert label.isidentifier()
@@ -85,7 +85,7 @@ def _keys(index: dict[str, Any], partition_of: dict[str, Any]) -> list[tuple[str
     return [(partition_of["hash_key"], "HASH"), *sort]
 
 
-def test_options_become_terraform_arguments() -> None:
+def test_deployment_options_become_terraform_arguments() -> None:
     _, body = from_json("Odd", WHOLE)
     assert (body["read_capacity"], body["write_capacity"], body["billing_mode"]) == (5, 7, "PROVISIONED")
     assert [value["read_capacity"] for value in body["global_secondary_index"]] == [5, 5]
@@ -97,8 +97,8 @@ def test_options_become_terraform_arguments() -> None:
     assert body["ttl"] == {"attribute_name": "gone", "enabled": True}
 
 
-def test_strings_are_not_templates() -> None:
-    """HCL's and JSON's strings can contain templates, whose start is doubled."""
+def test_template_characters_in_strings_are_escaped() -> None:
+    """Strings in HCL and JSON can contain templates; a doubled start (``$${``) makes them plain text."""
     text = hcl_text(["resource", 'a"b'], {"name": "${x} %{if} \\ é", "tags": {"${k}": "v"}})
     (resource,) = hcl2.loads(text)["resource"]
     body = next(iter(resource.values()))
@@ -106,5 +106,5 @@ def test_strings_are_not_templates() -> None:
     assert '"$${k}" = "v"' in text
 
 
-def test_resource_names_are_valid() -> None:
+def test_terraform_resource_names_are_valid_identifiers() -> None:
     assert 'resource "aws_dynamodb_table" "table_2_odd_table" {' in terraform_hcl(design("Odd").compiled, Deployment())

@@ -1,4 +1,4 @@
-"""Other parsers read our YAML and HCL as intended, for any strings."""
+"""For any strings, other parsers read the exported YAML and HCL as intended."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TREES = st.recursive(
 
 
 def names_no_function(tree: Any) -> bool:
-    """A mapping of one member may be a CloudFormation function; those are tested with the templates."""
+    """Whether no mapping looks like a CloudFormation function. Functions are tested with the templates."""
     if isinstance(tree, dict):
         return not any(name == "Ref" or name.startswith("Fn::") for name in tree) and all(
             map(names_no_function, tree.values())
@@ -57,7 +57,7 @@ def names_no_function(tree: Any) -> bool:
 
 @settings(max_examples=examples(100, 300), deadline=None)
 @given(st.dictionaries(TEXTS, TREES.filter(names_no_function), min_size=1, max_size=4).filter(names_no_function))
-def test_yaml_round_trips(tree: dict[str, Any]) -> None:
+def test_exported_yaml_is_parsed_to_the_same_data(tree: dict[str, Any]) -> None:
     text = yaml_text(tree)
     assert yaml.safe_load(text) == plain(tree)
     assert json.loads(json_tree(tree)) == plain(tree)
@@ -65,20 +65,20 @@ def test_yaml_round_trips(tree: dict[str, Any]) -> None:
 
 @settings(max_examples=examples(100, 300), deadline=None)
 @given(TEXTS)
-def test_quoted_strings_round_trip(text: str) -> None:
+def test_quoted_strings_are_parsed_to_the_same_text(text: str) -> None:
     assert yaml.safe_load(quoted(text)) == text
     assert quoted(text).isprintable() or any(not word.isprintable() and ord(word) > 0x9F for word in text)
 
 
 @pytest.mark.parametrize("text", [*ODD, "${a}", "%{if}", "$${a}", 'a"b\\c'])
-def test_hcl_has_one_line_per_attribute(text: str) -> None:
+def test_hcl_with_any_text_can_be_parsed_and_has_no_templates(text: str) -> None:
     written = hcl_text(["resource", "a", "b"], {"name": Noted(text, text), "inner": [Block({"x": text}, text)]})
     (resource,) = hcl2.loads(written)["resource"]
     assert resource
     assert "${" not in written.replace("$${", "").partition("#")[0]
 
 
-def test_comments_are_one_bounded_line() -> None:
+def test_comments_are_shortened_to_one_line_of_100_characters() -> None:
     assert note_text("a\n  b\tc") == "a b c"
     assert len(note_text("x" * 500)) == 100
     assert note_text("a\x00b") == "a\ufffdb"

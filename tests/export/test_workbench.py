@@ -1,4 +1,4 @@
-"""The Workbench model: complete, with the sample items in their facets."""
+"""The exported NoSQL Workbench model is complete, and has the sample items in their facets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def made(name: str, items: Any = (), deployment: Deployment | None = None) -> di
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_facet_for_each_entity_and_each_claim(name: str) -> None:
+def test_the_model_has_a_facet_for_each_entity_and_each_claim(name: str) -> None:
     compiled = design(name).compiled
     (table,) = made(name)["DataModel"]
     wanted = [
@@ -41,7 +41,7 @@ def test_a_facet_for_each_entity_and_each_claim(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_unsupported_indexes_are_reported(name: str) -> None:
+def test_indexes_that_workbench_does_not_support_are_reported(name: str) -> None:
     compiled = design(name).compiled
     (table,) = made(name)["DataModel"]
     shown = {index["IndexName"] for index in table["GlobalSecondaryIndexes"]}
@@ -70,7 +70,7 @@ def test_sample_items_are_in_their_facets_with_all_attributes() -> None:
     assert number == len(items) > 5
 
 
-def test_claims_have_a_facet_and_other_items_have_none() -> None:
+def test_items_of_claims_are_in_facets_and_foreign_items_are_omitted() -> None:
     with Library.open(":memory:") as library:
         library.call("register", {"reader": {"reader_id": "r", "email": "e"}})
         library.call("add_book", {"book": {"isbn": "1", "title": "T"}})
@@ -82,7 +82,7 @@ def test_claims_have_a_facet_and_other_items_have_none() -> None:
 
 
 def test_null_attributes_are_omitted() -> None:
-    """A field with a default other than None stores None as NULL, which Workbench lacks."""
+    """A field whose default isn't None stores None as NULL, which Workbench doesn't support."""
     item = {"pk": {"S": "BOOK#1"}, "sk": {"S": "#META"}, "title": {"S": "T"}, "cover": {"NULL": True}}
     (table,) = made("Library", [item])["DataModel"]
     (facet,) = [value for value in table["TableFacets"] if value["TableData"]]
@@ -90,7 +90,7 @@ def test_null_attributes_are_omitted() -> None:
     assert {"AttributeName": "cover", "AttributeType": "B"} in table["NonKeyAttributes"]
 
 
-def test_attributes_have_the_expected_types() -> None:
+def test_model_attributes_have_the_expected_types() -> None:
     (table,) = made("Library")["DataModel"]
     types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
     wanted = {
@@ -102,8 +102,8 @@ def test_attributes_have_the_expected_types() -> None:
     assert "expires_at" not in table["SampleDataFormats"]
 
 
-def test_stored_forms_have_the_expected_types() -> None:
-    """Stored forms, discriminators, and a numeric timestamp."""
+def test_attributes_with_custom_formats_have_the_expected_types() -> None:
+    """These are fields with stored formats, discriminators, and a numeric timestamp."""
     (table,) = made("Words")["DataModel"]
     types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
     wanted = {
@@ -118,7 +118,7 @@ def test_stored_forms_have_the_expected_types() -> None:
     assert "__edb_e__" not in facets["Root"]
 
 
-def test_the_model_has_metadata_and_billing() -> None:
+def test_the_model_has_metadata_and_billing_settings() -> None:
     result = made("Odd", deployment=WHOLE)
     metadata = result["ModelMetadata"]
     assert metadata["Version"] == "3.0"

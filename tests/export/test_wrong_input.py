@@ -1,4 +1,4 @@
-"""Errors for invalid input, and unusual strings in every part of an export."""
+"""Errors for invalid input of exports, and edge cases of single parts of an export."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyplan.formats.yaml_json import Noted, json_tree, plain
 from tests.export.designs import design
 
 
-def test_a_deployment_has_defaults() -> None:
+def test_deployment_options_have_the_expected_defaults() -> None:
     assert dataclasses.asdict(Deployment()) == {
         "table_name": None, "billing": "on-demand", "read_units": None, "write_units": None,
         "table_class": "standard", "deletion_protection": False, "recovery": False, "stream": None, "tags": {},
@@ -24,7 +24,7 @@ def test_a_deployment_has_defaults() -> None:
 
 
 @pytest.mark.parametrize("units", [-1, 0, 1, 2])
-def test_units_are_at_least_1(units: int) -> None:
+def test_capacity_units_of_a_deployment_are_at_least_1(units: int) -> None:
     def made() -> Deployment:
         return Deployment(billing="provisioned", read_units=units, write_units=5)
 
@@ -49,13 +49,13 @@ def test_a_misspelled_region_has_a_hint() -> None:
     assert error.value.errors[0].hint == "pass a region such as eu-west-1"
 
 
-def test_trees_become_plain_data_and_json() -> None:
+def test_trees_with_comments_are_converted_to_plain_data_and_json() -> None:
     tree = {"a": [1, {"b": "é"}], "c": Noted("d", "why"), "e": ("f", Noted(None, "g"))}
     assert plain(tree) == {"a": [1, {"b": "é"}], "c": "d", "e": ["f", None]}
     assert json_tree({"a": {"b": "é"}}) == '{\n  "a": {\n    "b": "é"\n  }\n}\n'
 
 
-def test_maps_are_aligned_in_hcl() -> None:
+def test_map_values_are_aligned_in_hcl() -> None:
     text = hcl_text(["resource"], {"tags": {"a": "1", "long": "2"}, "none": {}, "list": [1, "x"]})
     assert '"a"    = "1"' in text
     assert '"long" = "2"' in text
@@ -64,7 +64,7 @@ def test_maps_are_aligned_in_hcl() -> None:
 
 
 @pytest.mark.parametrize("name", ["markdown", "mermaid"])
-def test_markdown_formats_reject_json(name: str) -> None:
+def test_formats_based_on_markdown_reject_the_json_option(name: str) -> None:
     inputs = Inputs(design=design("Blog").compiled)
     with pytest.raises(RequestError) as error:
         export(name, inputs, as_json=True)
@@ -72,7 +72,7 @@ def test_markdown_formats_reject_json(name: str) -> None:
     assert export(name, inputs).text
 
 
-def test_each_request_has_a_file() -> None:
+def test_the_create_table_export_has_a_file_per_request() -> None:
     made = export("create-table", Inputs(design=design("Blog").compiled, deployment=Deployment(recovery=True)))
     assert list(made.parts) == ["create-table.json", "update-time-to-live.json", "update-continuous-backups.json"]
     assert json.loads(made.text).keys() == {"CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"}

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""A design with rare features: stored forms, key styles, discriminators, views, counter shards, tokens, constant
-keys, counts and index scans.
+"""A design with rarely used features: stored formats, key styles, discriminators, views, counter shards, tokens,
+constant keys, counts and index scans.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Task(Entity):
 
 
 class Note(Entity):
-    """Has the key of a task, and a discriminator."""
+    """A note that has the key of its task, and a discriminator."""
 
     task_id: str
     text: str
@@ -86,7 +86,7 @@ class Counter(Entity):
 
 
 class Root(Entity, extra="allow"):
-    """A single item, whose key has no field."""
+    """A single item with a constant key."""
 
     name: str
     version: Version = 0
@@ -94,7 +94,7 @@ class Root(Entity, extra="allow"):
 
 
 class Event(Entity):
-    """Ranks, claims, native and local keys."""
+    """An event with ranks, a claim, and keys in native and local indexes."""
 
     event_id: str = Field(default_factory=ulid)
     day: date
@@ -113,22 +113,20 @@ class Event(Entity):
 
 
 class EventRow(View[Event]):
-    """The columns of a list."""
+    """A view of an event with the columns of a list."""
 
     event_id: str
     title: str
 
 
 class TaskKeys(View[Task]):
-    """The attributes in the index."""
+    """A view of a task with the attributes that an index projects."""
 
     task_id: str
     made_at: datetime
 
 
 class Words(Design):
-    """The design of all these entities."""
-
     table = Table("words", indexes=[GSI1, GSI2, BY_DAY, MANY, LOCAL], entities=[Note])
 
     @read("A1")

@@ -1,6 +1,6 @@
-"""Requests to DynamoDB Local: the inputs. Its responses are in recorded/*.json, in the same order.
+"""The cases that are sent to DynamoDB Local. Its responses are in recorded/*.json, in the same order.
 
-Add a case here, then run ``python -m tests.expressions.record`` with KEYPLAN_DYNAMODB_LOCAL set.
+To add a case, add it to this file, and run ``python -m tests.expressions.record`` with KEYPLAN_DYNAMODB_LOCAL set.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _used(text: str, values: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _texts(lines: str) -> list[str]:
-    """Split lines into strings at " | "."""
+    """Split each line into strings at " | "."""
     return [text for line in lines.split("\n") if line for text in line.split(" | ")]
 
 

@@ -1,4 +1,4 @@
-"""A small client for DynamoDB Local, for recording and comparing. Used if KEYPLAN_DYNAMODB_LOCAL is set."""
+"""A client for DynamoDB Local that records and compares responses, if KEYPLAN_DYNAMODB_LOCAL is set."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _AUTHORIZATION = (
 
 
 def address() -> str | None:
-    """The address of DynamoDB Local, if set."""
+    """The address of DynamoDB Local, or None if KEYPLAN_DYNAMODB_LOCAL isn't set."""
     return os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
 
 
 class Local:
-    """A connection to DynamoDB Local, with a table for the item of the cases."""
+    """A connection to DynamoDB Local, and a table that contains the item of the cases."""
 
     def __init__(self, url: str) -> None:
         self._connection = http.client.HTTPConnection(urlsplit(url).netloc)
@@ -58,7 +58,7 @@ class Local:
         self.call("PutItem", {"TableName": TABLE, "Item": item})
 
     def answer(self, kind: str, case: Case) -> Any:
-        """The error message, whether the item matches, the projected item, or the updated item."""
+        """The error, whether the item matches a condition, the projected item, or the updated item."""
         request: dict[str, Any] = {"TableName": TABLE, kind: case["text"]}
         if case["names"] is not None:
             request["ExpressionAttributeNames"] = case["names"]

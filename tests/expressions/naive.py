@@ -1,5 +1,5 @@
-"""A simple evaluator of conditions, the oracle of the property tests. It shares only the tree with the product, and
-compares Python values.
+"""A simple evaluator of conditions, the oracle of the property tests. It shares only the expression tree with Keyplan,
+and compares Python values.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MISSING = ("missing", None)
 
 
 def plain(value: dict[str, Any]) -> tuple[str, Any]:
-    """A value as a pair of its type and a Python value with DynamoDB's equality."""
+    """A DynamoDB value as a pair: its type, and a Python value that is equal if the DynamoDB value is."""
     tag = next(iter(value))
     content = value[tag]
     if tag == "N":

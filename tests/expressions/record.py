@@ -1,6 +1,6 @@
 """Record the responses of DynamoDB Local to all cases: ``python -m tests.expressions.record``.
 
-Review the difference in version control: a change of DynamoDB Local, or a new case.
+Review each difference in version control: it is a change of DynamoDB Local, or a new case.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluates a recorded case, with results in the format of the recorded responses."""
+"""Evaluates a recorded case. Results have the format of the recorded responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TYPES = {"pk": "S", "sk": "N"}
 
 
 def our_answer(kind: str, case: Case, item: Item = ITEM) -> Any:
-    """``{"error": message}``, or the expression's result for the item. DynamoDB Local has DynamoDB's older messages."""
+    """``{"error": message}``, or the result for the item. Messages are the older ones of DynamoDB Local."""
     try:
         return _answer(kind, case, check_item(item))
     except ExpressionFault as fault:
@@ -73,7 +73,7 @@ def _holds(term: Any, item: Item) -> bool:
 
 
 def normal(answer: Any) -> Any:
-    """A response of DynamoDB Local in normal form: sets of types in its messages have any order."""
+    """A response of DynamoDB Local with types in its error messages sorted, because their order varies."""
     if not isinstance(answer, dict):
         return answer
     if "error" in answer:

@@ -1,4 +1,4 @@
-"""Small trees, items and values for property tests, so that paths and values often coincide."""
+"""Strategies for small trees, items and values, so that paths and values of property tests often coincide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares results with DynamoDB Local's: recorded cases, and random conditions and updates."""
+"""Results equal those of DynamoDB Local, for recorded cases, and for random conditions and updates."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def local() -> Iterator[Local]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_recording_is_current(local: Local, family: str) -> None:
+def test_recorded_responses_equal_those_of_dynamodb_local(local: Local, family: str) -> None:
     kind, entries = FAMILIES[family]
     answers = [normal(local.answer(kind, entry)) for entry in entries]
     assert answers == [normal(entry["answer"]) for entry in read(family)]
@@ -63,7 +63,7 @@ def _compare(kind: str, case: Case, item: dict[str, Any], local: Local) -> None:
 
 @LIVE
 @given(conditions, items, given_values)
-def test_random_conditions_agree(
+def test_random_conditions_have_the_result_of_dynamodb_local(
     local: Local, condition: tree.Condition, item: dict[str, Any], values: dict[str, Any]
 ) -> None:
     text = to_text(condition)
@@ -74,7 +74,7 @@ def test_random_conditions_agree(
 @pytest.mark.nightly
 @LIVE
 @given(fitting_updates(), fitting_items, fitting_given_values)
-def test_random_valid_updates_agree(
+def test_random_valid_updates_have_the_result_of_dynamodb_local(
     local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]
 ) -> None:
     text = to_text(update)

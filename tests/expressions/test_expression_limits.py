@@ -1,4 +1,4 @@
-"""Limits of nesting, operators and size, and attributes of bound expressions."""
+"""Limits of the nesting, operators and size of expressions, and the attributes of bound expressions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ X: dict[str, AttributeValue] = {":x": {"S": "x"}}
 TOO_MANY = "The expression contains too many operators; operator count: 301"
 
 
-def test_projection_of_whole_attributes_ignores_dots() -> None:
+def test_attribute_names_with_dots_are_projected_as_whole_attributes() -> None:
     bound = project_attributes(["a", "b.c"])
     assert (bound.paths, bound.attributes, bound.nested) == ((("a",), ("b.c",)), frozenset({"a", "b.c"}), frozenset())
     assert bound.project({"a": {"S": "x"}, "b": {"M": {"c": {"S": "y"}}}}) == {"a": {"S": "x"}}
@@ -34,8 +34,8 @@ def test_projection_of_whole_attributes_ignores_dots() -> None:
 
 
 @pytest.mark.parametrize("count", [150, 151])
-def test_condition_has_at_most_300_operators(count: int) -> None:
-    """The limit includes key conditions and is checked before other errors."""
+def test_conditions_with_more_than_300_operators_are_rejected(count: int) -> None:
+    """Operators of key conditions count, too. The limit is checked before other errors."""
     text = " AND ".join(["a=:x"] * count)
     given = Placeholders(None, X)
     operators = 2 * count - 1
@@ -60,8 +60,8 @@ def test_condition_has_at_most_300_operators(count: int) -> None:
 
 @pytest.mark.parametrize("more", [0, 1])
 @pytest.mark.parametrize("foreign", ["", "ä"])
-def test_condition_has_at_most_4096_bytes(more: int, foreign: str) -> None:
-    """For a key condition, the size isn't reported. Characters outside the grammar count, too."""
+def test_conditions_with_more_than_4096_bytes_are_rejected(more: int, foreign: str) -> None:
+    """The error for a key condition doesn't report the size. Characters outside the grammar count, too."""
     text = "a = :x".ljust(4096 + more - len(foreign.encode())) + foreign
     syntax = 'Syntax error; token: "ä"' if foreign else ""
     for key in (True, False):
@@ -76,7 +76,7 @@ def test_condition_has_at_most_4096_bytes(more: int, foreign: str) -> None:
 
 
 @pytest.mark.parametrize(("bind", "text"), [(bind_projection, "a"), (bind_update, "REMOVE a")])
-def test_projection_and_update_have_at_most_4096_bytes(bind: Any, text: str) -> None:
+def test_projections_and_updates_with_more_than_4096_bytes_are_rejected(bind: Any, text: str) -> None:
     bind(text.ljust(4096), Placeholders())
     with pytest.raises(ExpressionFault) as caught:
         bind(text.ljust(4097), Placeholders())
@@ -84,7 +84,7 @@ def test_projection_and_update_have_at_most_4096_bytes(bind: Any, text: str) -> 
 
 
 @pytest.mark.parametrize("depth", [149, 150, 151])
-def test_operands_nest_at_most_150_levels(depth: int) -> None:
+def test_operands_nested_more_than_150_levels_are_rejected(depth: int) -> None:
     text = "SET a = " + "if_not_exists(b," * depth + "c" + ")" * depth
     if depth <= 150:
         assert bind_update(text, Placeholders()).apply({"c": {"S": "x"}})["a"] == {"S": "x"}
@@ -95,7 +95,7 @@ def test_operands_nest_at_most_150_levels(depth: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [298, 299, 300])
-def test_groups_nest_below_300_levels(depth: int) -> None:
+def test_parentheses_nested_300_levels_are_rejected(depth: int) -> None:
     text = "NOT (" * depth + "a=b" + ")" * depth
     if depth < 300:
         assert bind_condition(text, Placeholders()).operators == depth + 1
@@ -113,8 +113,8 @@ def nested(depth: int, width: int = 1) -> Any:
 
 
 @pytest.mark.parametrize("path", ["a", "a.b", "a[0]", "a.b.c", "a[0].b[5]"])
-def test_updated_items_nest_at_most_32_levels(path: str) -> None:
-    """31 levels of lists and maps, and a scalar."""
+def test_updates_that_nest_an_item_more_than_32_levels_are_rejected(path: str) -> None:
+    """An item can have 31 levels of lists and maps, and a scalar."""
     item: dict[str, Any] = {"a": {"M": {"b": {"M": {}}}} if "[0]" not in path else {"L": [{"M": {"b": {"L": []}}}]}}
     above = path.replace("[", ".[").count(".")
     for depth in (0, 1, 30 - above, 31 - above):
@@ -125,7 +125,7 @@ def test_updated_items_nest_at_most_32_levels(path: str) -> None:
                 bind_update(f"SET {path} = :v", Placeholders(None, {":v": nested(depth)})).apply(item)
 
 
-def test_values_beyond_a_list_are_appended_in_index_order() -> None:
+def test_values_set_beyond_the_end_of_a_list_are_appended_by_index() -> None:
     values: dict[str, AttributeValue] = {f":{n}": {"N": str(n)} for n in range(5)}
     update = bind_update(
         "SET a[12] = :1, a[3] = :2, b.l[9] = :3, a[2] = :0, b.l[10] = :4 REMOVE a[0], b.l[0]",

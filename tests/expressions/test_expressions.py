@@ -1,4 +1,4 @@
-"""Caching, attributes of bound expressions, ReturnValues, and errors of parentheses and deep nesting."""
+"""Tests of caching, attributes of bound expressions, ReturnValues, and errors of parentheses and nesting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keyplan.dynamodb.values import Item
 X: Item = {":x": {"S": "x"}}
 
 
-def test_parsing_is_cached() -> None:
+def test_parsed_expressions_are_cached() -> None:
     assert parse_condition("a = :once") is parse_condition("a = :once")
 
 
@@ -43,7 +43,7 @@ def test_unused_placeholders_are_reported() -> None:
     given.check_unused()
 
 
-def test_errors_name_the_kind_of_expression() -> None:
+def test_syntax_errors_name_the_kind_of_expression() -> None:
     with pytest.raises(ExpressionFault) as caught:
         bind_condition("a", Placeholders())
     assert caught.value.message == 'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "a"'
@@ -62,14 +62,14 @@ ITEM: Item = {"a": {"S": "old"}, "l": {"L": [{"N": "1"}, {"N": "2"}]}, "m": {"M"
         ("SET m.q = :x", {}, {"m": {"M": {"q": {"S": "x"}}}}),
     ],
 )  # fmt: skip
-def test_an_update_lists_its_touched_attributes(text: str, old: Item, new: Item) -> None:
+def test_an_update_returns_the_attributes_that_it_changes(text: str, old: Item, new: Item) -> None:
     update = bind_update(text, Placeholders(None, X if ":x" in text else None))
     assert update.touched(ITEM) == old
     assert update.touched(update.apply(ITEM)) == new
     assert update.touched(None) == {}
 
 
-def test_sets_are_compared_by_value() -> None:
+def test_number_sets_are_updated_by_numeric_value() -> None:
     update = bind_update("DELETE s :x ADD t :x", Placeholders(None, {":x": {"NS": ["10", "9.0"]}}))
     assert update.apply({"s": {"NS": ["9", "11"]}, "t": {"NS": ["9"]}}) == {
         "s": {"NS": ["11"]},
@@ -87,7 +87,7 @@ def test_sets_are_compared_by_value() -> None:
         ("(" * 4096, 'Syntax error; token: "<EOF>", near: "("'),
     ],
 )
-def test_deep_nesting_is_rejected(text: str, message: str) -> None:
+def test_deeply_nested_conditions_are_rejected(text: str, message: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         parse_condition(text)
     assert caught.value.message == message
@@ -116,7 +116,7 @@ REDUNDANT = "The expression has redundant parentheses;"
         ("a = b)", 'Syntax error; token: ")", near: "b)"'),
     ],
 )
-def test_redundant_parentheses_are_rejected(text: str, message: str) -> None:
+def test_redundant_parentheses_in_a_condition_are_rejected(text: str, message: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         parse_condition(text)
     assert caught.value.message == message
@@ -131,7 +131,7 @@ def test_redundant_parentheses_in_an_update_are_rejected(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["SET a = if_not_exists(b.c, b.c)", "SET a = if_not_exists(b.#c, b.c) + :x"])
 def test_if_not_exists_with_the_same_path_is_rejected(text: str) -> None:
-    """DynamoDB's message is from the log of a production system."""
+    """The expected message was found in the log of a production system."""
     names = {"#c": "c"} if "#c" in text else None
     with pytest.raises(ExpressionFault, match="operator: if_not_exists, first operand: \\[b, c\\]"):
         bind_update(text, Placeholders(names, X if ":x" in text else None))

@@ -1,4 +1,4 @@
-"""Bound key conditions, and multi-attribute keys (messages of DynamoDB Local)."""
+"""Tests of bound key conditions on multi-attribute keys, with the error messages of DynamoDB Local."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Printing and parsing round trip; conditions agree with a naive evaluator; updates change only their paths."""
+"""Printed expressions can be parsed; conditions agree with a naive evaluator; updates change only their paths."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.seeds import examples
 
 
 def used(text: str, values: dict[str, Any]) -> dict[str, Any] | None:
-    """The placeholders in an expression."""
+    """The values whose placeholders an expression contains, or None."""
     names = set(re.findall(r":\w+", text))
     return {key: value for key, value in values.items() if key in names} or None
 
@@ -53,17 +53,17 @@ def _parsed_or_none(parse: Any, text: str) -> Any:
 
 
 @given(conditions)
-def test_printed_condition_parses_to_the_same_tree(condition: tree.Condition) -> None:
+def test_a_printed_condition_is_parsed_to_the_same_tree(condition: tree.Condition) -> None:
     assert _parsed_or_none(parse_condition, to_text(condition)) in (condition, None)
 
 
 @given(updates)
-def test_printed_update_parses_to_the_same_tree(update: tree.Update) -> None:
+def test_a_printed_update_is_parsed_to_the_same_tree(update: tree.Update) -> None:
     assert _parsed_or_none(parse_update, to_text(update)) in (update, None)
 
 
 @given(paths)
-def test_printed_path_parses_to_the_same_tree(path: tree.Path) -> None:
+def test_a_printed_path_is_parsed_to_the_same_tree(path: tree.Path) -> None:
     assert parse_projection(to_text(path)) == tree.Projection((path,))
 
 
@@ -81,7 +81,7 @@ def test_conditions_agree_with_a_naive_evaluator(
 
 
 @given(items, given_values)
-def test_equality_agrees_in_all_operators(item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_all_operators_have_the_same_equality(item: dict[str, Any], values: dict[str, Any]) -> None:
     for name, stored in item.items():
         for key, value in values.items():
             equal = naive.plain(stored) == naive.plain(value)
@@ -91,7 +91,7 @@ def test_equality_agrees_in_all_operators(item: dict[str, Any], values: dict[str
 
 
 @given(fitting_updates(), fitting_items, fitting_given_values)
-def test_update_changes_only_its_paths(update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_an_update_changes_only_its_paths(update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
     text = to_text(update)
     before = check_item(item)
     kept = copy.deepcopy(before)
@@ -108,7 +108,7 @@ def test_update_changes_only_its_paths(update: tree.Update, item: dict[str, Any]
 
 
 @given(fitting_updates(), fitting_items, fitting_given_values)
-def test_an_update_stores_its_set_values(update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_set_stores_values(update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
     text = to_text(update)
     try:
         after = bind_update(text, Placeholders(None, used(text, values))).apply(check_item(item))
@@ -124,7 +124,7 @@ def test_an_update_stores_its_set_values(update: tree.Update, item: dict[str, An
 
 
 @given(items)
-def test_projection_of_all_attributes_is_the_item(item: dict[str, Any]) -> None:
+def test_a_projection_of_all_attributes_returns_the_whole_item(item: dict[str, Any]) -> None:
     if item:
         projection = bind_projection(", ".join(item), Placeholders())
         assert projection.project(item) == item
@@ -144,12 +144,12 @@ def test_projection_of_all_attributes_is_the_item(item: dict[str, Any]) -> None:
         "a" + "[0]" * 1300 + "=:x",
     ],
 )
-def test_deep_nesting_is_rejected(text: str) -> None:
+def test_deeply_nested_expressions_are_rejected(text: str) -> None:
     with pytest.raises(ExpressionFault):
         bind_condition(text[:4096], Placeholders(None, {":x": {"S": "x"}}))
 
 
-def test_deepest_allowed_nesting_is_evaluated() -> None:
+def test_expressions_nested_up_to_the_limit_are_evaluated() -> None:
     text = "(" * 148 + "a=:x" + " AND a=:x)" * 148 + " AND a=:x"
     bound = bind_condition(text, Placeholders(None, {":x": {"S": "x"}}))
     assert bound.matches({"a": {"S": "x"}})

@@ -1,4 +1,4 @@
-"""Results equal the recorded responses of DynamoDB Local, except where DynamoDB differs."""
+"""Results of expressions equal the recorded responses of DynamoDB Local, except where DynamoDB differs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "entry"), CASES)
-def test_result_equals_the_recording(kind: str, entry: dict[str, Any]) -> None:
+def test_the_result_of_an_expression_equals_the_recording(kind: str, entry: dict[str, Any]) -> None:
     expected, ours = normal(entry["answer"]), normal(our_answer(kind, entry))
     if isinstance(expected, dict) and "error" in expected:
         text = expected["error"]
@@ -72,7 +72,7 @@ def test_result_equals_the_recording(kind: str, entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_recording_contains_all_cases(family: str) -> None:
+def test_the_recording_contains_all_cases(family: str) -> None:
     recorded = [{key: entry[key] for key in ("text", "names", "values")} for entry in read(family)]
     assert recorded == FAMILIES[family][1]
 

@@ -1,4 +1,4 @@
-"""An open design in memory."""
+"""Fixtures: an open design in memory, and skipped pauses."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.known_bugs_elsewhere.design import Magazine
 
 @pytest.fixture
 def magazine() -> Iterator[Magazine]:
-    """An empty magazine."""
+    """The magazine design, open on an empty store in memory."""
     with Magazine.open(":memory:") as opened:
         yield opened
 
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The skipped pauses, in seconds."""
+    """Skip the pauses between retries, and list their lengths in seconds."""
     pauses: list[float] = []
     monkeypatch.setattr("keyplan.client.conversations.time.sleep", pauses.append)
     return pauses

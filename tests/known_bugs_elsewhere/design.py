@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The design of the tests for known bugs, and transports that record requests."""
+"""The design for the tests of bugs that other libraries have, and transports that record requests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Item = dict[str, dict[str, Any]]
 
 
 class Article(Entity):
-    """Two of its fields form one index key; an optional one forms the other."""
+    """An article with two index keys: one from two required fields, and one from an optional field."""
 
     article_id: str
     author: str = "Ada"
@@ -51,7 +51,7 @@ class Article(Entity):
 
 
 class Pair(Entity):
-    """Two strings in one key."""
+    """An item whose key contains two strings."""
 
     a: str
     b: str
@@ -71,7 +71,7 @@ class Note(Entity):
 
 
 class Mark(Entity):
-    """A mark, in the partition of the notes."""
+    """A mark that shares the partition of the notes."""
 
     owner: str
     name: str
@@ -80,7 +80,7 @@ class Mark(Entity):
 
 
 class Draft(Entity):
-    """An entity with an optimistic lock."""
+    """A draft with an optimistic lock."""
 
     draft_id: str
     text: str
@@ -90,7 +90,7 @@ class Draft(Entity):
 
 
 class Magazine(Design):
-    """Articles, notes, drafts."""
+    """Articles, notes and drafts."""
 
     table = Table("magazine", indexes=[GSI1, GSI2], entities=[Draft, Mark])
 
@@ -136,20 +136,20 @@ class Magazine(Design):
 
 
 def stored(design: Design, index: str | None = None) -> list[Item]:
-    """All stored items of the table or of an index."""
+    """All items of the table or of an index."""
     where = {} if index is None else {"IndexName": index}
     items: list[Item] = design.store.transport.call("Scan", {"TableName": design.store.table_name, **where})["Items"]
     return items
 
 
 def keys_in(design: Design, index: str) -> list[tuple[str, str]]:
-    """The keys of an index's entries, in order."""
+    """The sorted keys of an index's entries."""
     names = (f"{index.lower()}pk", f"{index.lower()}sk")
     return sorted((item[names[0]]["S"], item[names[1]]["S"]) for item in stored(design, index))
 
 
 def put_foreign(design: Design, **attributes: str) -> None:
-    """Put an item that no entity of the design wrote."""
+    """Put an item that doesn't belong to any entity of the design."""
     item = {name: {"S": value} for name, value in attributes.items()}
     design.store.transport.call("PutItem", {"TableName": design.store.table_name, "Item": item})
 
@@ -168,7 +168,6 @@ class Watched:
         return self.inner.call(operation, parameters)
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """Record and forward all requests."""
         return [self.call(*request) for request in requests]
 
     @property
@@ -178,7 +177,7 @@ class Watched:
 
 
 class Halving(Watched):
-    """A store under load: it processes half of each batch and returns the rest as unprocessed."""
+    """A transport of a throttled store, which processes half of each batch and returns the rest as unprocessed."""
 
     def __init__(self, design: Design, *, takes_nothing: bool = False) -> None:
         super().__init__(design)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Bugs of other libraries in reads, which Keyplan doesn't have."""
+"""Bugs that other libraries have in reads, and that Keyplan doesn't have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def day(number: int) -> date:
 
 
 def fill_partition(magazine: Magazine, notes: int) -> None:
-    """Write notes, and items of other entities before, between and after them."""
+    """Write notes, and items of other entities before, between and after the notes."""
     for number in range(1, notes + 1):
         magazine.put(Note(owner="o", day=day(number), name=f"note {number}"))
         put_foreign(magazine, pk="NOTES#o", sk=f"{day(number)}", name="no note: half a key")
@@ -28,8 +28,8 @@ def fill_partition(magazine: Magazine, notes: int) -> None:
     put_foreign(magazine, pk="NOTES#o", sk="zzz", what="none of ours")
 
 
-def test_query_skips_items_of_other_entities(magazine: Magazine) -> None:
-    """pydynox and pydynantic return other entities' items of the partition as this entity, or raise an error."""
+def test_a_query_of_one_entity_skips_items_of_other_entities(magazine: Magazine) -> None:
+    """pydynox and pydynantic return items of other entities as the queried entity, or raise an error."""
     fill_partition(magazine, 3)
     page = magazine.notes("o")
     assert [note.name for note in page] == ["note 1", "note 2", "note 3"]
@@ -37,8 +37,8 @@ def test_query_skips_items_of_other_entities(magazine: Magazine) -> None:
     assert page.cursor is None
 
 
-def test_query_of_index_skips_items_of_other_entities(magazine: Magazine) -> None:
-    """pydynox and pydynantic also return other entities' items from an index."""
+def test_a_query_of_an_index_skips_items_of_other_entities(magazine: Magazine) -> None:
+    """pydynox and pydynantic also return items of other entities from an index."""
     magazine.put(Article(article_id="1"))
     put_foreign(magazine, pk="X#1", sk="#HEAD", gsi1pk="AUTHOR#Ada", gsi1sk="draft#0")
     put_foreign(magazine, pk="ARTICLE#9", sk="OTHER", gsi1pk="AUTHOR#Ada", gsi1sk="draft#9")
@@ -46,15 +46,15 @@ def test_query_of_index_skips_items_of_other_entities(magazine: Magazine) -> Non
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
-def test_limit_is_the_number_of_items_returned(magazine: Magazine, limit: int) -> None:
-    """PynamoDB's limit counts evaluated items in some methods and returned items in others."""
+def test_limit_counts_returned_items(magazine: Magazine, limit: int) -> None:
+    """The limit of PynamoDB counts evaluated items in some methods and returned items in others."""
     fill_partition(magazine, 7)
     assert pages_of(magazine.notes, "o", limit=limit) == chunks([f"note {number}" for number in range(1, 8)], limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_limit_is_the_number_of_items_that_pass_the_filter(magazine: Magazine, limit: int) -> None:
-    """PynamoDB's limit counts items before the filter: a page of 10 may be empty."""
+def test_limit_counts_items_after_the_filter(magazine: Magazine, limit: int) -> None:
+    """The limit of PynamoDB counts items before the filter: a page of 10 may be empty."""
     for number in range(250):
         magazine.put(Article(article_id=f"{number:03d}", title=f"{number}", visits=number % 50))
         if number % 10 == 0:
@@ -80,7 +80,7 @@ def chunks(names: list[str], size: int) -> list[list[str]]:
     return [names[start : start + size] for start in range(0, len(names), size)]
 
 
-def test_missing_key_never_causes_a_scan() -> None:
+def test_a_missing_key_never_causes_a_scan() -> None:
     """ElectroDB silently scans the table when a field of the key is missing."""
 
     class Photo(Entity):
@@ -107,8 +107,8 @@ def test_missing_key_never_causes_a_scan() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{}, {"author": None}, {"author": ["Ada"]}, {"limit": 10}])
-def test_call_without_its_key_sends_no_request(magazine: Magazine, arguments: dict[str, Any]) -> None:
-    """ElectroDB omits from the request what is missing in the call."""
+def test_a_call_without_a_key_parameter_sends_no_request(magazine: Magazine, arguments: dict[str, Any]) -> None:
+    """ElectroDB sends a request without the key values that are missing in the call."""
     watched = Watched(magazine)
     articles_by: Any = magazine.articles_by
     with pytest.raises(ArgumentError) as caught:
@@ -117,8 +117,8 @@ def test_call_without_its_key_sends_no_request(magazine: Magazine, arguments: di
     assert watched.requests == []
 
 
-def test_access_patterns_only_scan_if_declared(magazine: Magazine) -> None:
-    """ElectroDB and PynamoDB scan in methods that look like queries."""
+def test_access_patterns_scan_only_if_a_scan_is_declared(magazine: Magazine) -> None:
+    """ElectroDB and PynamoDB have methods that look like queries but scan the table."""
     watched = Watched(magazine)
     magazine.articles_by("Ada")
     magazine.visited("Ada", 1)

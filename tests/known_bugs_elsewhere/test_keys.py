@@ -1,4 +1,4 @@
-"""Bugs of other libraries in keys, which Keyplan doesn't have."""
+"""Bugs that other libraries have in keys, and that Keyplan doesn't have."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from keyplan.errors import ConditionFailed, ItemExists, UpdateRejected
 from tests.known_bugs_elsewhere.design import Article, Magazine, Pair, Watched, keys_in, stored
 
 
-def test_update_by_instance_updates_index_keys(magazine: Magazine) -> None:
-    """dynamodb-toolbox, OneTable and pydynox update the field but not the index key that contains it."""
+def test_an_update_by_instance_updates_the_index_keys(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox update the field, but not the index key that contains the field."""
     article = magazine.put(Article(article_id="1", author="Ada"))
     updated = magazine.update(article, author="Grace")
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "draft#1")]
@@ -20,8 +20,8 @@ def test_update_by_instance_updates_index_keys(magazine: Magazine) -> None:
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "published#1")]
 
 
-def test_concurrent_updates_of_parts_of_a_key_never_mix(magazine: Magazine) -> None:
-    """In these libraries, each of two writers builds a key from its own change and the other's old value."""
+def test_concurrent_updates_of_parts_of_a_key_are_not_mixed(magazine: Magazine) -> None:
+    """In dynamodb-toolbox, OneTable and pydynox, each of two writers combines its change with an old value."""
     seen = magazine.put(Article(article_id="1"))
     magazine.update(seen, status="published")
     with pytest.raises(ConditionFailed, match="status is 'published', expected 'draft'"):
@@ -29,8 +29,8 @@ def test_concurrent_updates_of_parts_of_a_key_never_mix(magazine: Magazine) -> N
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Ada", "published#1")]
 
 
-def test_update_by_class_of_part_of_an_index_key_is_rejected(magazine: Magazine) -> None:
-    """dynamodb-toolbox, OneTable and pydynox leave the index key stale: it can't be built from the key fields alone."""
+def test_an_update_by_key_of_part_of_an_index_key_is_rejected(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox leave the index key stale, because it contains other fields, too."""
     magazine.put(Article(article_id="1"))
     watched = Watched(magazine)
     with pytest.raises(UpdateRejected, match="part of the key by_author") as caught:
@@ -42,8 +42,8 @@ def test_update_by_class_of_part_of_an_index_key_is_rejected(magazine: Magazine)
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Ada", "draft#1")]
 
 
-def test_update_in_a_transaction_updates_index_keys(magazine: Magazine) -> None:
-    """dynamodb-toolbox, OneTable and pydynox leave the key stale in transactions too."""
+def test_an_update_in_a_transaction_updates_the_index_keys(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox leave the index key stale in transactions, too."""
     article = magazine.put(Article(article_id="1"))
     magazine.hand_over(article, "Grace")
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "draft#1")]
@@ -51,8 +51,8 @@ def test_update_in_a_transaction_updates_index_keys(magazine: Magazine) -> None:
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "published#1")]
 
 
-def test_different_values_never_make_the_same_key(magazine: Magazine) -> None:
-    """ElectroDB joins values without escaping: ("1#b_2", "3") and ("1", "2#b_3") make the same key."""
+def test_different_values_never_have_the_same_key(magazine: Magazine) -> None:
+    """ElectroDB joins values without escaping: ("1#b_2", "3") and ("1", "2#b_3") have the same key."""
     pair, other = Pair(a="1#b_2", b="3", note="one"), Pair(a="1", b="2#b_3", note="other")
     magazine.create(pair)
     magazine.create(other)
@@ -62,7 +62,7 @@ def test_different_values_never_make_the_same_key(magazine: Magazine) -> None:
 
 
 def test_keys_are_case_sensitive(magazine: Magazine) -> None:
-    """ElectroDB converts keys to lower case by default: two items that differ only in case become one."""
+    """By default, ElectroDB converts keys to lower case: a second item overwrites one that differs only in case."""
     magazine.create(Pair(a="x", b="Y", note="one"))
     magazine.create(Pair(a="X", b="y", note="other"))
     magazine.put(Article(article_id="1", author="ada"))
@@ -72,8 +72,8 @@ def test_keys_are_case_sensitive(magazine: Magazine) -> None:
     assert [article.article_id for article in magazine.articles_by("ada")] == ["1"]
 
 
-def test_write_of_colliding_values_overwrites_nothing(magazine: Magazine) -> None:
-    """pydynantic's second put overwrites the first item through such a collision."""
+def test_a_put_never_overwrites_an_item_with_other_key_values(magazine: Magazine) -> None:
+    """In pydynantic, a second put overwrites the first item if their joined key values are equal."""
     first = magazine.put(Pair(a="1#b_2", b="3", note="first"))
     magazine.put(Pair(a="1", b="2#b_3", note="second"))
     assert magazine.pair("1#b_2", "3") == first
@@ -84,8 +84,8 @@ def test_write_of_colliding_values_overwrites_nothing(magazine: Magazine) -> Non
     assert pair.note == "second"
 
 
-def test_optional_field_in_a_template_makes_the_index_sparse(magazine: Magazine) -> None:
-    """pydynox and pydynantic raise when an optional field of a template is None."""
+def test_an_optional_field_in_a_key_template_makes_the_index_sparse(magazine: Magazine) -> None:
+    """pydynox and pydynantic raise an error if an optional field in a key template is None."""
     article = magazine.put(Article(article_id="1"))
     assert keys_in(magazine, "GSI2") == []
     article = magazine.update(article, section="essays")
@@ -100,7 +100,7 @@ def test_optional_field_in_a_template_makes_the_index_sparse(magazine: Magazine)
     assert keys_in(magazine, "GSI2") == [("SECTION#again", "ARTICLE#1")]
 
 
-def test_key_values_are_readable() -> None:
+def test_stored_key_values_are_readable() -> None:
     """Joined values are escaped, not hashed or encoded as a whole."""
     compiled = Magazine.compiled.by_name["Pair"]
     assert compiled.to_item(Pair(a="1#b_2", b="3"))["pk"] == {"S": "PAIR#a_1$cb_2#b_3"}

@@ -1,4 +1,4 @@
-"""State that other libraries keep per process, and Keyplan per opened design."""
+"""State that other libraries have per process, and Keyplan per open design."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from keyplan.store import Engine
 from tests.known_bugs_elsewhere.design import Article, Magazine, Watched
 
 
-def test_two_open_stores_are_independent(tmp_path: Path) -> None:
-    """PynamoDB's session and host belong to the model class: a second store needs a second class."""
+def test_designs_open_on_two_stores_are_independent(tmp_path: Path) -> None:
+    """In PynamoDB, the session and host belong to the model class: a second store requires a second class."""
     with (
         Magazine.open(":memory:") as element,
         Magazine.open(":memory:") as two,
@@ -29,8 +29,8 @@ def test_two_open_stores_are_independent(tmp_path: Path) -> None:
         assert again.article("1").title == "store 2"
 
 
-def test_table_name_belongs_to_the_opened_design() -> None:
-    """PynamoDB's table name is in the model's Meta: one class has one table in the whole process."""
+def test_the_table_name_belongs_to_the_open_design() -> None:
+    """In PynamoDB, the table name is in the Meta class of a model: a class has one table in the whole process."""
     engine = Engine.open(":memory:")
     stores = [Store(InProcess(engine.call, engine.close), ":memory:", name) for name in ("magazine-test", "magazine-2")]
     for store in stores:
@@ -45,8 +45,8 @@ def test_table_name_belongs_to_the_opened_design() -> None:
     engine.close()
 
 
-def test_cursor_secret_belongs_to_the_opened_design() -> None:
-    """Each opened design has its own secret, and none changes the class."""
+def test_the_cursor_secret_belongs_to_the_open_design() -> None:
+    """Each open design has its own secret; opening a design doesn't change its class."""
     with Magazine.open(":memory:", secret="one") as element, Magazine.open(":memory:", secret="two") as two:
         for magazine in (element, two):
             for number in range(3):

@@ -1,4 +1,4 @@
-"""Bugs of other libraries in writes, which Keyplan doesn't have."""
+"""Bugs that other libraries have in writes, and that Keyplan doesn't have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTE = Note(owner="o", day=date(2026, 1, 1), name="n")
 )
 @pytest.mark.parametrize("by", ["instance", "class", "pattern"])
 def test_values_of_an_update_are_validated(magazine: Magazine, changes: dict[str, Any], by: str) -> None:
-    """pydynantic and pydynox write the values unchecked, and then can't read the item."""
+    """pydynantic and pydynox write invalid values without a check, and then can't read the item."""
     article = magazine.put(Article(article_id="1"))
     ways: dict[str, Callable[[], object]] = {
         "instance": lambda: magazine.update(article, **changes),
@@ -36,7 +36,7 @@ def test_values_of_an_update_are_validated(magazine: Magazine, changes: dict[str
     assert magazine.article("1") == article
 
 
-def test_update_of_unknown_field_is_rejected(magazine: Magazine) -> None:
+def test_an_update_of_an_unknown_field_is_rejected(magazine: Magazine) -> None:
     """pydynantic and pydynox store an attribute that the model doesn't have."""
     article = magazine.put(Article(article_id="1"))
     watched = Watched(magazine)
@@ -49,16 +49,16 @@ def test_update_of_unknown_field_is_rejected(magazine: Magazine) -> None:
     assert watched.requests == []
 
 
-def test_add_keeps_a_number_within_its_bounds(magazine: Magazine) -> None:
-    """pydynantic and pydynox don't check an ADD against the field's bounds."""
+def test_an_add_beyond_the_bounds_of_a_field_is_rejected(magazine: Magazine) -> None:
+    """pydynantic and pydynox don't compare the result of an ADD with the bounds of the field."""
     article = magazine.put(Article(article_id="1", visits=1))
     with pytest.raises(ConditionFailed):
         magazine.transact([Update(Article, article_id="1").set(visits=Add(-2))])
     assert magazine.article("1") == article
 
 
-def test_put_in_a_transaction_checks_the_version(magazine: Magazine) -> None:
-    """pydynantic's put in a transaction overwrites a newer version, which its ordinary put wouldn't."""
+def test_a_put_in_a_transaction_checks_the_version(magazine: Magazine) -> None:
+    """In pydynantic, a put in a transaction overwrites a newer version, although a single put doesn't."""
     first = magazine.put(Draft(draft_id="1", text="first"))
     second = magazine.put(first.model_copy(update={"text": "second"}))
     assert (first.revision, second.revision) == (1, 2)
@@ -76,8 +76,8 @@ def test_put_in_a_transaction_checks_the_version(magazine: Magazine) -> None:
     assert magazine.rewrite(second.model_copy(update={"text": "third"}), NOTE).revision == 3
 
 
-def test_batch_rejects_entities_with_a_version(magazine: Magazine) -> None:
-    """pydynantic writes them by BatchWriteItem, which takes no condition."""
+def test_a_batch_with_versioned_entities_is_rejected(magazine: Magazine) -> None:
+    """pydynantic writes versioned entities by BatchWriteItem, which doesn't support conditions."""
     draft = magazine.put(Draft(draft_id="1", text="first"))
     with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't check"):
         magazine.batch([Put(draft)])
@@ -85,8 +85,8 @@ def test_batch_rejects_entities_with_a_version(magazine: Magazine) -> None:
         magazine.batch([Delete(draft)])
 
 
-def test_canceled_transaction_raises(magazine: Magazine) -> None:
-    """ElectroDB's transaction succeeds, with a flag that marks it as canceled."""
+def test_a_canceled_transaction_raises_an_error(magazine: Magazine) -> None:
+    """In ElectroDB, a canceled transaction returns a result with a flag, and raises no error."""
     magazine.put(Pair(a="1", b="2", note="there"))
     with pytest.raises(WriteFailed) as caught:
         magazine.transact([Put(NOTE), Create(Pair(a="1", b="2"))])
@@ -101,7 +101,7 @@ def test_canceled_transaction_raises(magazine: Magazine) -> None:
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_batch_write_retries_unprocessed_items(magazine: Magazine) -> None:
+def test_a_batch_write_retries_unprocessed_items(magazine: Magazine) -> None:
     """dynamodb-toolbox (by default) and aiodynamo return unprocessed writes to a caller that may not check."""
     articles = [Article(article_id=f"{number:02d}") for number in range(60)]
     halving = Halving(magazine)
@@ -115,8 +115,8 @@ def test_batch_write_retries_unprocessed_items(magazine: Magazine) -> None:
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_batch_read_retries_unprocessed_keys(magazine: Magazine) -> None:
-    """dynamodb-toolbox (by default) and aiodynamo return without the items of unprocessed keys."""
+def test_a_batch_read_retries_unprocessed_keys(magazine: Magazine) -> None:
+    """dynamodb-toolbox (by default) and aiodynamo omit the items of unprocessed keys from the result."""
     magazine.batch([Put(Article(article_id=f"{number:03d}")) for number in range(150)])
     wanted = [f"{number:03d}" for number in range(149, -1, -1)]
     halving = Halving(magazine)
@@ -126,7 +126,7 @@ def test_batch_read_retries_unprocessed_keys(magazine: Magazine) -> None:
     assert halving.operations.count("BatchGetItem") > 4
 
 
-def test_batch_raises_if_items_remain_unprocessed(magazine: Magazine, no_pauses: list[float]) -> None:
+def test_a_batch_raises_an_error_if_items_remain_unprocessed(magazine: Magazine, no_pauses: list[float]) -> None:
     """dynamodb-toolbox and aiodynamo return as if the batch had succeeded."""
     Halving(magazine, takes_nothing=True)
     with pytest.raises(StoreError, match="3 of 3 writes of a batch remain unprocessed"):

@@ -1,4 +1,4 @@
-"""Nesting depth of values in statements."""
+"""Limits of the nesting depth of values in PartiQL statements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEEP = ("Nesting Levels have exceeded supported limits", " under ")
 
 
 @pytest.mark.parametrize("kind", ["list", "map", "both"])
-def test_values_in_statements_nest_at_most_32_levels(kind: str) -> None:
+def test_values_in_statements_nested_more_than_32_levels_are_rejected(kind: str) -> None:
     def nested(depth: int) -> str:
         text = "1"
         for level in range(depth):

@@ -1,4 +1,4 @@
-"""Statements are parsed to trees or rejected: no input is slow or crashes the parser."""
+"""PartiQL statements are parsed to trees or rejected. No input is slow or crashes the parser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ texts = st.one_of(
 
 
 @given(text=texts)
-def test_any_text_is_a_statement_or_an_error(text: str) -> None:
+def test_any_text_is_parsed_to_a_statement_or_rejected(text: str) -> None:
     with contextlib.suppress(StatementFault):
         assert isinstance(parse(text), (Select, Exists, Insert, Update, Delete))
 
@@ -54,7 +54,7 @@ def test_any_text_is_a_statement_or_an_error(text: str) -> None:
         "EXISTS(SELECT * FROM a WHERE ",
     ],
 )
-def test_parsing_time_is_bounded(beginning: str, piece: str) -> None:
+def test_the_time_to_parse_a_statement_is_bounded(beginning: str, piece: str) -> None:
     room = STATEMENT_CHARACTERS_MAX - len(beginning) - 1
     started = time.thread_time()
     for end in ("", "#", ")"):
@@ -73,7 +73,7 @@ def test_parsing_time_is_bounded(beginning: str, piece: str) -> None:
     assert time.thread_time() - started < SECONDS_MAX
 
 
-def test_tree_nodes_have_a_line_and_a_column() -> None:
+def test_nodes_of_a_parsed_statement_have_a_line_and_a_column() -> None:
     select = parse("SELECT *\nFROM a\n  WHERE f(x)")
     assert isinstance(select, Select)
     assert isinstance(select.where, syntax.Call)
@@ -104,7 +104,7 @@ def _without_places(tree: object) -> str:
     return text
 
 
-def test_operators_have_their_precedence() -> None:
+def test_not_binds_more_tightly_than_and_than_or() -> None:
     select = parse("SELECT * FROM t WHERE a = 1 OR b = 2 AND NOT c = 3")
     assert isinstance(select, Select)
     assert isinstance(select.where, syntax.Or)
@@ -112,12 +112,12 @@ def test_operators_have_their_precedence() -> None:
     assert isinstance(select.where.conditions[1].conditions[1], syntax.Not)
 
 
-def test_parameters_are_counted() -> None:
+def test_the_parameters_of_a_statement_are_counted() -> None:
     assert parse("INSERT INTO a VALUE {'x': ?, 'y': [?, ?]}").parameters == 3
     assert parse("UPDATE a SET x = ? WHERE y = '?' AND z = ?").parameters == 2
 
 
-def test_statement_is_split_into_tokens() -> None:
+def test_a_statement_is_split_into_tokens() -> None:
     tokens = ["a", ".", 'b"c', "it's", "1.5e3", "<>", ""]
     assert [token.text for token in tokenize("a.\"b\"\"c\" 'it''s' 1.5e3 <> -- end")] == tokens
 
@@ -138,8 +138,8 @@ def test_statement_is_split_into_tokens() -> None:
         ("1e+0", True),
     ],
 )
-def test_exponent_and_scale_of_a_number_have_32_bits(number: str, is_one: bool) -> None:
-    """An exponent of -2^31 means a scale of 2^31, which exceeds Java's integers."""
+def test_numbers_whose_exponent_or_scale_exceeds_32_bits_are_rejected(number: str, is_one: bool) -> None:
+    """An exponent of -2^31 results in a scale of 2^31, which exceeds the 32-bit integers of Java."""
     if is_one:
         assert [token.kind for token in tokenize(number)] == ["number", "end"]
     else:
@@ -148,7 +148,7 @@ def test_exponent_and_scale_of_a_number_have_32_bits(number: str, is_one: bool) 
 
 
 @pytest.mark.parametrize(("begin", "inner", "end"), [("(", "a = 1", ")"), ("NOT (", "a = 1", ")"), ("[", "1", "]")])
-def test_expressions_nest_at_most_64_levels(begin: str, inner: str, end: str) -> None:
+def test_expressions_nested_more_than_64_levels_are_rejected(begin: str, inner: str, end: str) -> None:
     def statement(depth: int) -> str:
         text = begin * depth + inner + end * depth
         return f"SELECT * FROM t WHERE {f'a = {text}' if inner == '1' else text}"
@@ -163,7 +163,7 @@ def test_expressions_nest_at_most_64_levels(begin: str, inner: str, end: str) ->
     [("f(", "a", ")"), ("(", "a", ")"), ("[", "a", "]"), ("{'a': ", "b", "}"), ("<<", "1", ">>")],
 )
 @pytest.mark.parametrize("other", ["f(a)", "(a)", "[a]", "[]", "f()", "1 + 2", "<<1>>", "{'a': 1}"])
-def test_nesting_of_an_operand_does_not_depend_on_others(begin: str, inner: str, end: str, other: str) -> None:
+def test_the_nesting_limit_applies_to_each_operand_separately(begin: str, inner: str, end: str, other: str) -> None:
     def statement(depth: int) -> str:
         others = " AND ".join([f"a = {other}"] * 40)
         return f"SELECT * FROM t WHERE {others} AND a = {begin * depth}{inner}{end * depth}"
@@ -175,6 +175,6 @@ def test_nesting_of_an_operand_does_not_depend_on_others(begin: str, inner: str,
 
 @pytest.mark.parametrize("digits", ["9" * 11, "9" * 5000])
 @pytest.mark.parametrize("sign", ["", "-", "+"])
-def test_exponent_with_many_digits_is_rejected(digits: str, sign: str) -> None:
+def test_an_exponent_with_many_digits_is_rejected(digits: str, sign: str) -> None:
     with pytest.raises(StatementFault):
         parse(f"SELECT * FROM t WHERE a = 1e{sign}{digits}")

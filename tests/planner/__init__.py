@@ -1,1 +1,1 @@
-"""Keys planned from access patterns."""
+"""Tests of the planner, which plans keys from access patterns."""

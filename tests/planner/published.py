@@ -2,7 +2,7 @@
 """Designs that experts published, without their keys: entities, access patterns and the number of indexes.
 
 The access patterns are those of AWS's "Data modeling schema design packages"; the numbers of global secondary
-indexes are from the published NoSQL Workbench models. The classes are created but not compiled.
+indexes are those of the published NoSQL Workbench models. The classes are created but not compiled.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A shop without keys."""
+"""A shop design without keys."""
 
 from datetime import datetime
 from typing import Literal, NamedTuple

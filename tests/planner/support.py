@@ -1,4 +1,4 @@
-"""Designs from source text, and the declarations of their plans."""
+"""Helpers that build designs from source text, and list the keys in their plans."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _numbers = count()
 
 
 def design(text: str, name: str = "Zoo") -> Any:
-    """The uncompiled design with this name in a module."""
+    """The uncompiled design with this name that a source text defines."""
     module = ModuleType(f"tests.planner.made_{next(_numbers)}")
     sys.modules[module.__name__] = module  # annotations are resolved there
     source, file = _HEAD + text, f"<{module.__name__}>"
@@ -37,7 +37,7 @@ def design(text: str, name: str = "Zoo") -> Any:
 
 
 def keys_of(made: Plan, *, new: bool = False) -> dict[str, str]:
-    """Each key's templates and index, by place."""
+    """The templates and index of each key in a plan, by place."""
     return {key.place: key.text for key in made.keys if key.new or not new}
 
 

@@ -1,4 +1,4 @@
-"""Writing plans into a module: keys, indexes, the Table call and decorators, in any layout."""
+"""Tests of writing a plan into a module: keys, indexes, the Table call and decorators, in any layout."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Ships(Design):
         ("table = Table(\n        T\n        ,\n    )", "table = Table(\n        T, indexes=[GSI1]\n        ,\n    )"),
     ],
 )  # fmt: skip
-def test_indexes_are_written_into_the_table_call(tmp_path: Path, given: str, wanted: str) -> None:
+def test_planned_indexes_are_written_into_the_table_call(tmp_path: Path, given: str, wanted: str) -> None:
     path = tmp_path / "ships.py"
     path.write_text(SHIPS.replace("TABLE", given), encoding="utf-8")
     with deferred():
@@ -57,7 +57,7 @@ DECLARED = ('primary = Key("SHIP#{ship_id}", "HEAD")', 'by_flag = Key("FLAG#{fla
 
 
 @pytest.mark.parametrize("count", range(3))
-def test_a_declared_key_is_kept_once(tmp_path: Path, count: int) -> None:
+def test_keys_that_the_module_declares_are_not_duplicated(tmp_path: Path, count: int) -> None:
     path = tmp_path / "ships.py"
     keys = "".join(f"    {line}\n" for line in DECLARED[:count])
     table = "Table(T, indexes=[GSI1])" if count > 1 else "Table(T)"
@@ -151,8 +151,8 @@ LAYOUTS = {
 }
 
 
-def test_classes_of_several_files_are_not_written(tmp_path: Path) -> None:
-    """The entities' file doesn't match the design."""
+def test_a_plan_for_entities_in_another_file_is_not_written(tmp_path: Path) -> None:
+    """The error lists each class and its file."""
     entities, _, design = LAYOUTS["the table last"].partition("class Ships")
     (tmp_path / "ships_entities.py").write_text(entities, encoding="utf-8")
     path = tmp_path / "ships.py"
@@ -174,7 +174,7 @@ def test_classes_of_several_files_are_not_written(tmp_path: Path) -> None:
 
 
 def told(made: Plan) -> list[str]:
-    """Each class with its file."""
+    """Each class in the error, with its file."""
     with pytest.raises(UnknownDesign) as caught:
         rewritten(made)
     first, *rest = (f"{fault.place} {Path(fault.message.removeprefix('is in ')).name}" for fault in caught.value.errors)
@@ -208,7 +208,7 @@ class Orders(Design):
 """
 
 
-def test_projections_and_scanned_indexes_are_written(tmp_path: Path) -> None:
+def test_projections_and_indexes_for_scans_are_written(tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
     path.write_text(MODULE.replace("import Design,", "import Design, Index,").replace("\n\n\nclass Order(", OPEN, 1))
     result = run("plan", f"{path}:Orders", "--write", "--traffic", str(traffic_file(tmp_path)))
@@ -272,7 +272,7 @@ def test_indexes_are_written_where_the_table_is_created(front: str, given: str, 
         ('@read(\n        "O3")', '@read(\n        "O3", where="state = :state")'),
     ],
 )
-def test_required_options_are_added_to_decorators(given: str, written: str, tmp_path: Path) -> None:
+def test_the_options_that_a_plan_requires_are_added_to_decorators(given: str, written: str, tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
     pattern = f"    {given}\n    def in_state(self, order_id: str, state: str) -> Order | None: ...\n"
     path.write_text(MODULE.partition('    @read("O2"')[0] + pattern)

@@ -1,5 +1,5 @@
-"""The number of indexes: at most that of published designs, and the minimum by brute force over every possible key,
-for designs of up to three entities with four fields and four reads.
+"""Plans have at most the number of indexes of published designs. For designs of up to three entities with four fields
+and four reads, they have the minimum number, found by brute force over every possible key.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def test_plans_need_no_more_indexes_than_published_designs(made: type[Any], inde
 
 
 @pytest.mark.parametrize("made", strangers.STRANGERS, ids=lambda value: value.__name__)
-def test_plans_of_designs_of_new_users_are_verified(made: type[Any]) -> None:
+def test_plans_for_designs_of_new_users_return_correct_results(made: type[Any]) -> None:
     first, *others = planner.plan(made)
     assert len(first.indexes) == INDEXES[made.__name__]
     if made.__name__ == "Access" or NEW:
@@ -71,7 +71,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Read:
-    """A read of some entities: fields fixed by equality, a range field and a sort field; ``one`` item or several."""
+    """A read of some entities: fields fixed by equality, a range field and a sort field. ``one`` reads one item."""
 
     kinds: tuple[str, ...]
     known: tuple[str, ...]
@@ -86,7 +86,7 @@ class Read:
         return f"    @read('R{number}'{order})\n    def r{number}(self, {', '.join(given)}) -> {returns}: ...\n"
 
     def served(self, partition: frozenset[str], sort: Sequence[str], kind: Kind) -> bool:
-        """Whether a key supports the read, by a simple implementation."""
+        """Whether a key supports this read, by a simple implementation."""
         known, after = set(self.known), self.range or self.order
         front = known - partition
         if not partition <= known or (len(self.kinds) > 1 and front):
@@ -128,7 +128,7 @@ def drawn_read(chance: Random, kinds: Mapping[str, Kind]) -> Read:
 
 
 def keys(names: Sequence[str]) -> Iterator[tuple[frozenset[str], tuple[str, ...]]]:
-    """Every partition key of some fields, with every sort key of the others."""
+    """Every key of some fields: each partition key, with each sort key of the remaining fields."""
     for size in range(1, len(names) + 1):
         for partition in combinations(names, size):
             rest = [name for name in names if name not in partition]
@@ -137,7 +137,7 @@ def keys(names: Sequence[str]) -> Iterator[tuple[frozenset[str], tuple[str, ...]
 
 
 def fewest(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> int | None:
-    """The minimum number of indexes, found by trying each placement of each collection and each key of each entity."""
+    """The minimum number of indexes, found by trying each placement of collections and each key of each entity."""
     reads = [read for read in reads if not is_by_identity(read, kinds)]
     collections = [number for number, read in enumerate(reads) if len(read.kinds) > 1]
     for count in range(INDEXES_MAX + 1):
@@ -149,7 +149,7 @@ def fewest(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> int | None:
 
 
 def places(collections: int, indexes: int) -> Iterator[tuple[int, ...]]:
-    """Each placement of each collection: 0 is the table."""
+    """Each assignment of collections to the table (0) or an index."""
     if not collections:
         yield ()
         return
@@ -158,13 +158,13 @@ def places(collections: int, indexes: int) -> Iterator[tuple[int, ...]]:
 
 
 def is_by_identity(read: Read, kinds: Mapping[str, Kind]) -> bool:
-    """Whether the identifying fields are fixed; further parameters are filters."""
+    """Whether a read fixes the identifying fields. Its other parameters are filters."""
     plain = len(read.kinds) == 1 and not read.range and not read.order
     return plain and kinds[read.kinds[0]].identity <= set(read.known)
 
 
 def fits(name: str, kind: Kind, reads: Sequence[Read], placed: Mapping[int, int], indexes: int) -> bool:
-    """Whether an entity has a primary key, and a key in each index that supports its reads together."""
+    """Whether an entity can have a primary key, and keys in the indexes that together support its reads."""
     own = frozenset(number for number, read in enumerate(reads) if name in read.kinds)
 
     def masks(names: Sequence[str], *, primary: bool) -> set[frozenset[int]]:
@@ -196,8 +196,8 @@ def source(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> str:
 
 
 @pytest.mark.parametrize("first", range(0, examples(40, 1500), 20))
-def test_the_number_of_indexes_is_minimal(first: int) -> None:
-    """For any order of the fields in the entities and reads."""
+def test_the_planned_number_of_indexes_is_minimal(first: int) -> None:
+    """This is checked for any order of the fields in entities and reads."""
     compared = 0
     for number in range(first, first + 20):
         kinds, reads = drawn(Random(number))
@@ -211,8 +211,8 @@ def test_the_number_of_indexes_is_minimal(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, examples(3, 99), 3))
-def test_generated_designs_need_no_more_indexes_than_they_have(first: int) -> None:
-    """The keys of a design are one solution; the planner finds one as good without them."""
+def test_plans_for_generated_designs_have_at_most_their_number_of_indexes(first: int) -> None:
+    """The planner ignores the existing keys, which prove that this number of indexes suffices."""
     for number in range(first, first + 3):
         made = settled(number)
         best = plan_or_none(made.cls)
@@ -229,7 +229,7 @@ def test_generated_designs_need_no_more_indexes_than_they_have(first: int) -> No
 
 
 def plan_or_none(cls: Any) -> planner.Plan | None:
-    """The best plan, or None if a read is ambiguous or a prefix of a value."""
+    """The best plan, or None if the planner rejects the design as ambiguous."""
     try:
         return plan(cls, ignore_existing=True)[0]
     except DesignError as error:

@@ -1,4 +1,4 @@
-"""Keys for the access patterns of a design: the chosen keys, their format, and existing keys."""
+"""The keys that the planner chooses for the access patterns of a design, their format, and existing keys."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def imported(path: Path) -> ModuleType:
     return module
 
 
-def test_a_shop_without_keys_is_planned() -> None:
+def test_keys_are_planned_for_a_shop_without_keys() -> None:
     with deferred():
         module = imported(SHOP)
     assert keys_of(plan(module.Store)[0]) == {
@@ -64,7 +64,7 @@ def test_a_design_without_keys_is_rejected_with_a_hint() -> None:
         imported(SHOP)
 
 
-def test_the_declarations_are_written_into_the_module(tmp_path: Path) -> None:
+def test_the_plan_command_writes_the_keys_into_the_module(tmp_path: Path) -> None:
     path = tmp_path / "shop.py"
     shutil.copy(SHOP, path)
     result = run("plan", f"{path}:Store", "--write")
@@ -79,7 +79,7 @@ def test_the_declarations_are_written_into_the_module(tmp_path: Path) -> None:
 
 
 def stop_at_first(step: str, done: int, whole: int) -> None:
-    """The first plan is among those with the fewest indexes."""
+    """Interrupt the comparison of plans. The first plan has the fewest indexes."""
     if step == "weighing plans":
         raise KeyboardInterrupt
 
@@ -181,7 +181,7 @@ CHOICES: dict[str, tuple[str, int, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_the_expected_keys_are_chosen(name: str) -> None:
+def test_the_planner_chooses_the_expected_keys(name: str) -> None:
     patterns, indexes, keys = CHOICES[name]
     best = plan(design(PARCEL + patterns))[0]
     assert len(best.indexes) == indexes
@@ -191,14 +191,14 @@ def test_the_expected_keys_are_chosen(name: str) -> None:
         assert not looked_at(planned, stores=5).unanswered
 
 
-def test_attributes_of_other_types_need_another_index() -> None:
+def test_keys_of_plain_attributes_need_an_index_per_type() -> None:
     text = PARCEL + CHOICES["states share an index"][0]
     made = plan(design(text), attributes=True)[0]
     assert len(made.indexes) == 2
     assert ("PARCEL#CARRIER#{carrier}",) in {key.templates[0] for key in made.keys}
 
 
-def test_entities_share_partitions_whatever_the_order_of_their_fields() -> None:
+def test_entities_share_partitions_for_any_order_of_their_fields() -> None:
     made = design("""
 class Ride(Entity):
     ride_id: Id[str]
@@ -220,7 +220,7 @@ class Zoo(Design):
     assert {key.templates[0] for key in best.keys if key.where == "GSI1"} == {("DAY#{day}#CITY#{city}",)}
 
 
-def test_newest_first_uses_the_timestamp_if_the_table_key_has_another_order() -> None:
+def test_newest_first_uses_the_timestamp_if_the_primary_key_has_no_time_order() -> None:
     made = design("""
 class Review(Entity):
     shop_id: Id[str]
@@ -255,7 +255,7 @@ class Zoo(Design):
         ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, because this"),
     ],
 )
-def test_few_partitions_and_optional_orders_are_noted(pattern: str, note: str) -> None:
+def test_the_plan_notes_keys_with_few_partitions_and_optional_sort_fields(pattern: str, note: str) -> None:
     options = {"all_new": ', where={"state": "new"}', "closed": ', order_by="closed_at"'}
     option = options.get(pattern.partition("(")[0].removeprefix("def "), "")
     kind = 'Literal["new", "moving", "lost", "there"]'
@@ -263,7 +263,7 @@ def test_few_partitions_and_optional_orders_are_noted(pattern: str, note: str) -
     assert any(note in text for text in plan(made)[0].notes)
 
 
-def test_a_read_that_several_keys_serve_names_one() -> None:
+def test_the_plan_names_a_key_for_a_read_that_several_keys_support() -> None:
     made = plan(strangers.Feed)[0]
     assert set(made.named) == {"Feed.dear"}
     assert made.reworded["Feed.dear"] == f"key={made.named['Feed.dear']}"
@@ -298,7 +298,7 @@ class Zoo(Design):
 """
 
 
-def test_a_new_access_pattern_gets_a_key_next_to_the_existing_ones() -> None:
+def test_a_key_for_a_new_access_pattern_is_added_to_the_existing_keys() -> None:
     grown = design(f"""{DESK}
     @read("T2", newest_first=True)
     def mine(self, assignee: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Ticket]: ...
@@ -313,7 +313,7 @@ def test_a_new_access_pattern_gets_a_key_next_to_the_existing_ones() -> None:
     assert [index.name for index in best.indexes] == ["GSI1", "GSI2"]
 
 
-def test_an_unused_index_is_named() -> None:
+def test_the_plan_lists_unused_indexes() -> None:
     read_by_key = (
         DESK.partition('    @read("T1"')[0]
         + '    @read("T")\n    def one(self, ticket_id: str) -> Ticket | None: ...\n'
@@ -322,7 +322,7 @@ def test_an_unused_index_is_named() -> None:
     assert spare_indexes(design(read_by_key)) == ["GSI1"]
 
 
-def test_a_read_keeps_the_key_that_it_names() -> None:
+def test_a_read_with_a_named_key_keeps_this_key() -> None:
     made = design("""
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Reads that can't be planned are reported together, each with the smallest change that helps."""
+"""Reads that can't be planned are reported together, each with the smallest change that makes it possible."""
 
 from __future__ import annotations
 
@@ -135,12 +135,12 @@ def refusal(names: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_reason_for_rejection_has_a_fix(name: str) -> None:
+def test_each_reason_to_reject_a_read_has_a_suggested_change(name: str) -> None:
     text = refusal([name])
     assert CASES[name][1] in text
 
 
-def test_all_reasons_for_rejection_are_reported_together() -> None:
+def test_all_reads_that_cannot_be_planned_are_reported_together() -> None:
     text = refusal(list(CASES))
     lines_ = [line for line in text.splitlines() if line.startswith("  - Shop.")]
     places = [line.partition("Shop.")[2].partition(":")[0] for line in lines_]
@@ -148,7 +148,7 @@ def test_all_reasons_for_rejection_are_reported_together() -> None:
     assert all(words in text for _, words in CASES.values())
 
 
-def test_the_suggested_copied_field_works() -> None:
+def test_a_design_with_the_suggested_copied_field_can_be_planned() -> None:
     class CopiedLine(Entity):
         order_id: Id[str]
         number: Id[int]
@@ -163,7 +163,7 @@ def test_the_suggested_copied_field_works() -> None:
     assert len(plan(design)[0].indexes) == 1
 
 
-def test_two_orders_for_newest_first_are_rejected() -> None:
+def test_newest_first_with_two_possible_timestamps_is_rejected() -> None:
     made = design(
         """
 class Meter(Entity):

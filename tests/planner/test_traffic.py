@@ -1,4 +1,4 @@
-"""Plans under traffic: keys above a partition's limit, alternatives with their reasons, and projections."""
+"""Plans that consider traffic: keys above the limit of a partition, reasons against alternatives, and projections."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def shards_of(made: Plan) -> dict[str, int]:
     return {key.name: key.shards for key in made.keys}
 
 
-def test_a_unique_value_saves_an_index_and_its_cost_is_reported() -> None:
+def test_a_claim_of_a_unique_value_saves_an_index_and_its_cost_is_reported() -> None:
     first, *others = plan(design(JOBS))
     assert (first.weight.indexes, first.weight.copies, first.why) == (3, 0, "")
     claimed = next(made for made in others if made.weight.copies)
@@ -52,7 +52,7 @@ def test_a_unique_value_saves_an_index_and_its_cost_is_reported() -> None:
     assert "1 fewer index, but 1 more claim for unique values" in claimed.why
 
 
-def test_a_key_over_its_limit_is_spread_over_shards() -> None:
+def test_a_key_above_the_throughput_limit_is_sharded() -> None:
     first, *others = jobs(2500)
     assert shards_of(first) == {"primary": 1, "by_owner": 1, "by_ticket": 1, "queued": 4}
     assert first.weight.over == 0
@@ -84,15 +84,15 @@ class Zoo(Design):
 """
 
 
-def test_a_partition_over_its_limit_is_avoided() -> None:
-    """Also if another entity in the same write adds to the load."""
+def test_a_key_whose_partition_exceeds_the_throughput_limit_is_avoided() -> None:
+    """The load of a second entity in the same write is included."""
     made = design(TENANTS)
     best = plan(made, traffic_of(made, {"add": {"per_second": 800, "hottest": 0.5}}))[0]
     assert keys_of(best)["Task.primary"].startswith("TASK#{task_id} | ")
     assert best.weight.excess == 0
 
 
-def test_the_comparison_of_plans_is_json() -> None:
+def test_the_comparison_of_plans_can_be_converted_to_json() -> None:
     plans = jobs(10)
     shown = comparison(plans)
     assert json.loads(json.dumps(shown)) == shown
@@ -155,14 +155,14 @@ def orders(*, whole: bool = False, fields: int = 0) -> Any:
     ],
 )
 @pytest.mark.parametrize("patterns", [{}, {"orders": {"per_second": 5}, "note": {"per_second": 50}}])
-def test_any_item_size_and_share_of_set_fields_has_a_plan(entity: dict[str, Any], patterns: dict[str, Any]) -> None:
+def test_any_item_size_and_share_of_set_fields_can_be_planned(entity: dict[str, Any], patterns: dict[str, Any]) -> None:
     made = orders()
     best = plan(made, traffic_of(made, patterns, Order={"count": 1000, **entity}))[0]
     assert len(best.indexes) == 2
     assert best.weight.usd > 0
 
 
-def test_an_index_projects_only_what_is_read() -> None:
+def test_an_index_projects_only_the_attributes_that_are_read() -> None:
     made = orders()
     best = plan(made, traffic_of(made, {"note": {"per_second": 50}}, Order={"count": 1000, "item_bytes": 3000}))[0]
     assert {index.name: index.projection for index in best.indexes} == {"GSI1": ("state",), "GSI2": "KEYS_ONLY"} or {
@@ -173,13 +173,13 @@ def test_an_index_projects_only_what_is_read() -> None:
 
 
 @pytest.mark.parametrize(("fields", "least"), [(19, "projected"), (20, "ALL")])
-def test_an_index_includes_at_most_twenty_attributes(fields: int, least: str) -> None:
+def test_an_index_with_more_than_20_read_attributes_projects_all(fields: int, least: str) -> None:
     made = orders(fields=fields)
     best = plan(made, traffic_of(made, {"orders": {"per_second": 5}}, Order={"count": 100_000, "item_bytes": 9000}))[0]
     assert ("ALL" in {index.projection for index in best.indexes}) == (least == "ALL")
 
 
-def test_an_index_for_whole_items_projects_all() -> None:
+def test_an_index_that_returns_whole_items_projects_all_attributes() -> None:
     projections = [index.projection for index in plan(orders(whole=True))[0].indexes]
     assert "ALL" in projections
 
@@ -204,7 +204,7 @@ class Zoo(Design):
 """
 
 
-def test_a_scanned_index_contains_only_its_items() -> None:
+def test_an_index_for_scans_contains_only_the_scanned_items() -> None:
     by_field = (
         '\n    @read("E2", order_by="-placed_at")\n    def escalated(self, escalated_to: str) -> list[Order]: ...'
     )

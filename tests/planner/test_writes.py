@@ -1,4 +1,4 @@
-"""Plans and the design's writes: keys that writes can maintain, and counters that sort an index."""
+"""Plans consider the writes of a design: keys that the writes can maintain, and counters that sort an index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BY_KEY = """
 """
 
 
-def test_a_read_by_a_blindly_updated_field_is_rejected() -> None:
+def test_a_read_by_a_field_that_is_updated_without_reading_the_item_is_rejected() -> None:
     by_league = '    @read("P2")\n    def of_league(self, league: str) -> list[Player]: ...\n'
     text = refusal(design(PLAYERS + by_league + BY_KEY))
     assert "Zoo.of_league: Player by league: Zoo.move changes league without reading the item" in text
@@ -38,8 +38,8 @@ def test_a_read_by_a_blindly_updated_field_is_rejected() -> None:
     assert not any("KP108" in note for note in best.notes)
 
 
-def test_keys_avoid_blindly_updated_fields() -> None:
-    """The field could be in the sort key with a filter, but then the write would fail."""
+def test_keys_avoid_fields_that_are_updated_without_reading_the_item() -> None:
+    """If the sort key contained the league, the write would fail."""
     made = design(PLAYERS + BY_KEY)
     assert keys_of(plan(made)[0])["Player.by_team"] == "TEAM#{team} | PLAYER#{player_id} in GSI1"
 
@@ -51,10 +51,10 @@ def test_keys_avoid_blindly_updated_fields() -> None:
         ("", (), "Player.all_player = PLAYER | {score} in GSI1"),
     ],
 )
-def test_a_counter_that_orders_an_index_is_its_own_attribute(
+def test_a_counter_that_sorts_an_index_is_a_separate_key_attribute(
     parameters: str, arguments: tuple[str, ...], key: str
 ) -> None:
-    """An update by primary key then moves the index entry."""
+    """An update by primary key then also moves the index entry."""
     made = design(f"""
 class Player(Entity):
     player_id: Id[str]

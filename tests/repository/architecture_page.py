@@ -1,4 +1,4 @@
-"""Generates docs/architecture.md: packages and their imports, and the functions that handle a request."""
+"""Generates docs/architecture.md: the packages with their imports, and the functions that handle a request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Graph = Mapping[str, set[str]]
 
 
 def page() -> str:
-    """Return the page in Markdown."""
+    """Return docs/architecture.md in Markdown."""
     parts = [HEAD, "## Packages", "", "Each package is listed above those that it imports.", "", *_table(SOURCE)]
     for package in INSIDE:
         parts += ["", f"## Packages inside `{package}/`", "", *_table(SOURCE / package)]
@@ -37,7 +37,7 @@ def page() -> str:
 
 
 def _table(folder: Path) -> list[str]:
-    """List the modules of a package from the highest to the lowest, each with the others that it imports."""
+    """Return a table of a package's modules from the highest to the lowest level, each with its imports."""
     graph = graph_of(folder)
     lines = ["| | Contents | Imports |", "|---|---|---|"]
     for name in _sorted(graph):
@@ -55,7 +55,7 @@ def _summary(folder: Path, name: str) -> str:
 
 
 def graph_of(folder: Path) -> Graph:
-    """Return the files and subpackages of a package, each with the others that it imports."""
+    """Return the modules and subpackages of a package, each with those that it imports."""
     package = ".".join(("keyplan", *folder.relative_to(SOURCE).parts))
     result: dict[str, set[str]] = {}
     for path in written_files(".py", folder):
@@ -80,7 +80,7 @@ def _imported(path: Path, package: str) -> Iterable[str]:
 
 
 def _sorted(graph: Graph) -> list[str]:
-    """Sort modules by level, highest first, then by name. Raises ValueError for a cycle."""
+    """Sort modules by level, highest first, then by name. Raises ValueError for circular imports."""
     heights: dict[str, int] = {}
 
     def height(part: str, above: tuple[str, ...] = ()) -> int:

@@ -1,10 +1,10 @@
 """Finds and runs the examples of a page: its fenced blocks of Python and of console commands.
 
-A block marked ``python`` is a program; one marked ``python continues`` continues the program of the block before it. A
-block marked ``python file=NAME`` is a file of that name, which later commands use. A block marked ``text`` right after
-a program is its output. In a block marked ``console`` the lines with ``$ keyplan`` are run, and ``$ python`` with the
-name of such a file or ``-m pytest``; the lines below a command are its output, where ``...`` matches anything. Other
-commands are only shown.
+A block marked ``python`` is a program. A block marked ``python continues`` continues the program of the previous block.
+A block marked ``python file=NAME`` is a file of that name, which later commands use. A block marked ``text`` directly
+after a program is the program's output. In a block marked ``console``, the tests run the lines that start with
+``$ keyplan``, and with ``$ python`` and the name of such a file or ``-m pytest``. The lines below a command are its
+output, where ``...`` matches anything. Other commands are only shown.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def _keeps_running(words: list[str]) -> bool:
-    """Return whether a command runs until it is stopped, and so isn't run."""
+    """Return whether a command runs until it is stopped. The tests don't run such commands."""
     return words[0] in {"serve", "studio"} or (words[0] == "dynamodb" and "check" not in words)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block. ``follows`` tells whether only blank lines are between it and the block before."""
+    """A fenced block. ``follows``: only blank lines separate the block from the previous block."""
 
     language: str
     words: tuple[str, ...]
@@ -41,20 +41,20 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """The name of the file that the block contains, if any."""
+        """The name of the file that the block contains, or None."""
         return next((word.removeprefix("file=") for word in self.words if word.startswith("file=")), None)
 
 
 @dataclass
 class Program:
-    """Blocks of Python that run one after the other in the same namespace."""
+    """Consecutive blocks of Python that run in the same namespace."""
 
     line: int
     steps: list[tuple[int, str, str | None]] = field(default_factory=list[tuple[int, str, "str | None"]])
     """The line, the code, and its output, if shown."""
 
     def run(self, page: str) -> Iterator[tuple[int, str, str]]:
-        """Run it in the current folder. Return line, output and shown output of each step that has an output."""
+        """Run the program. For each step with output, yield its line, the actual and the shown output."""
         module = types.ModuleType(f"example_{self.line}")
         sys.modules[module.__name__] = module
         source = ""
@@ -73,7 +73,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a console block, and the output shown below it."""
+    """A command of a console block, and the output that the page shows for it."""
 
     line: int
     words: list[str]
@@ -82,7 +82,7 @@ class Command:
 
 @dataclass(frozen=True)
 class File:
-    """A file that the page shows, for the commands after it."""
+    """A file that the page shows, for later commands."""
 
     name: str
     text: str
@@ -136,7 +136,7 @@ def commands_of(path: Path) -> Iterator[Command | File]:
 
 
 def matches(output: str, shown: str) -> bool:
-    """Return whether an output matches the one shown, where ``...`` matches anything. Trailing spaces are ignored."""
+    """Return whether an output matches the shown output, where ``...`` matches any text. Ignores trailing spaces."""
     text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
     parts = [re.escape(part) for part in re.split(r"\n?\.\.\.\n?", shown.strip("\n"))]
     return re.fullmatch("(?:.*)".join(parts), text, re.DOTALL) is not None

@@ -1,4 +1,4 @@
-"""The repository's files, for the tests of this folder."""
+"""The files of the repository, for the tests in this folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEFT_OUT = {"__pycache__", "node_modules", "build", "dist"}
 
 
 def written_files(suffix: str = "", below: Path = ROOT) -> Iterator[Path]:
-    """Return every file that isn't generated, in order."""
+    """Return every file that isn't generated, sorted by path."""
     for path in sorted(below.iterdir()):
         if path.is_dir():
             hidden = path.name.startswith(".") and path.name != ".ci"
@@ -24,5 +24,5 @@ def written_files(suffix: str = "", below: Path = ROOT) -> Iterator[Path]:
 
 
 def place(path: Path) -> str:
-    """Return the path relative to the repository, with slashes."""
+    """Return a path relative to the repository, with slashes."""
     return path.relative_to(ROOT).as_posix()

@@ -1,5 +1,5 @@
 """Generates the parts of docs/ that come from the code, for ``make docs`` and a test: tables of errors and of
-operations, the help of the commands, and the page about the architecture.
+operations, the help of the commands, and the architecture page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WIDTH = 100
 
 
 def error_classes() -> list[type[errors.KeyplanError]]:
-    """Return the errors of ``keyplan.errors``, each before its subclasses."""
+    """Return the classes of ``keyplan.errors``, each base class before its subclasses."""
 
     def below(cls: type[errors.KeyplanError]) -> Iterator[type[errors.KeyplanError]]:
         yield cls
@@ -38,7 +38,7 @@ def error_classes() -> list[type[errors.KeyplanError]]:
 
 
 def error_table() -> str:
-    """Return the table in Markdown."""
+    """Return a Markdown table of the errors."""
     lines = ["| Code | Base classes | Meaning |", "|---|---|---|"]
     for cls in error_classes():
         kinds = ", ".join(f"`{base.__name__}`" for base in cls.__bases__)
@@ -48,7 +48,7 @@ def error_table() -> str:
 
 
 def command_help() -> str:
-    """Return the help of ``keyplan`` and of each command in Markdown."""
+    """Return the help of ``keyplan`` and of each command, in Markdown."""
     names = list(cli.list_commands(click.Context(cli)))
     parts: list[str] = []
     for arguments in ([], *([name] for name in names)):
@@ -60,7 +60,7 @@ def command_help() -> str:
 
 
 def operation_table() -> str:
-    """Return the operations of the server in Markdown."""
+    """Return a Markdown table of the operations that the server supports."""
     lines = ["| Group | Operations |", "|---|---|"]
     titles = {"table": "Tables", "read": "Reading items", "write": "Writing items", "stream": "Streams"}
     for kind, title in titles.items():
@@ -70,7 +70,7 @@ def operation_table() -> str:
 
 
 def made(path: Path) -> str:
-    """Return the page with its generated parts (between the markers, or the whole page) up to date."""
+    """Return a page with its generated parts updated (between the markers, or the whole page)."""
     if path == EVERY_OPERATION:
         return operations_page.page()
     if path == ARCHITECTURE:

@@ -1,5 +1,5 @@
-"""Generates docs/operations.md: each operation of botocore's model with the members of its request and response, and
-whether Keyplan supports them. Which members responses have is recorded by tests/engine/tour.py.
+"""Generates docs/operations.md: each operation in botocore's model with the members of its request and response, and
+whether Keyplan supports them. tests/engine/tour.py records which members responses have.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ failure), or never, because they describe features that the store doesn't have (
 
 
 def page() -> str:
-    """Return the page in Markdown."""
+    """Return docs/operations.md in Markdown."""
     traveller = travel()
     parts = [HEAD]
     for service in ("dynamodb", "dynamodbstreams"):
@@ -69,7 +69,7 @@ def _printed(tree: Tree) -> str:
 
 
 def _note(shape: Any, answer: Any, known: Tree) -> None:
-    """Add the members of a response to the known ones."""
+    """Add the members of a response to the known members."""
     if shape.type_name == "list":
         for each in answer:
             _note(shape.member, each, known)
@@ -102,12 +102,12 @@ def _shape_tree(shape: Shape) -> Tree:
 
 
 def _common(given: Mapping[str, Any], known: Mapping[str, Any]) -> Tree:
-    """Return the part of a tree that is known."""
+    """Return the members of the first tree that are also in the second tree."""
     return {name: _common(inner, known[name]) for name, inner in given.items() if name in known}
 
 
 def _without(given: Mapping[str, Any], known: Mapping[str, Any]) -> Tree:
-    """Return the part of a tree that isn't known: whole members, or members within them."""
+    """Return the members of the first tree, at any depth, that aren't in the second tree."""
     missing: Tree = {}
     for name, inner in given.items():
         if name not in known:

@@ -1,4 +1,4 @@
-"""Pages of a benchmark for any choice of servers."""
+"""The generated page of the HTTP benchmark, for any choice of servers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from benchmarks import over_http
 
 
 @pytest.mark.parametrize("names", [[over_http.OURS], [over_http.OURS, over_http.UNSYNCED]])
-def test_page_compares_the_given_servers(names: list[str]) -> None:
+def test_the_benchmark_page_compares_the_given_servers(names: list[str]) -> None:
     servers = [server for make in (over_http.ours, over_http.ours_unsynced) if (server := make(None)).name in names]
     contest = over_http.Contest("GetItem", over_http.get, 1)
     for name in names:

@@ -1,4 +1,4 @@
-"""The tree of errors in ``keyplan.errors``, and the codes of errors, which are part of the API."""
+"""The class hierarchy in ``keyplan.errors``, and the error codes, which are part of the API."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def drawn_tree() -> dict[str, str]:
     return result
 
 
-def test_docstring_shows_the_tree_of_errors() -> None:
+def test_the_docstring_of_errors_shows_the_class_hierarchy() -> None:
     assert drawn_tree() == {cls.__name__: cls.__bases__[0].__name__ for cls in error_classes()[1:]}
 
 
-def test_codes_are_the_names_of_errors() -> None:
+def test_the_code_of_an_error_is_its_class_name() -> None:
     assert {cls.code: cls.__name__ for cls in error_classes()} == {
         cls.__name__: cls.__name__ for cls in error_classes()
     }
 
 
-def test_errors_are_exported() -> None:
+def test_the_errors_module_exports_all_errors() -> None:
     """``keyplan.errors.__all__`` contains all errors, and ErrorDetail."""
     assert sorted(errors.__all__) == sorted([*(cls.__name__ for cls in error_classes()), "ErrorDetail"])

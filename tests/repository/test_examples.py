@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/ run, with the output that is shown."""
+"""The examples in the README and in docs/ run, and print the output that the page shows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ WITH_COMMANDS = [path for path in PAGES if any(commands_of(path))]
 @pytest.mark.parametrize(
     ("path", "program"), PROGRAMS, ids=[f"{place(path)}:{program.line}" for path, program in PROGRAMS]
 )
-def test_python_example_prints_what_the_page_shows(
+def test_a_python_example_prints_the_output_on_its_page(
     path: Path, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each program runs in an empty folder."""
+    """Each example runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
     for line, printed, shown in program.run(place(path)):
         assert printed.splitlines() == shown.splitlines(), f"{place(path)}:{line}"
@@ -34,7 +34,7 @@ def test_python_example_prints_what_the_page_shows(
 
 @pytest.mark.parametrize("path", WITH_COMMANDS, ids=place)
 def test_command_prints_what_the_page_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands of a page run one after the other."""
+    """The commands of a page run one after the other in the same folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)  # pages show the output without a terminal
     for step in commands_of(path):
@@ -49,7 +49,7 @@ def test_command_prints_what_the_page_shows(path: Path, tmp_path: Path, monkeypa
 
 
 def run(words: list[str]) -> tuple[int, str]:
-    """Return a command's exit status and output. ``keyplan`` runs in this process, which is faster."""
+    """Return the exit status and output of a command. ``keyplan`` runs in this process, which is faster."""
     if words[0] == "python":
         done = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
@@ -62,8 +62,8 @@ def test_generated_pages_are_up_to_date(path: Path) -> None:
     assert path.read_text(encoding="utf-8").splitlines() == made(path).splitlines(), "run: make docs"
 
 
-def test_quick_start_runs_as_a_file(tmp_path: Path) -> None:
-    """The README's first program runs in an empty folder."""
+def test_the_first_program_of_the_readme_runs_as_a_file(tmp_path: Path) -> None:
+    """The program runs in an empty folder, with warnings as errors."""
     first = next(block for block in blocks_of(ROOT / "README.md") if block.language == "python")
     program = tmp_path / "quick_start.py"
     program.write_text(first.text, encoding="utf-8")
@@ -72,7 +72,7 @@ def test_quick_start_runs_as_a_file(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_program_returns_printed_and_shown_output(tmp_path: Path) -> None:
+def test_a_program_of_several_blocks_returns_the_printed_and_shown_output(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "```python\na = 1\n```\n\n```python continues\nprint(a + 1)\n```\n\n```text\n3\n```\n", encoding="utf-8"
@@ -81,6 +81,6 @@ def test_program_returns_printed_and_shown_output(tmp_path: Path) -> None:
     assert list(program.run("page.md")) == [(5, "2\n", "3\n")]
 
 
-def test_dots_match_any_lines() -> None:
+def test_dots_in_a_shown_output_match_any_lines() -> None:
     assert matches("a\nb\nc\nd\n", "a\n...\nd\n")
     assert not matches("a\nb\nc\n", "a\n...\nd\n")

@@ -1,4 +1,4 @@
-"""Rules for all files, links between pages, and contracts of imports."""
+"""Rules for all files, links between pages, and import contracts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 PAGES = [*written_files(".md")]
 
 
-def test_no_file_names_a_registry_or_an_absolute_path() -> None:
-    """Registries are configured on the machine, and paths are relative to the repository."""
+def test_no_file_contains_a_registry_host_or_a_local_absolute_path() -> None:
+    """Registries are configured on each machine, and paths are relative to the repository."""
     result = [
         f"{place(path)}:{number}: {line.strip()}"
         for path in written_files()
@@ -29,14 +29,14 @@ def test_no_file_names_a_registry_or_an_absolute_path() -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=place)
-def test_links_point_to_existing_files(path: Path) -> None:
+def test_links_on_pages_point_to_existing_files(path: Path) -> None:
     links = LINK.findall(path.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
     assert missing == []
 
 
 @pytest.mark.parametrize("folder", ["docs", "docs/decisions"])
-def test_index_links_to_every_page(folder: str) -> None:
+def test_the_index_of_a_folder_links_to_every_page(folder: str) -> None:
     """docs/index.md links to every page, and the list of decisions to every decision."""
     index = ROOT / "docs" / "index.md" if folder == "docs" else ROOT / folder / "README.md"
     linked = {(index.parent / link).resolve() for link in LINK.findall(index.read_text(encoding="utf-8"))}
@@ -51,19 +51,19 @@ def test_decisions_have_a_context_and_consequences() -> None:
 
 
 def contract(name: str) -> dict[str, Any]:
-    """Return an import contract of pyproject.toml."""
+    """Return the import contract in pyproject.toml that has this ID."""
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     return next(value for value in linter["contracts"] if value["id"] == name)
 
 
-def test_import_contract_of_systems_names_every_package() -> None:
-    """Systems could import a package that the contract doesn't name."""
+def test_the_import_contract_of_systems_lists_every_package() -> None:
+    """The contract wouldn't prevent systems from importing a package that isn't listed."""
     modules = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     free = {"__init__", "_version", "errors", "systems"}
     assert {f"keyplan.{name}" for name in modules - free} <= set(contract("systems")["forbidden_modules"])
 
 
-def test_import_contract_between_systems_names_every_system() -> None:
-    """Other systems could import a system that the contract doesn't name."""
+def test_the_import_contract_between_systems_lists_every_system() -> None:
+    """The contract wouldn't prevent imports of a system that isn't listed."""
     systems = {f"keyplan_systems.{path.parent.name}" for path in SYSTEMS.glob("*/system.py")}
     assert systems == set(contract("systems-apart")["modules"])

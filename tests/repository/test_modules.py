@@ -1,4 +1,4 @@
-"""Modules have a docstring, functions are short, and requests take few calls."""
+"""Modules have a docstring, functions are short, and requests take a limited number of calls."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ DEFINITION = re.compile(r"^( *)(?:async def|def|class|@)", re.MULTILINE)
 
 
 def test_modules_have_a_docstring() -> None:
-    """Only the empty ``__init__`` of a folder of tests has no docstring."""
+    """Only an empty ``__init__.py`` in a folder of tests has no docstring."""
     texts = {place(path): path.read_text(encoding="utf-8") for path in MODULES}
     documented = re.compile(r'(#.*\n|\n)*"""')
     empty = {name for name, text in texts.items() if not text and re.fullmatch("tests/.*__init__.py", name)}
     assert [name for name, text in texts.items() if name not in empty and not documented.match(text)] == []
 
 
-def test_functions_are_short() -> None:
+def test_functions_have_a_limited_number_of_lines() -> None:
     long = [
         f"{place(path)}:{node.name}"
         for path in MODULES
@@ -39,7 +39,7 @@ def test_functions_are_short() -> None:
 
 
 def has_large_gap(text: str) -> bool:
-    """Return whether a function may be long, from the lines between definitions, which is quicker than parsing."""
+    """Return whether a module may have a long function: compare lines of definitions, which is faster than parsing."""
     starts = [(text.count("\n", 0, match.start()), len(match[1])) for match in DEFINITION.finditer(text)]
     starts.append((text.count("\n"), 0))
     return any(
@@ -48,8 +48,8 @@ def has_large_gap(text: str) -> bool:
     )
 
 
-def test_requests_take_no_more_calls_than_before() -> None:
-    """A read, a write and a read over HTTP take at most the calls and SQL statements in ``BEFORE``."""
+def test_requests_take_no_more_calls_than_recorded() -> None:
+    """``BEFORE`` has the maximum number of calls and SQL statements of a read, a write and a read over HTTP."""
     longer = []
     for walk in walks():
         _, _, calls, statements = walk.numbers

@@ -1,4 +1,4 @@
-"""The public names of ``keyplan``."""
+"""The public names of the package ``keyplan``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ write
 
 
 def test_keyplan_exports_only_the_public_names() -> None:
-    """To add a name here, document it in docs/designing.md; to remove one, note it in CHANGELOG.md."""
+    """If you add a name, document it in docs/designing.md. If you remove a name, note it in CHANGELOG.md."""
     assert sorted(keyplan.__all__) == PUBLIC.split()
 
 
-def test_public_names_exist() -> None:
+def test_every_public_name_exists() -> None:
     assert [name for name in keyplan.__all__ if not hasattr(keyplan, name)] == []

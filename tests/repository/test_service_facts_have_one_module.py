@@ -30,8 +30,8 @@ def constants(source: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("text", HOMES)
-def test_string_of_the_protocol_is_defined_once(text: str) -> None:
-    """Names of SigV4 and of throttling errors are imported, not repeated."""
+def test_each_string_of_the_dynamodb_protocol_is_defined_in_one_module(text: str) -> None:
+    """Other modules import the names of SigV4 and of throttling errors."""
     holders = {
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
@@ -40,8 +40,8 @@ def test_string_of_the_protocol_is_defined_once(text: str) -> None:
     assert holders == HOMES[text]
 
 
-def test_maximum_item_size_is_defined_once() -> None:
-    """``dynamodb/limits.py`` defines 400 KB, in any notation."""
+def test_the_maximum_item_size_is_defined_in_one_module() -> None:
+    """Only ``dynamodb/limits.py`` contains 400 KB, in any notation."""
     spelt = ("400 * 1024", "400 * KIB", "409_600", "409600")
     holders = {
         path.relative_to(SOURCE).as_posix()

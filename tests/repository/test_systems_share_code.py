@@ -1,4 +1,4 @@
-"""Systems have no code in common: what several need is defined once."""
+"""Systems contain no duplicate code: code that several systems need is defined once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def code_lines(path: Path) -> list[tuple[int, str]]:
 
 
 def repeated(folder: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the lines that are in more than one system, by their first line, with their places."""
+    """Return the sequences of lines that more than one system contains, by first line, with their places."""
     places: dict[tuple[str, ...], set[tuple[str, str]]] = defaultdict(set)
     for name in names:
         for path in (path for kind in KINDS for path in (folder / name).rglob(kind)):
@@ -37,11 +37,11 @@ def repeated(folder: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
     }
 
 
-def test_systems_have_no_code_in_common() -> None:
+def test_systems_contain_no_duplicate_code() -> None:
     assert repeated(SYSTEMS, NAMES) == {}
 
 
-def test_repeated_finds_common_code(tmp_path: Path) -> None:
+def test_the_search_for_duplicate_code_finds_common_lines(tmp_path: Path) -> None:
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         lines = "".join(f"    step_{number}()\n" for number in range(SAME_LINES_MAX + 1))

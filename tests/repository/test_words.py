@@ -1,4 +1,4 @@
-"""Pages, messages and help use plain words, and the glossary is short."""
+"""Pages, messages and help texts use plain words, and the glossary is short."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGES = sorted(
 
 
 def texts_of(source: str) -> Iterator[tuple[int, str]]:
-    """Return the strings of a module that aren't docstrings: messages, hints, help."""
+    """Return the strings of a module that aren't docstrings: messages, hints and help texts."""
     tree = ast.parse(source)
     docstrings = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -39,25 +39,25 @@ def texts_of(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def test_glossary_is_short_and_has_no_duplicates() -> None:
+def test_the_glossary_is_short_and_has_no_duplicates() -> None:
     words = [match["word"] for match in GLOSSARY]
     assert 10 < len(words) <= WORDS_MAX
     assert len(set(words)) == len(words)
 
 
 @pytest.mark.parametrize("match", GLOSSARY, ids=lambda value: value["word"])
-def test_pages_use_the_words_of_the_glossary(match: re.Match[str]) -> None:
+def test_each_word_in_the_glossary_is_used_on_a_page(match: re.Match[str]) -> None:
     word = re.compile(rf"\b{match['word']}", re.IGNORECASE)
     assert any(word.search(path.read_text(encoding="utf-8")) for path in PAGES if path.name != "glossary.md")
 
 
 @pytest.mark.parametrize("path", [*PAGES, ROOT / "Makefile"], ids=lambda path: str(path.relative_to(ROOT)))
-def test_pages_use_plain_words(path: Path) -> None:
+def test_pages_contain_no_forbidden_words(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [(number, line) for number, line in enumerate(lines, 1) if REFUSED.search(line)] == []
 
 
-def test_messages_use_plain_words() -> None:
+def test_messages_contain_no_forbidden_words() -> None:
     result = [
         (str(path.relative_to(ROOT)), line, text)
         for folder in ("src", "systems/src")

@@ -1,5 +1,5 @@
 """Each feature of designs is in an example of the pages, in the designs for type checkers, and in a design of the
-contract tests; and these designs pass check, estimate and explain.
+contract tests. These designs pass check, estimate and explain.
 """
 
 from __future__ import annotations
@@ -94,24 +94,24 @@ PAGE_OF_FORMS = (ROOT / PAGES[1]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_features_are_in_each_place(place: str) -> None:
+def test_every_design_feature_is_in_docs_typing_tests_and_contract_tests(place: str) -> None:
     assert [word for word, pattern in FEATURES.items() if re.search(pattern, PLACES[place]) is None] == []
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_types_are_in_contract_tests(name: str) -> None:
+def test_every_field_type_is_in_the_contract_tests(name: str) -> None:
     assert re.search(TYPES[name], PLACES["tests/contract"]) is not None
 
 
 @pytest.mark.parametrize(("place", "text"), [("docs", PAGE_OF_FORMS), ("tests/contract", PLACES["tests/contract"])])
-def test_stored_forms_are_in_docs_and_contract_tests(place: str, text: str) -> None:
+def test_every_stored_format_is_in_docs_and_in_contract_tests(place: str, text: str) -> None:
     written = [f'"{name}"' if place == "docs" else f'StoredAs("{name}"' for name in get_args(FormName)]
     assert [form for form in (*written, "layout=", "write=") if form not in text] == []
 
 
 @pytest.mark.parametrize("kind", NATIVE)
-def test_types_of_native_keys_are_in_contract_tests(kind: str) -> None:
-    """Fields of Reading's and Timed's entities are native keys of an index."""
+def test_every_type_of_native_keys_is_in_the_contract_tests(kind: str) -> None:
+    """In the designs Reading and Timed, fields are native keys of an index."""
     entities = [*Reading.compiled.entities.values(), *Timed.compiled.entities.values()]
     native = {
         type_name(entity.fields[attribute.name].annotation).removesuffix(" | None")
@@ -123,14 +123,14 @@ def test_types_of_native_keys_are_in_contract_tests(kind: str) -> None:
     assert kind in native
 
 
-def test_guide_takes_twenty_minutes_to_read() -> None:
-    """A reader takes a minute for 200 words, including code."""
+def test_the_first_guide_can_be_read_in_twenty_minutes() -> None:
+    """The assumed reading speed is 200 words per minute, including code."""
     words = (ROOT / PAGES[0]).read_text(encoding="utf-8").split()
     assert sum(re.search(r"\w", word) is not None for word in words) <= 4000
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.__name__)
-def test_designs_of_all_features_pass_check_and_estimate(design: type[Any]) -> None:
+def test_designs_with_all_features_pass_check_estimate_and_explain(design: type[Any]) -> None:
     assert check(design).patterns == len(design.compiled.patterns)
     failures = [failure.partition(" ")[0] for failure in estimate(design).failures]
     assert sorted(failures) == FAILING.get(design, [])

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Records which functions of the library run in a typed read, a write, and a read over HTTP."""
+"""Records which functions of the library run for a read by a typed pattern, a write, and a read over HTTP."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Article(Entity):
-    """An entity that is read and updated."""
+    """An entity that the walks read and update."""
 
     article_id: str
     title: str
@@ -59,7 +59,7 @@ class Article(Entity):
 
 
 class ArticleVersion(Entity):
-    """An entity that is created."""
+    """An entity that the write creates."""
 
     article_id: str
     version: int
@@ -70,7 +70,7 @@ class ArticleVersion(Entity):
 
 
 class Magazine(Design):
-    """A read by key, and a write that reads, creates and updates in one transaction."""
+    """A design with a read by key, and a write that reads, creates and updates in one transaction."""
 
     table = Table("magazine", indexes=[GSI1], entities=[ArticleVersion])
 
@@ -79,7 +79,7 @@ class Magazine(Design):
 
     @write("AP8")
     def publish(self, article_id: str, body: str, author_id: str) -> Writes:
-        """Create a version of an article."""
+        """Create a version of an article, and update the article."""
         article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound("there is no such article")
@@ -91,7 +91,7 @@ class Magazine(Design):
 
 @dataclass
 class Walk:
-    """The functions that ran, by file, in the order of their first call."""
+    """The functions that ran, by file, in the order of their first calls."""
 
     title: str
     code: str
@@ -105,7 +105,7 @@ class Walk:
         return len(self.functions), sum(map(len, self.functions.values())), self.calls, self.statements
 
     def enter(self, frame: FrameType, event: str, _argument: Any) -> None:
-        """Record a call of a function of the library."""
+        """Record a call of a library function."""
         path = Path(frame.f_code.co_filename)
         if event != "call" or frame.f_code.co_name in _INLINED or not path.is_relative_to(SOURCE):
             return
@@ -116,7 +116,7 @@ class Walk:
 
 
 def walks() -> list[Walk]:
-    """Return the walks of the page."""
+    """Run the requests of docs/architecture.md, and return their walks."""
     with Engine.open(":memory:") as engine:
         engine.call("CreateTable", Magazine.table.create_request())
         store = Store(InProcess(engine.call, engine.close), ":memory:", Magazine.table.name, local=True)
@@ -138,7 +138,7 @@ def walks() -> list[Walk]:
 
 
 class _Served:
-    """An engine that serves a client through one connection of the server's, in a thread."""
+    """An engine that serves one client in a thread, by one connection of the server."""
 
     def __init__(self, engine: Engine) -> None:
         settings = Settings(db=":memory:")
@@ -149,7 +149,7 @@ class _Served:
 
     @contextmanager
     def listening(self) -> Iterator[int]:
-        """Listen on a socket and return its port."""
+        """Listen on a socket, and yield the port."""
         with socket.create_server(("127.0.0.1", 0)) as listener:
             answering = threading.Thread(target=self._answer, args=(listener,), daemon=True)
             answering.start()
@@ -157,7 +157,7 @@ class _Served:
             answering.join()
 
     def _answer(self, listener: socket.socket) -> None:
-        """Serve one client until it closes its connection."""
+        """Respond to one client until the client closes its connection."""
         connection, _ = listener.accept()
         with connection:
             while request := connection.recv(64 * 1024):  # a request as short as these comes as one piece
@@ -166,15 +166,14 @@ class _Served:
                 connection.sendall(self._answered)
 
     def again(self) -> None:
-        """Send the last request again."""
+        """Process the last request again."""
         self._connection.data_received(self._request)
 
     def write(self, answer: bytes) -> None:
-        """Receive a response, in place of the transport."""
+        """Receive a response from the connection, as its transport."""
         self._answered = answer
 
     def get_write_buffer_size(self) -> int:
-        """Return 0: nothing is buffered."""
         return 0
 
 

@@ -1,4 +1,4 @@
-"""Small designs open on in-memory stores, for the studio."""
+"""Fixtures for tests of the studio: small designs, open on stores in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.studio.school import School, fill
 
 @pytest.fixture
 def school() -> Iterator[School]:
-    """The school with some pupils, courses and enrolments."""
+    """The School design, open on a store with some pupils, courses and enrolments."""
     with School.open(":memory:", secret="s") as opened:
         fill(opened)
         yield opened
@@ -20,12 +20,12 @@ def school() -> Iterator[School]:
 
 @pytest.fixture
 def subject(school: School) -> Subject:
-    """The studio of the school."""
+    """The School design as the subject of a studio."""
     return of_design(school)
 
 
 @pytest.fixture
 def empty() -> Iterator[Subject]:
-    """The school without data."""
+    """The subject of a studio of an empty School store."""
     with School.open(":memory:", secret="s") as opened:
         yield of_design(opened)

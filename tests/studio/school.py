@@ -1,4 +1,4 @@
-"""A design with every feature of the map: a junction, an index, a reversed number, a claim, names in any script."""
+"""A design with every feature of the map: a junction, an index, a descending number, a claim, and non-Latin names."""
 # mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Course(Entity):
 
 
 class Enrolment(Entity):
-    """A pupil is in a course: a junction."""
+    """The junction of a pupil and a course."""
 
     course_id: str
     pupil_id: str
@@ -118,7 +118,7 @@ class School(Design):
 
 
 def fill(school: School) -> None:
-    """Store some items of each entity."""
+    """Write some items of each entity."""
     for number in range(4):
         school.join(Pupil(pupil_id=f"p{number}", name=f"Ünal 日本 {number}", email=f"p{number}@example.org"))
     for number in range(1, 10):

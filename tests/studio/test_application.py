@@ -1,4 +1,4 @@
-"""The studio over HTTP: access control, served files, and responses to invalid requests."""
+"""The studio over HTTP: access control, served files, data of each view, and responses to invalid requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def asked(http: TestClient, action: str, given: Any = None, **more: Any) -> Any:
     return http.post(f"/studio/do/{action}", json=given or {}, **{"headers": HELD, **more})
 
 
-def test_the_page_is_at_studio_next_to_the_api(http: TestClient) -> None:
+def test_the_studio_page_is_served_at_studio_next_to_the_api(http: TestClient) -> None:
     assert "School" in http.get("/studio/").text
     assert http.get("/studio?token=a", follow_redirects=False).headers["location"] == "/studio/?token=a"
     assert http.get("/openapi.json").status_code == 200
@@ -45,14 +45,14 @@ def test_the_page_is_at_studio_next_to_the_api(http: TestClient) -> None:
     ["../actions.py", "vendor/../../actions.py", "nothing.js", ".js", "app.py", "vendor/", f"{'a' * 300}.js"],
     ids=lambda path: path[:24],
 )
-def test_only_static_files_are_served(http: TestClient, path: str) -> None:
+def test_only_static_files_of_the_studio_page_are_served(http: TestClient, path: str) -> None:
     assert http.get(f"/studio/static/{path}").status_code == 404
     for place in ("../static/app.js", "vendor/LICENSES.md", "vendor/../app.js"):
         assert STATIC.joinpath(*place.split("/")).is_file(), "it is there, and no file of the page"
         assert application._static(place) is None
 
 
-def test_no_repr_shows_the_token_or_the_store(school: School) -> None:
+def test_reprs_of_studio_objects_omit_the_token_and_the_store(school: School) -> None:
     assert "secret" not in repr(Access("secret"))
     studio = Studio(of_design(school))
     studio._others["other"] = studio
@@ -73,7 +73,7 @@ def test_no_repr_shows_the_token_or_the_store(school: School) -> None:
         ({**HELD, "origin": "http://testserver"}, 200, None),
     ],
 )
-def test_requests_need_the_token_and_the_same_origin(
+def test_studio_requests_require_the_token_and_the_same_origin(
     http: TestClient, headers: dict[str, str], status: int, code: str | None
 ) -> None:
     sent = {name: value.encode() for name, value in headers.items()}
@@ -82,7 +82,7 @@ def test_requests_need_the_token_and_the_same_origin(
     assert answer.json().get("error", {}).get("code") == code
 
 
-def test_other_sites_cannot_embed_the_page(http: TestClient) -> None:
+def test_other_sites_cannot_embed_the_studio_page(http: TestClient) -> None:
     assert http.get("/studio/", headers={"host": "evil.example"}).status_code == 421
     policy = http.get("/studio/").headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -115,25 +115,25 @@ def test_unknown_actions_and_arguments_are_rejected(http: TestClient, action: st
     assert answer.json()["error"]["message"]
 
 
-def test_an_invalid_json_body_is_rejected(http: TestClient) -> None:
+def test_a_request_with_an_invalid_json_body_is_rejected(http: TestClient) -> None:
     headers = {**HELD, "content-type": "application/json"}
     assert http.post("/studio/do/map", content=b"{", headers=headers).status_code == 400
     assert http.post("/studio/do/map", content=b"[" * 100_000, headers=headers).status_code == 400
 
 
 @pytest.mark.parametrize("action", ["questions", "check", "cost", "data", "change", "map"])
-def test_each_view_receives_its_data(http: TestClient, action: str) -> None:
+def test_the_request_of_each_studio_view_succeeds(http: TestClient, action: str) -> None:
     assert asked(http, action).status_code == 200
 
 
 def test_concurrent_requests_of_all_views_are_answered(http: TestClient) -> None:
-    """Dry runs of writes in one thread affect no other."""
+    """Dry runs of writes in one thread don't affect requests in other threads."""
     actions = ["check", "cost", "change", "questions", "map", "data"] * 8
     with ThreadPoolExecutor(8) as pool:
         assert {*pool.map(lambda action: asked(http, action).status_code, actions)} == {200}
 
 
-def test_the_map_highlights_an_access_pattern(http: TestClient) -> None:
+def test_the_map_highlights_the_path_of_an_access_pattern(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupils_of_course", "arguments": {"course_id": "maths"}}).json()
     first, second = made["path"]["steps"]
     assert (first["operation"], first["condition"], first["found"]) == (
@@ -145,20 +145,20 @@ def test_the_map_highlights_an_access_pattern(http: TestClient) -> None:
     assert made["svg"].count('class="badge"') == 6
 
 
-def test_missing_arguments_are_taken_from_stored_items(http: TestClient) -> None:
+def test_missing_arguments_of_a_pattern_are_taken_from_stored_items(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupils_of_year"}).json()
     assert made["path"]["arguments"] == {"year": 1}
     assert made["path"]["steps"][0]["index"] == "GSI1"
     assert made["path"]["steps"][0]["found"] == 4
 
 
-def test_wrong_arguments_leave_the_map_usable(http: TestClient) -> None:
+def test_the_map_is_shown_with_errors_if_arguments_are_wrong(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupils_of_year", "arguments": {"year": "x", "no": 1}}).json()
     assert {fault["place"] for fault in made["path"]["error"]["errors"]} >= {"year", "no"}
     assert made["svg"].startswith("<svg")
 
 
-def test_a_write_on_the_map_is_not_executed(http: TestClient, school: School) -> None:
+def test_selecting_a_write_on_the_map_does_not_execute_it(http: TestClient, school: School) -> None:
     given = {"question": "enrol", "arguments": {"course_id": "art", "pupil_id": "p3"}}
     made = asked(http, "map", given).json()
     marks = [(value["kind"], value["mark"]) for step in made["path"]["steps"] for value in step["touched"]]
@@ -167,7 +167,7 @@ def test_a_write_on_the_map_is_not_executed(http: TestClient, school: School) ->
     assert made["svg"].count('class="badge"') == 2, "the pupil's number, and a sign for the new enrolment"
 
 
-def test_an_item_is_shown_with_its_keys_and_templates(http: TestClient) -> None:
+def test_an_item_is_shown_with_its_keys_and_key_templates(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupil", "arguments": {"pupil_id": "p0"}}).json()
     name = made["path"]["steps"][0]["items"][0]["id"]
     item = asked(http, "item", {"item": name}).json()

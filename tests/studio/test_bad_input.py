@@ -1,4 +1,4 @@
-"""Invalid requests of every action get an error response, never an internal failure."""
+"""Each studio action responds to invalid requests with an error, never with an internal failure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def value(random: Random, depth: int = 0) -> Any:
-    """JSON data, often values that are valid for some action."""
+    """Random JSON data. Most values are valid for some action."""
     kind = random.random()
     if kind < 0.6 or depth > 3:
         return random.choice(VALUES)

@@ -1,4 +1,4 @@
-"""Tables without a design, created with boto3: keys of every type, several indexes, unusual names, no items."""
+"""The studio of tables without a design: keys of every type, several indexes, unusual names, and no items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ACCESS_KEY = f"browsing{secrets.token_hex(6)}"
 
 @pytest.fixture(scope="module", params=STORES)
 def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A store with the tables of this module."""
+    """The address of a store that contains the tables of this module."""
     if request.param == "keyplan":
         with serving(":memory:") as server:
             _fill(server.url)
@@ -56,7 +56,7 @@ def _resource(url: str) -> Any:
 
 
 def _table(resource: Any, name: str, partition: str, sort: str | None = None, **indexes: tuple[str, str | None]) -> Any:
-    """A table; attributes are given as ``name:type``."""
+    """Create a table. Key attributes are given as ``name:type``."""
 
     def schema(*keys: str | None) -> list[dict[str, str]]:
         named = [key.rpartition(":")[0] for key in keys if key]
@@ -108,7 +108,7 @@ def asked(studio: Studio, action: str, table: str, **given: Any) -> dict[str, An
     return run(studio, action, {"table": table, **given})
 
 
-def test_all_tables_are_listed(studio: Studio) -> None:
+def test_the_studio_lists_all_tables_of_an_endpoint(studio: Studio) -> None:
     first = run(studio, "start", {})
     assert first["tables"] == ["Binary", "Empty", "Numbers", "odd.name-1_"]
     assert first["name"] == "Binary"
@@ -119,7 +119,7 @@ def test_all_tables_are_listed(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize(("table", "collections"), [("Numbers", 3), ("Binary", 2), ("odd.name-1_", 4), ("Empty", 0)])
-def test_each_table_has_a_map(studio: Studio, table: str, collections: int) -> None:
+def test_each_table_without_a_design_has_a_map(studio: Studio, table: str, collections: int) -> None:
     made = asked(studio, "map", table)
     own = [collection for collection in made["collections"] if not collection["place"]]
     assert len(own) == collections
@@ -127,21 +127,21 @@ def test_each_table_has_a_map(studio: Studio, table: str, collections: int) -> N
     assert made["complete"]
 
 
-def test_numeric_keys_are_sorted_numerically(studio: Studio) -> None:
+def test_items_with_numeric_keys_are_sorted_numerically(studio: Studio) -> None:
     made = asked(studio, "data", "Numbers", partition="-2")
     assert [row["key"]["at"] for row in made["rows"]] == [{"N": "0"}, {"N": "1"}, {"N": "2"}]
     between = {"name": "at", "operator": "between", "values": ["1", "10"]}
     assert len(asked(studio, "data", "Numbers", partition="10", conditions=[between])["rows"]) == 2
 
 
-def test_binary_keys_are_found_and_distinguished(studio: Studio) -> None:
+def test_items_with_binary_keys_are_found_and_distinguished(studio: Studio) -> None:
     titles = {collection["title"] for collection in asked(studio, "map", "Binary")["collections"]}
     assert titles == {"0x0001", "0xffffffffffffffff… 20 bytes"}
     (row,) = asked(studio, "data", "Binary", partition="AAE=")["rows"]
     assert row["key"] == {"id": {"B": "AAE="}}
 
 
-def test_a_dotted_name_is_an_attribute_or_a_path(studio: Studio) -> None:
+def test_conditions_on_a_dotted_name_match_an_attribute_or_a_path(studio: Studio) -> None:
     def found(name: str, value: str) -> int:
         wanted = [{"name": name, "operator": "=", "values": [value]}]
         return len(asked(studio, "data", "odd.name-1_", conditions=wanted)["rows"])
@@ -152,13 +152,13 @@ def test_a_dotted_name_is_an_attribute_or_a_path(studio: Studio) -> None:
     assert found("a..b", "nested") == found("[0]", "x") == 0
 
 
-def test_an_index_is_queried(studio: Studio) -> None:
+def test_an_index_can_be_queried_and_scanned(studio: Studio) -> None:
     assert len(asked(studio, "data", "odd.name-1_", index="ByDay", partition="d1")["rows"]) == 2
     assert len(asked(studio, "data", "odd.name-1_", index="ByN", partition=["2"])["rows"]) == 1
     assert len(asked(studio, "data", "odd.name-1_", index="ByN")["rows"]) == 4
 
 
-def test_items_are_written_and_deleted_unchanged(studio: Studio) -> None:
+def test_items_without_a_design_are_written_and_deleted_unchanged(studio: Studio) -> None:
     key = {"id": {"N": "77"}, "at": {"N": "1"}}
     create = {"do": "create", "item": {**key, "text": {"S": "new"}}}
     assert asked(studio, "edit", "Numbers", edits=[create], save=True)["changes"][0]["is"]
@@ -189,7 +189,7 @@ def test_an_unknown_table_is_rejected(studio: Studio, endpoint: str) -> None:
             run(element, "map", {"table": "Binary"})
 
 
-def test_an_endpoint_without_tables_is_reported() -> None:
+def test_opening_an_endpoint_without_tables_is_an_error() -> None:
     with serving(":memory:") as server:
         opened = browsed(server.url.replace("http", "dynamodb+http"))
         with pytest.raises(StoreError, match="has no table"):

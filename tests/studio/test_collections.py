@@ -1,4 +1,4 @@
-"""The data of the map: item collections, index entries, relations, junctions, templates and counts."""
+"""The data that the map shows: item collections, index entries, relations, junctions, templates and counts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def title(collection: Collection) -> str:
     return "".join(piece.text for piece in collection.partition)
 
 
-def test_items_are_sorted_in_their_collections(subject: Subject) -> None:
+def test_the_items_of_a_collection_are_sorted(subject: Subject) -> None:
     table = drawn(subject).places[0]
     pupil = titled(table, "PUPIL#p0")
     assert [entry.kind for entry in pupil.entries][:3] == ["Pupil", "Report", "Report"]
@@ -51,14 +51,14 @@ def test_items_are_sorted_in_their_collections(subject: Subject) -> None:
     assert [(piece.text, piece.field) for piece in pupil.partition] == [("PUPIL#", None), ("p0", "pupil_id")]
 
 
-def test_a_collection_shows_its_item_count(subject: Subject) -> None:
+def test_a_collection_that_is_partly_shown_has_the_total_item_count(subject: Subject) -> None:
     pupil = titled(drawn(subject).places[0], "PUPIL#p0")
     assert len(pupil.entries) == 7
     assert pupil.count == Count(10, exact=True)
     assert str(pupil.count) == "10"
 
 
-def test_each_card_shows_its_total_item_count(school: School) -> None:
+def test_each_card_of_a_large_table_shows_its_total_item_count(school: School) -> None:
     for number in range(20):
         school.join(Pupil(pupil_id=f"n{number:02}", name="Ada", email=f"n{number}@example.org"))
     subject = of_design(school)
@@ -76,7 +76,7 @@ def test_each_card_shows_its_total_item_count(school: School) -> None:
 
 
 def test_a_truncated_count_is_marked_as_a_lower_bound(school: School) -> None:
-    """Counting stops at a limit of pages, and the map shows a lower bound."""
+    """The studio counts a limited number of pages. The map shows the count as a lower bound."""
     school.batch([_report(number) for number in range(1, 9000)])
     asked: list[str] = []
     school.store.on_call = lambda record: asked.append(record.operation)
@@ -89,8 +89,8 @@ def test_a_truncated_count_is_marked_as_a_lower_bound(school: School) -> None:
     assert len(sample(of_design(school)).items) == LOCAL_ITEMS
 
 
-def test_a_map_of_a_remote_table_costs_at_most_forty_units(school: School) -> None:
-    """A scan reads some items of eight segments, and counts at most one page of a large collection."""
+def test_reading_the_map_of_a_remote_table_takes_at_most_40_units(school: School) -> None:
+    """The studio scans some items of eight segments, and counts at most one page of a large collection."""
     school.batch([Put(Report(pupil_id="p0", number=number, text="x" * 900)) for number in range(1, 2000)])
     records: list[Any] = []
     school.store.on_call = records.append
@@ -106,7 +106,7 @@ def test_a_map_of_a_remote_table_costs_at_most_forty_units(school: School) -> No
     assert len(pupil.items) == 7
 
 
-def test_a_small_remote_table_is_read_completely(school: School) -> None:
+def test_the_map_of_a_small_remote_table_has_all_items(school: School) -> None:
     subject = of_design(school)
     result, here = sample(replace(subject, local=False)), sample(subject)
     assert result.complete
@@ -117,7 +117,7 @@ def _report(number: int) -> Any:
     return Put(Report(pupil_id="p0", number=number, text="good"))
 
 
-def test_an_index_shows_the_items_of_the_table(subject: Subject) -> None:
+def test_index_entries_are_linked_to_the_items_of_the_table(subject: Subject) -> None:
     result = drawn(subject)
     index = result.places[1]
     year = titled(index, "YEAR#1")
@@ -127,7 +127,7 @@ def test_an_index_shows_the_items_of_the_table(subject: Subject) -> None:
         assert (tie.kind, tie.source, tie.label) == ("index", f"t-{entry.item}", "GSI1")
 
 
-def test_a_junction_is_connected_to_both_ends(subject: Subject) -> None:
+def test_a_junction_is_linked_to_both_of_its_entities(subject: Subject) -> None:
     result = drawn(subject)
     course = titled(result.places[0], "COURSE#maths")
     junction = next(entry for entry in course.entries if entry.kind == "Enrolment")
@@ -136,7 +136,7 @@ def test_a_junction_is_connected_to_both_ends(subject: Subject) -> None:
     assert ends["Course"] == course.entries[0].id
 
 
-def test_an_empty_table_shows_key_templates(empty: Subject) -> None:
+def test_the_map_of_an_empty_table_shows_key_templates(empty: Subject) -> None:
     result = template_picture("School", design_of(empty))
     assert result.symbolic
     assert [title(collection) for collection in result.places[0].collections] == [
@@ -162,7 +162,7 @@ def test_an_entity_without_items_is_drawn_from_its_template(school: School) -> N
     assert entry.item == "template-Report"
 
 
-def test_items_of_no_entity_are_marked(school: School) -> None:
+def test_items_that_match_no_entity_are_marked(school: School) -> None:
     strange: S = {"pk": {"S": "?"}, "sk": {"S": "x"}, "deep": {"L": [{"M": {"a": {"B": "AAEC"}}}]}}
     school.store.transport.call("PutItem", {"TableName": "school", "Item": strange})
     result = drawn(of_design(school))
@@ -192,11 +192,11 @@ def test_a_claim_is_identified_by_its_key(subject: Subject) -> None:
         ({"S": "x" * 1000}, "x" * 399 + "…"),
     ],
 )
-def test_attributes_are_abbreviated(value: dict[str, Any], text: str) -> None:
+def test_attribute_values_are_abbreviated_on_the_map(value: dict[str, Any], text: str) -> None:
     assert attribute_text(value) == text
 
 
-def test_a_key_is_split_by_its_template(subject: Subject) -> None:
+def test_a_key_is_split_into_the_parts_of_its_template(subject: Subject) -> None:
     template = design_of(subject).by_name["Report"].primary.sort[0][1]
     assert [(piece.text, piece.field) for piece in pieces("REPORT#9990", template)] == [
         ("REPORT#", None),

@@ -1,4 +1,4 @@
-"""The Data view: search conditions, staged edits and saving. Index keys are recomputed, and edits are atomic."""
+"""The Data view: search conditions, staged edits and saving. Index keys are recomputed, and saving is atomic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def found(subject: Subject, *conditions: tuple[str, str, list[str]], **given: An
 
 
 @pytest.mark.parametrize("value", [{"N": "abc"}, {"B": "*"}, {"SS": []}, {"M": {"a": {"N": "x"}}}, {"X": "1"}])
-def test_preview_rejects_values_that_dynamodb_rejects(school: School, value: dict[str, Any]) -> None:
+def test_the_preview_of_an_edit_rejects_values_that_dynamodb_rejects(school: School, value: dict[str, Any]) -> None:
     key = {"pk": {"S": "OTHER#1"}, "sk": {"S": "#"}}
     school.store.transport.call("PutItem", {"TableName": "school", "Item": {**key, "note": {"S": "a"}}})
     changed = {"do": "change", "key": key, "fields": {"note": value}}
@@ -44,7 +44,7 @@ def test_preview_rejects_values_that_dynamodb_rejects(school: School, value: dic
     assert [fault.place for fault in caught.value.errors] == ["edits[0].note", "edits[1].note"]
 
 
-def test_a_search_finds_only_items_of_the_entity(subject: Subject) -> None:
+def test_a_search_for_an_entity_finds_only_its_items(subject: Subject) -> None:
     made = data_json(subject, {"entity": "Enrolment"})
     assert {row["kind"] for row in made["rows"]} == {"Enrolment"}
     assert len(made["rows"]) == 3
@@ -93,7 +93,7 @@ def forms(text: str) -> list[dict[str, Any]]:
 
 
 def fits(value: dict[str, Any] | None, operator: str, texts: list[str]) -> bool:
-    """Whether a value matches by DynamoDB's rules, implemented again for the test."""
+    """Whether a value meets a condition by DynamoDB's rules, in a simple implementation."""
     if operator in {"exists", "not exists"}:
         return (value is not None) == (operator == "exists")
     if value is None:
@@ -127,7 +127,7 @@ def fits(value: dict[str, Any] | None, operator: str, texts: list[str]) -> bool:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_conditions_on_values_of_any_type_select_items(school: School, operator: str) -> None:
-    """Each operator with each kind of string selects the items that a simple implementation selects."""
+    """For each operator and kind of string, the selected items equal those of a simple implementation."""
     key = {"pk": {"S": "MIXED"}}
     for number, value in enumerate([*MIXED, None]):
         item = {**key, "sk": {"S": f"{number:02d}"}, **({} if value is None else {"x": sets(value)})}
@@ -146,18 +146,18 @@ def test_conditions_on_values_of_any_type_select_items(school: School, operator:
 
 
 def sets(value: dict[str, Any]) -> dict[str, Any]:
-    """The value as in a request: set members as a list."""
+    """The value as in a request, with the members of a set as a list."""
     ((tag, held),) = value.items()
     return {tag: sorted(held) if isinstance(held, set) else held}
 
 
-def test_an_index_is_searched(subject: Subject) -> None:
+def test_the_data_view_can_search_an_index(subject: Subject) -> None:
     made = data_json(subject, {"index": "GSI1", "partition": {"S": "ROOM#12"}})
     assert [row["fields"]["title"] for row in made["rows"]] == ["Art", "Maths"]
     assert made["request"]["operation"] == "Query"
 
 
-def test_the_next_page_starts_after_the_last_item(school: School) -> None:
+def test_the_next_page_of_a_search_starts_after_the_last_item(school: School) -> None:
     subject = of_design(school)
     whole = found(subject, partition={"S": "PUPIL#p0"})
     pages: list[str] = []
@@ -178,7 +178,7 @@ def test_the_next_page_starts_after_the_last_item(school: School) -> None:
     [{}, {"partition": "PUPIL#p0"}, {"index": "GSI1"}, {"index": "GSI1", "partition": "ROOM#12"}, {"entity": "Report"}],
     ids=str,
 )
-def test_the_last_page_has_no_cursor(school: School, given: dict[str, Any], limit: int) -> None:
+def test_the_last_page_of_a_search_has_no_cursor(school: School, given: dict[str, Any], limit: int) -> None:
     subject = of_design(school)
     whole = found(subject, **given)
     pages: list[list[str]] = []
@@ -251,14 +251,14 @@ def test_saved_edits_are_one_transaction(school: School) -> None:
     assert school.pupil("p0").year == 3, "all or nothing"  # type: ignore[union-attr]
 
 
-def test_another_primary_key_moves_the_item(school: School) -> None:
+def test_editing_the_primary_key_moves_the_item(school: School) -> None:
     key = {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "REPORT#9990"}}
     edit_json(of_design(school), [change(key, number=20)], save=True)
     assert school.get(Report, pupil_id="p0", number=9) is None
     assert school.get(Report, pupil_id="p0", number=20) is not None
 
 
-def test_a_concurrent_change_is_not_overwritten(school: School) -> None:
+def test_an_edit_does_not_overwrite_a_concurrent_change(school: School) -> None:
     edit = {**change(P0, year=9), "was": {"year": 1}}
     school.enrol("art", "p0")
     with pytest.raises(RequestError) as caught:
@@ -267,7 +267,7 @@ def test_a_concurrent_change_is_not_overwritten(school: School) -> None:
     assert school.pupil("p0").year == 2  # type: ignore[union-attr]
 
 
-def test_every_error_of_every_edit_is_reported(subject: Subject) -> None:
+def test_all_errors_of_all_edits_are_reported_together(subject: Subject) -> None:
     edits = [
         change(P0, year="x", nothing=1),
         {"do": "create", "entity": "Course", "fields": {}},
@@ -282,7 +282,7 @@ def test_every_error_of_every_edit_is_reported(subject: Subject) -> None:
     assert places == {f"edits[{number}]" for number in range(6)}
 
 
-def test_items_of_no_entity_are_edited_by_attribute(school: School) -> None:
+def test_items_that_match_no_entity_are_edited_by_attribute(school: School) -> None:
     call = school.store.transport.call
     call("PutItem", {"TableName": "school", "Item": STRANGE})
     key = {"pk": STRANGE["pk"], "sk": STRANGE["sk"]}
@@ -305,8 +305,8 @@ def test_invalid_lists_of_edits_are_rejected(subject: Subject, edits: Any) -> No
         edit_json(subject, edits, save=True)
 
 
-def test_the_form_of_a_time_range_has_both_bounds() -> None:
-    """This applies also if the signature has a default for one bound."""
+def test_the_form_of_a_read_by_time_range_requires_both_bounds() -> None:
+    """This also applies if the signature of the access pattern has a default for one bound."""
     with Timed.open(":memory:") as timed:
         timed.put(Reading(sensor="1", at=datetime(2026, 5, 3, tzinfo=UTC)))
         timed.put(Total(site="s", day=date(2026, 5, 3)))
@@ -321,8 +321,8 @@ def test_the_form_of_a_time_range_has_both_bounds() -> None:
         assert 'placeholder="2026-01-01T00:00:00Z"' in form_json(subject, "each_reading")["fields"]
 
 
-def test_a_new_item_gets_its_claims_and_index_keys(school: School) -> None:
-    """It is entered as a DynamoDB item, without the claims and index keys that the design adds."""
+def test_claims_and_index_keys_are_added_to_a_new_item(school: School) -> None:
+    """The item is entered in DynamoDB JSON, without the claims and index keys that the design adds."""
     item = {
         "pk": {"S": "PUPIL#new"},
         "sk": {"S": "#PUPIL"},
@@ -338,7 +338,7 @@ def test_a_new_item_gets_its_claims_and_index_keys(school: School) -> None:
     assert [pupil.pupil_id for pupil in school.pupils_of_year(7)] == ["new"]
 
 
-def test_a_table_without_a_design_has_no_entities(school: School) -> None:
+def test_a_search_by_entity_is_rejected_without_a_design(school: School) -> None:
     bare = replace(of_design(school), design=None)
     assert data_json(bare, {})["rows"]
     with pytest.raises(RequestError, match="isn't an entity of the design"):
@@ -391,7 +391,7 @@ def test_undo_never_overwrites_a_later_change(subject: Subject, school: School) 
 
 
 class Typed(Entity):
-    """A field of each type."""
+    """An entity with a field of each type."""
 
     name: str
     state: Literal["open", "closed"] = "open"
@@ -406,12 +406,12 @@ class Typed(Entity):
 
 
 class TypedDesign(Design):
-    """A table of entities with fields of each type."""
+    """A design of the entity with a field of each type."""
 
     table = Table("typed", entities=[Typed])
 
 
-def test_each_field_has_a_fitting_control(subject: Subject) -> None:
+def test_the_form_control_of_a_field_depends_on_its_type(subject: Subject) -> None:
     assert data_json(subject, {"entity": "Pupil"})["columns"][:2] == ["pk", "sk"]
     with TypedDesign.open(":memory:") as design:
         made = data_json(of_design(design), {})["controls"]["Typed"]
@@ -428,7 +428,7 @@ def test_each_field_has_a_fitting_control(subject: Subject) -> None:
     assert made["state"]["values"] == ["open", "closed"]
 
 
-def test_change_of_the_data_by_another_program_is_noticed(tmp_path: Path) -> None:
+def test_changes_of_the_data_by_another_program_are_detected(tmp_path: Path) -> None:
     path = tmp_path / "school.db"
     with School.open(path) as school, School.open(path) as other:
         studio = Studio(of_design(school))

@@ -1,4 +1,4 @@
-"""A design's file is opened again after each save, by one thread at a time."""
+"""The studio opens a design's file again after each save, in one thread at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyplan.errors import UnknownDesign
 from keyplan.studio.design_file import DesignFile
 
 
-def test_opening_a_slow_file_does_not_block_requests(tmp_path: Path) -> None:
+def test_opening_a_slow_design_file_does_not_block_requests(tmp_path: Path) -> None:
     path = tmp_path / "design.py"
     path.write_text("1", encoding="utf-8")
     started, finish = threading.Event(), threading.Event()
@@ -34,7 +34,7 @@ def test_opening_a_slow_file_does_not_block_requests(tmp_path: Path) -> None:
     assert file.attempt() == "opened"
 
 
-def test_an_error_is_kept_until_the_file_can_be_opened(tmp_path: Path) -> None:
+def test_the_error_of_a_design_file_is_shown_until_it_can_be_opened(tmp_path: Path) -> None:
     path = tmp_path / "design.py"
     path.write_text("1", encoding="utf-8")
 

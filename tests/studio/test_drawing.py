@@ -25,7 +25,7 @@ def parts(subject: Subject) -> tuple[Any, Any]:
     return made, laid_out(made)
 
 
-def test_cards_do_not_overlap(subject: Subject) -> None:
+def test_cards_on_the_map_do_not_overlap(subject: Subject) -> None:
     _, layout = parts(subject)
     for value, other in combinations(layout.boxes, 2):
         apart = value.x + value.width <= other.x or other.x + other.width <= value.x
@@ -38,7 +38,7 @@ def test_cards_do_not_overlap(subject: Subject) -> None:
             assert row.y + row.height <= box.y + box.height
 
 
-def test_every_row_and_line_is_drawn(subject: Subject) -> None:
+def test_every_row_and_line_of_the_map_is_drawn(subject: Subject) -> None:
     made, layout = parts(subject)
     tree = ET.fromstring(drawing(made, layout))
     rows = [element.get("id") for element in tree.iter(f"{SVG}g") if "row" in (element.get("class") or "").split()]
@@ -53,7 +53,7 @@ def test_every_row_and_line_is_drawn(subject: Subject) -> None:
     assert {tie.get("data-a") for tie in ties} <= set(rows)
 
 
-def test_stored_values_are_escaped(school: School) -> None:
+def test_stored_values_are_escaped_in_the_drawing(school: School) -> None:
     evil = '</text><script>alert(1)</script>"\x00\x1b\ud7ff𝒳'
     school.put(Course(course_id=evil, title=evil * 9, room=evil))
     made, layout = parts(of_design(school))
@@ -63,7 +63,7 @@ def test_stored_values_are_escaped(school: School) -> None:
     assert "�" in text
 
 
-def test_the_file_is_self_contained(subject: Subject) -> None:
+def test_the_svg_file_of_a_map_is_self_contained(subject: Subject) -> None:
     text = standalone(*parts(subject))
     tree = ET.fromstring(text)
     assert tree.find(f".//{SVG}style") is not None
@@ -72,8 +72,8 @@ def test_the_file_is_self_contained(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("name", ["blog", "cms", "papers", "shop", "social"])
-def test_each_system_has_a_map(name: str) -> None:
-    """Each entity of each system is on its map, with and without data."""
+def test_each_entity_of_each_system_is_on_the_map(name: str) -> None:
+    """The map is drawn with sample data, and with key templates only."""
     result = system(name)
     with result.design.open(":memory:", secret="s") as design:
         result.sample(design, 8, silent)

@@ -1,6 +1,4 @@
-"""Export and import of items as JSON lines and CSV: exported items are imported unchanged, with exact digits and
-types.
-"""
+"""Export and import of items as JSON lines and CSV: exported items are imported with exact digits and types."""
 
 # mypy: disable-error-code="empty-body"
 
@@ -24,7 +22,7 @@ from tests.studio.school import Course, School
 
 
 class Thing(Entity):
-    """A field of every type that a CSV cell supports."""
+    """An entity with a field of every type that a CSV cell supports."""
 
     thing_id: str
     whole: int
@@ -40,7 +38,7 @@ class Thing(Entity):
 
 
 class Things(Design):
-    """A table of things."""
+    """A design of things."""
 
     table = Table("things")
 
@@ -80,7 +78,7 @@ def test_exported_items_are_imported_unchanged(form: str, entity: str | None) ->
 
 
 @pytest.mark.parametrize(("form", "entity"), [("jsonl", "Thing"), ("jsonl", None), ("csv", "Thing")])
-def test_import_changes_only_differing_items(form: str, entity: str | None) -> None:
+def test_an_import_changes_only_items_that_differ(form: str, entity: str | None) -> None:
     with Things.open(":memory:") as design:
         for element in GIVEN:
             design.put(element)
@@ -96,7 +94,7 @@ def test_import_changes_only_differing_items(form: str, entity: str | None) -> N
         assert design.things(now.thing_id) == GIVEN[1]
 
 
-def test_items_of_no_entity_are_imported_by_attribute(subject: Subject) -> None:
+def test_items_that_match_no_entity_are_imported_by_attribute(subject: Subject) -> None:
     line = '{"Item": {"pk": {"S": "ODD#1"}, "sk": {"S": "x"}, "note": {"S": "%s"}}}'
     edit_json(subject, brought_json(subject, {"form": "jsonl", "text": line % "a"})["edits"], save=True)
     (edit,) = brought_json(subject, {"form": "jsonl", "text": line % "b"})["edits"]
@@ -105,7 +103,7 @@ def test_items_of_no_entity_are_imported_by_attribute(subject: Subject) -> None:
     assert brought_json(subject, {"form": "jsonl", "text": line % "b"})["same"] == 1
 
 
-def test_claims_are_not_exported(school: School) -> None:
+def test_claims_in_an_exported_file_are_not_imported(school: School) -> None:
     subject = of_design(school)
     text = taken_json(subject, {"form": "jsonl"})["text"]
     assert '"CLAIM"' in text or "EMAIL#" in text
@@ -114,7 +112,7 @@ def test_claims_are_not_exported(school: School) -> None:
     assert (made["edits"], made["same"]) == ([], 18)
 
 
-def test_conditions_select_the_exported_items(school: School) -> None:
+def test_search_conditions_select_the_exported_items(school: School) -> None:
     wanted = [{"name": "number", "operator": "<", "values": ["3"]}]
     made = taken_json(of_design(school), {"form": "csv", "entity": "Report", "conditions": wanted, "limit": 1})
     assert made["text"].splitlines() == ["pupil_id,number,text", "p0,2,good", "p0,1,good"]
@@ -132,7 +130,7 @@ def test_formulas_in_csv_are_quoted_and_imported_unchanged(school: School, title
     assert brought_json(subject, {"form": "csv", "entity": "Course", "text": text})["edits"] == []
 
 
-def test_random_items_round_trip_through_csv(subject: Subject) -> None:
+def test_items_of_a_partition_are_exported_to_csv_with_their_keys(subject: Subject) -> None:
     lines = taken_json(subject, {"form": "csv", "partition": "COURSE#art"})["text"].splitlines()
     assert lines[0].split(",")[:2] == ["pk", "sk"]
     assert len(lines) == 2
@@ -152,7 +150,7 @@ def test_random_items_round_trip_through_csv(subject: Subject) -> None:
         ("jsonl", 3, "text to import is missing"),
     ],
 )
-def test_every_error_has_a_line_number(subject: Subject, form: str, text: Any, says: str) -> None:
+def test_every_error_of_an_import_has_a_line_number(subject: Subject, form: str, text: Any, says: str) -> None:
     def brought() -> None:
         made = brought_json(subject, {"form": form, "text": text, "entity": "Course"})
         edit_json(subject, made["edits"], save=True)
@@ -163,7 +161,7 @@ def test_every_error_has_a_line_number(subject: Subject, form: str, text: Any, s
     assert says in f"{caught.value} {places}"
 
 
-def test_rows_of_no_entity_are_rejected(subject: Subject) -> None:
+def test_csv_rows_without_an_entity_or_keys_are_rejected(subject: Subject) -> None:
     with pytest.raises(RequestError, match="can't be imported"):
         brought_json(subject, {"form": "csv", "text": "a\n1\n"})
 
@@ -173,7 +171,7 @@ def test_a_read_only_studio_rejects_imports(school: School) -> None:
         brought_json(of_design(school, writable=False), {"form": "jsonl", "text": "{}"})
 
 
-def test_large_integers_stay_exact() -> None:
+def test_large_integers_are_shown_and_edited_exactly() -> None:
     with Things.open(":memory:") as design:
         design.put(Thing(thing_id="a", whole=2**53 + 1))
         (row,) = data_json(of_design(design), {"entity": "Thing"})["rows"]

@@ -1,4 +1,4 @@
-"""The exported page and map: self-contained, and without information about this machine."""
+"""The exported page and the exported map are self-contained, and contain no information about the machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyplan.studio.subject import Subject, of_design
 from tests.cli.clinic import Clinic
 
 
-def test_the_page_contains_all_its_resources(subject: Subject) -> None:
+def test_the_exported_page_contains_all_of_its_resources(subject: Subject) -> None:
     text = page_file(subject)
     assert not re.findall(r'(?:src|href)="(?!#)', text)
     data = held(text)
@@ -41,7 +41,7 @@ def held(text: str) -> dict[str, Any]:
     return made
 
 
-def test_a_page_has_the_access_patterns_and_findings_of_its_design() -> None:
+def test_the_exported_page_has_access_patterns_and_findings_of_its_design() -> None:
     with Clinic.open(":memory:") as clinic:
         subject = of_design(clinic)
         data = held(page_file(subject))
@@ -60,12 +60,12 @@ def reads_of(subject: Subject) -> set[str]:
     return set(subject.compiled.reads)
 
 
-def test_the_map_is_one_svg(subject: Subject, empty: Subject) -> None:
+def test_the_exported_map_is_a_valid_svg(subject: Subject, empty: Subject) -> None:
     for element in (subject, empty):
         ET.fromstring(svg_file(element))
 
 
-def test_the_export_command_writes_page_and_map(tmp_path: Path) -> None:
+def test_the_export_command_writes_the_page_or_the_map(tmp_path: Path) -> None:
     for name, start in (("svg", "<svg"), ("html", "<!doctype html>")):
         path = tmp_path / f"cms.{name}"
         made = CliRunner().invoke(cli, ["export", "cms", "--to", name, "--sample", "3", "-o", str(path)])

@@ -1,4 +1,4 @@
-"""Files of items, line by line: CSV cells of each type, skipped lines, comparisons, limits of exports."""
+"""Import and export of items by line: CSV cells of each type, skipped lines, comparisons, limits of exports."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def places(subject: Subject, form: str, text: str) -> list[str]:
     return [fault.place for fault in caught.value.errors]
 
 
-def test_each_kind_of_value_is_exported_to_a_cell(empty: Subject) -> None:
+def test_each_type_of_value_is_exported_to_a_csv_cell(empty: Subject) -> None:
     put(empty, {**KEY, **{name: value for name, (value, _) in VALUES.items()}})
     text = taken_json(empty, {"form": "csv"})["text"]
     (row,) = csv.DictReader(io.StringIO(text))
     assert row == {"pk": "?", "sk": "x", **{name: cell for name, (_, cell) in VALUES.items()}}
 
 
-def test_invalid_items_are_exported_unchanged(empty: Subject) -> None:
-    """Fields are exported if all items are valid, and stored attributes otherwise."""
+def test_invalid_items_are_exported_as_stored(empty: Subject) -> None:
+    """If all items are valid, their fields are exported; otherwise, the stored attributes."""
     course = {"pk": {"S": "COURSE#a"}, "sk": {"S": "#COURSE"}, "course_id": {"S": "a"}, "title": {"S": "A"}}
     typed = {**course, "_type": {"S": "Course"}}
     put(empty, typed)
@@ -74,7 +74,7 @@ def test_invalid_items_are_exported_unchanged(empty: Subject) -> None:
     assert sorted(row["title"] for row in csv.DictReader(io.StringIO(text))) == ["A", "[]"]
 
 
-def test_empty_lines_are_skipped_and_invalid_ones_reported(subject: Subject) -> None:
+def test_empty_lines_are_skipped_and_invalid_lines_are_reported(subject: Subject) -> None:
     assert len(brought(subject, f"\n  \n{line()}\n\n{line(sk={'S': 'y'})}")["edits"]) == 2
     assert places(subject, "jsonl", '{\n\n[1]\n{"a"}\n3\n') == ["line 1", "line 3", "line 4", "line 5"]
     assert places(subject, "csv", "course_id,title\na,b,c\n\n,\nd,e,f\n") == ["line 2", "line 5"]
@@ -95,8 +95,8 @@ def test_quoted_csv_cells_are_parsed(subject: Subject) -> None:
         assert [(fault.place, "isn't CSV: " in fault.message) for fault in caught.value.errors] == [("line 2", True)]
 
 
-def test_invalid_items_are_compared_by_attribute(school: School) -> None:
-    """The stored or the new item can't be read as its entity."""
+def test_an_import_compares_invalid_items_by_attribute(school: School) -> None:
+    """This applies if the stored or the imported item isn't a valid instance of its entity."""
     subject = of_design(school)
     (item,) = subject.transport.call(
         "Query",
@@ -119,7 +119,7 @@ def test_invalid_items_are_compared_by_attribute(school: School) -> None:
     assert (edit["fields"], edit["was"]) == ({"title": "New"}, {"title": "Art"})
 
 
-def test_fields_missing_in_a_file_are_unchanged(subject: Subject) -> None:
+def test_an_import_does_not_change_fields_that_the_file_lacks(subject: Subject) -> None:
     (edit,) = brought(subject, '{"course_id": "art", "title": "New"}', entity="Course")["edits"]
     assert (edit["do"], edit["fields"], edit["was"]) == ("change", {"title": "New"}, {"title": "Art"})
     (edit,) = brought(subject, '{"course_id": "art", "title": "Art", "room": null}', entity="Course")["edits"]
@@ -127,8 +127,8 @@ def test_fields_missing_in_a_file_are_unchanged(subject: Subject) -> None:
     assert brought(subject, '{"course_id": "art"}', entity="Course")["edits"] == []
 
 
-def test_a_row_with_only_item_is_an_entitys_item() -> None:
-    """With another member, the row is a row of fields."""
+def test_a_line_with_only_the_member_item_is_a_stored_item() -> None:
+    """If the line has another member, its members are fields."""
     with School.open(":memory:") as school:
         subject = of_design(school)
         (edit,) = brought(subject, '{"Item": {"pk": {"S": "a"}}, "course_id": "c"}', entity="Course")["edits"]
@@ -142,8 +142,8 @@ def test_a_row_with_only_item_is_an_entitys_item() -> None:
         assert [str(fault.message) for fault in caught.value.errors] == ["has no entity"]
 
 
-def test_items_of_both_kinds_are_saved_together(school: School) -> None:
-    """Items of an entity by the write compiler, others unchanged, in one request."""
+def test_items_with_and_without_an_entity_are_saved_together(school: School) -> None:
+    """Items of an entity are written by the write compiler, other items unchanged, in one request."""
     subject = of_design(school)
     put(subject, {**KEY, "n": {"N": "1"}})
     pupil = {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "#PUPIL"}}
@@ -165,7 +165,7 @@ def test_items_of_both_kinds_are_saved_together(school: School) -> None:
 
 
 class Endless:
-    """A table with unlimited pages of the given size."""
+    """A transport of a table that has an unlimited number of pages of the given size."""
 
     def __init__(self, each: int) -> None:
         self.each = each
@@ -186,7 +186,7 @@ class Endless:
 def test_the_number_of_exported_items_is_limited(
     empty: Subject, local: bool, each: int, items: int, pages: int
 ) -> None:
-    """10,000 items in at most 400 requests; from a remote table, in at most 20."""
+    """The limit is 10,000 items in at most 400 requests; for a remote table, in at most 20 requests."""
     table = Endless(each)
     made = taken_json(replace(empty, local=local, transport=table, design=None), {"form": "jsonl"})
     assert (made["items"], made["more"], table.pages) == (items, True, pages)

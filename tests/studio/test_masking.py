@@ -1,5 +1,5 @@
-"""Fields declared with Field(repr=False) are masked in responses and exports of the studio, and unchanged by an
-import.
+"""Fields declared with Field(repr=False) are masked in responses and exports of the studio, and an import doesn't
+change them.
 """
 
 # mypy: disable-error-code="empty-body"
@@ -31,7 +31,7 @@ class Account(Entity):
 
 
 class Accounts(Design):
-    """A table of accounts."""
+    """A design of accounts."""
 
     table = Table("accounts")
 
@@ -74,7 +74,7 @@ CHANGE = {"do": "change", "key": KEY, "fields": {"city": "Oslo"}, "was": {"city"
         ("edit", {"edits": [{"do": "delete", "key": KEY}], "save": True}),
     ],
 )
-def test_masked_fields_are_in_no_response(accounts: Accounts, action: str, given: dict[str, Any]) -> None:
+def test_no_studio_response_contains_masked_fields(accounts: Accounts, action: str, given: dict[str, Any]) -> None:
     studio = Studio(of_design(accounts))
     answer = run(studio, action, given)
     assert SECRET not in json.dumps(answer)
@@ -82,7 +82,7 @@ def test_masked_fields_are_in_no_response(accounts: Accounts, action: str, given
         assert SECRET not in json.dumps(run(studio, "item", {"item": name})) or action == "edit"
 
 
-def test_masked_fields_are_in_no_export_and_no_repr(accounts: Accounts) -> None:
+def test_no_export_and_no_repr_contains_masked_fields(accounts: Accounts) -> None:
     subject = of_design(accounts)
     account = accounts.account("ada")
     assert SECRET not in svg_file(subject) + page_file(subject)
@@ -90,7 +90,7 @@ def test_masked_fields_are_in_no_export_and_no_repr(accounts: Accounts) -> None:
 
 
 @pytest.mark.parametrize(("form", "entity"), [("jsonl", "Account"), ("csv", "Account"), ("jsonl", None)])
-def test_importing_a_masked_export_changes_nothing(accounts: Accounts, form: str, entity: str | None) -> None:
+def test_importing_an_export_keeps_masked_fields(accounts: Accounts, form: str, entity: str | None) -> None:
     studio = Studio(of_design(accounts))
     text = run(studio, "take", {"form": form, "entity": entity})["text"]
     assert run(studio, "bring", {"form": form, "entity": entity, "text": text})["edits"] == []
@@ -99,7 +99,7 @@ def test_importing_a_masked_export_changes_nothing(accounts: Accounts, form: str
     assert accounts.account("ada") == Account(name="ada", hash=SECRET, city="Oslo")
 
 
-def test_import_of_an_invalid_row_changes_the_existing_item(accounts: Accounts) -> None:
+def test_an_imported_row_with_an_invalid_value_becomes_a_change(accounts: Accounts) -> None:
     studio = Studio(of_design(accounts))
     row = json.dumps({"name": "ada", "hash": SECRET, "city": 7})
     (edit,) = run(studio, "bring", {"form": "jsonl", "entity": "Account", "text": row})["edits"]

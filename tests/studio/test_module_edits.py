@@ -1,4 +1,4 @@
-"""Form-based additions to a design's module: the result compiles, other code is unchanged, and errors are reported
+"""Additions to a design's module by forms: the result compiles, other code is unchanged, and errors are reported
 together.
 """
 
@@ -30,7 +30,7 @@ def added(text: str = TEXT, **given: Any) -> tuple[str, type[Design]]:
     return made, design
 
 
-def test_access_pattern_is_added_with_the_next_id_and_the_types_of_its_fields() -> None:
+def test_a_form_adds_an_access_pattern_with_the_next_id_and_field_types() -> None:
     made, design = added(
         what="pattern", name="pupils_by_page", entity="Pupil", parameters=["year"], returns="page", doc="By page."
     )
@@ -43,7 +43,7 @@ def test_access_pattern_is_added_with_the_next_id_and_the_types_of_its_fields() 
     assert removed == []
 
 
-def test_entity_index_and_key_are_added() -> None:
+def test_forms_add_an_entity_an_index_and_a_key_to_a_module() -> None:
     made, _ = added(what="index", name="GSI2")
     made, _ = added(
         made, what="entity", name="Room", fields="room: str\nseats: int = 30", partition="ROOM#{room}", sort="#ROOM"
@@ -60,7 +60,7 @@ def test_entity_index_and_key_are_added() -> None:
     assert outline["indexes"] == ["GSI1", "GSI2"]
 
 
-def test_random_form_input_gives_a_valid_module() -> None:
+def test_quotes_and_newlines_in_a_form_are_escaped_in_the_module() -> None:
     doc = 'The "rooms"\nof C:\\'
     made, _ = added(what="entity", name="Room", doc=doc, fields="room: str", partition="ROOM#{room}", sort="A\nB")
     assert "The 'rooms' of C:/" in made
@@ -78,13 +78,13 @@ def test_random_form_input_gives_a_valid_module() -> None:
         ({"what": "else"}, {"what"}),
     ],
 )
-def test_errors_of_a_form_are_reported_together(given: dict[str, Any], places: set[str]) -> None:
+def test_all_errors_of_a_form_are_reported_together(given: dict[str, Any], places: set[str]) -> None:
     with pytest.raises(RequestError) as raised:
         with_addition(TEXT, "School", given)
     assert {fault.place for fault in raised.value.errors} == places
 
 
-def test_file_is_written_only_if_it_is_unchanged(subject: Subject, tmp_path: Path) -> None:
+def test_a_design_file_is_written_only_if_it_is_unchanged_on_disk(subject: Subject, tmp_path: Path) -> None:
     file = tmp_path / "school.py"
     file.write_text(TEXT, encoding="utf-8")
     studio = Studio(subject, runner=ModuleRunner(Source(file, "School", None)))

@@ -1,4 +1,4 @@
-"""The module of a design runs in a child process: only on demand, within limits, and it can be stopped."""
+"""A child process runs the module of a design, only on request and within limits, until it is stopped."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def studio(school: School) -> Iterator[Studio]:
 
 
 def ended(studio: Studio, task: str, **given: Any) -> dict[str, Any]:
-    """The result of the run; pytest's timeout limits it."""
+    """Start a run and return its result. pytest's timeout limits the waiting time."""
     answer = run(studio, task, {"run": True, **given})
     while answer["state"] == "running":
         time.sleep(0.05)
@@ -44,7 +44,7 @@ def ended(studio: Studio, task: str, **given: Any) -> dict[str, Any]:
     return answer
 
 
-def test_change_reports_its_effects_and_the_patch(studio: Studio, school: School) -> None:
+def test_a_run_of_an_edited_module_reports_changes_and_the_patch(studio: Studio, school: School) -> None:
     answer = ended(studio, "change", text=ADDED)
     assert (answer["state"], answer["error"], answer["same"]) == ("done", None, False)
     assert [change["code"] for change in answer["changes"]] == ["pattern-added"]
@@ -55,7 +55,7 @@ def test_change_reports_its_effects_and_the_patch(studio: Studio, school: School
 
 
 @pytest.mark.parametrize("task", ["change", "plan"])
-def test_edited_module_runs_only_on_request(studio: Studio, tmp_path: Path, task: str) -> None:
+def test_an_edited_module_runs_only_on_request(studio: Studio, tmp_path: Path, task: str) -> None:
     mark = tmp_path / "ran"
     text = f"open({str(mark)!r}, 'w').close()\n"
     for _ in range(3):
@@ -67,7 +67,7 @@ def test_edited_module_runs_only_on_request(studio: Studio, tmp_path: Path, task
 
 
 @pytest.mark.parametrize("task", ["change", "plan"])
-def test_read_only_studio_never_runs_an_edited_module(school: School, tmp_path: Path, task: str) -> None:
+def test_a_read_only_studio_never_runs_an_edited_module(school: School, tmp_path: Path, task: str) -> None:
     mark = tmp_path / "ran"
     studio = Studio(of_design(school, writable=False), executes=False)
     assert not {"change", "plan"} & {*run(studio, "start", {})["views"]}
@@ -76,7 +76,7 @@ def test_read_only_studio_never_runs_an_edited_module(school: School, tmp_path: 
     assert not mark.exists()
 
 
-def test_read_only_studio_writes_no_file(tmp_path: Path) -> None:
+def test_a_read_only_studio_writes_no_file(tmp_path: Path) -> None:
     home: Home[Studio] = Home(lambda name, _: Studio(of_file(name)), writable=False)
     with pytest.raises(Refused, match="read-only"):
         run(Studio(of_file("Studio"), home=home), "open", {"path": str(tmp_path / "design.py")})
@@ -84,7 +84,7 @@ def test_read_only_studio_writes_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("task", ["change", "plan"])
-def test_endless_loop_is_stopped(studio: Studio, task: str) -> None:
+def test_an_endless_loop_in_a_module_can_be_stopped(studio: Studio, task: str) -> None:
     assert run(studio, task, {"run": True, "text": LOOP})["state"] == "running"
     run(studio, task, {"stop": True, "text": LOOP})
     answer = ended(studio, task, text=LOOP)
@@ -97,7 +97,7 @@ def test_a_new_run_stops_the_previous_one(studio: Studio) -> None:
     assert run(studio, "change", {"text": LOOP, "version": first["version"]})["unchanged"] is True
 
 
-def test_cpu_time_and_memory_are_limited(studio: Studio) -> None:
+def test_the_cpu_time_and_memory_of_a_run_are_limited(studio: Studio) -> None:
     lower = "from keyplan.studio.module_process import limit\nlimit(1, 1 << 30)\n"
     answer = ended(studio, "change", text=lower + LOOP)
     assert "CPU time" in answer["error"]["message"]
@@ -108,14 +108,14 @@ def test_cpu_time_and_memory_are_limited(studio: Studio) -> None:
     assert answer["error"]["message"] == f"SystemExit: {module_process.CPU_SECONDS['change']}"
 
 
-def test_dying_process_reports_its_output(studio: Studio) -> None:
+def test_the_output_of_a_run_that_exits_is_reported(studio: Studio) -> None:
     dying = "import os, sys\nprint('long ' * 500, 'dying', file=sys.stderr, flush=True)\nos._exit(3)\n"
     answer = ended(studio, "plan", text=dying)
     assert (answer["state"], answer["error"]["hint"][-6:]) == ("failed", " dying")
 
 
-def test_stopped_run_leaves_no_process(studio: Studio, tmp_path: Path) -> None:
-    """Processes that the module starts end with it, and don't keep the run from ending."""
+def test_processes_started_by_a_module_end_with_the_run(studio: Studio, tmp_path: Path) -> None:
+    """Such processes also don't prevent the run from ending."""
     mark = tmp_path / "pid"
     text = f"import subprocess as s\np = s.Popen(['sleep', '600'])\nopen({str(mark)!r}, 'w').write(str(p.pid))\n"
     assert "no design" in ended(studio, "change", text=text)["error"]["message"]
@@ -132,13 +132,13 @@ def test_stopped_run_leaves_no_process(studio: Studio, tmp_path: Path) -> None:
         ("raise ValueError('x' * (1 << 27))", "ValueError: xxx"),
     ],
 )
-def test_large_and_malformed_results_are_reported(studio: Studio, text: str, message: str) -> None:
+def test_large_and_malformed_results_of_a_run_are_reported(studio: Studio, text: str, message: str) -> None:
     error = ended(studio, "change", text=text)["error"]
     assert message in error["message"]
     assert len(error["message"]) < 10_000
 
 
-def test_missing_file_is_reported(tmp_path: Path) -> None:
+def test_a_missing_design_file_is_reported(tmp_path: Path) -> None:
     assert SOURCE is not None
     runner = ModuleRunner(type(SOURCE)(tmp_path / "gone.py", "School", None), opened="")
     assert runner.answer("plan", {})["error"]["message"] == "the file can't be read: No such file or directory"

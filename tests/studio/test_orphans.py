@@ -1,4 +1,4 @@
-"""Orphans: items whose parent is missing, items of no entity, and no others."""
+"""Orphans are items whose parent item is missing, and items that match no entity."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def _leave(school: School, pupil_id: str) -> None:
     school.delete(pupil)
 
 
-def test_items_with_a_parent_are_no_orphans(school: School) -> None:
+def test_items_with_existing_parents_are_not_reported_as_orphans(school: School) -> None:
     assert found(school) == {}
 
 
-def test_items_without_their_parent_are_found(school: School) -> None:
+def test_items_without_a_parent_or_an_entity_are_reported_as_orphans(school: School) -> None:
     school.delete(Course, course_id="maths")
     _leave(school, "p0")
     school.store.transport.call("PutItem", {"TableName": "school", "Item": {"pk": {"S": "?"}, "sk": {"S": "x"}}})
@@ -46,8 +46,7 @@ def test_items_without_their_parent_are_found(school: School) -> None:
     assert len(orphans) == 13
 
 
-def test_parents_on_other_pages_are_read(school: School) -> None:
-    """A parent can be in another partition."""
+def test_the_search_for_orphans_reads_parents_in_other_partitions(school: School) -> None:
     made = data_json(of_design(school), {"only": "orphans", "partition": "COURSE#maths"})
     assert made["rows"] == []
     _leave(school, "p1")
@@ -58,7 +57,7 @@ def test_parents_on_other_pages_are_read(school: School) -> None:
     call = school.store.transport.call_all
 
     def half(requests: list[Request]) -> list[dict[str, Any]]:
-        """More than ten keys are looked up in batches of ten."""
+        """Process ten keys of a batch, and return the remaining keys as unprocessed."""
         ((table, given),) = requests[0].parameters["RequestItems"].items()
         asked.append(len(given["Keys"]))
         some = {table: {**given, "Keys": given["Keys"][:10]}}
@@ -73,13 +72,13 @@ def test_parents_on_other_pages_are_read(school: School) -> None:
     assert max(asked) == 100, "the maximum of one request"
 
 
-def test_a_search_can_be_limited_to_orphans(school: School) -> None:
+def test_a_search_with_an_unknown_limitation_is_rejected(school: School) -> None:
     with pytest.raises(RequestError):
         data_json(of_design(school), {"only": "others"})
 
 
 @pytest.mark.parametrize("name", ["blog", "cms", "papers", "shop", "social"])
-def test_samples_of_the_systems_have_no_orphans(name: str) -> None:
+def test_sample_data_of_the_systems_has_no_orphans(name: str) -> None:
     with system(name).design.open(":memory:", secret="s") as design:
         system(name).sample(design, 6, silent)
         made = data_json(of_design(design), {"only": "orphans", "limit": 500})
@@ -87,7 +86,7 @@ def test_samples_of_the_systems_have_no_orphans(name: str) -> None:
 
 
 class Box(Entity):
-    """Its key has the number with four digits."""
+    """A box, whose key contains its number with four digits."""
 
     box_id: int
 
@@ -103,7 +102,7 @@ class Shelf(Entity):
 
 
 class Place(Entity):
-    """A box on a shelf; the box has any string as its number."""
+    """The place of a box on a shelf. The ID of the box is any string."""
 
     box_id: str
     shelf_id: str
@@ -112,13 +111,13 @@ class Place(Entity):
 
 
 class Store(Design):
-    """A store."""
+    """A design of boxes, shelves and places."""
 
     table = Table("store", entities=[Box, Shelf, Place])
 
 
-def test_a_parent_with_an_incompatible_key_is_not_reported() -> None:
-    """No box has a number of letters, so only the shelf is reported."""
+def test_a_parent_that_cannot_exist_is_not_reported_as_missing() -> None:
+    """The number of a box can't contain letters, so only the shelf is reported."""
     with Store.open(":memory:") as store:
         store.put(Place(box_id="x", shelf_id="s"))
         assert [row["fault"] for row in data_json(of_design(store), {"only": "orphans"})["rows"]] == [
@@ -129,6 +128,6 @@ def test_a_parent_with_an_incompatible_key_is_not_reported() -> None:
         assert data_json(of_design(store), {"only": "orphans"})["rows"] == []
 
 
-def test_a_table_without_a_design_has_no_orphans(school: School) -> None:
+def test_no_orphans_are_reported_without_a_design(school: School) -> None:
     _leave(school, "p0")
     assert data_json(replace(of_design(school), design=None), {"only": "orphans"})["rows"] == []

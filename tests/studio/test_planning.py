@@ -1,4 +1,4 @@
-"""The Plan view: plans are compared, unplannable reads are reported with their place, and the planner runs in its own
+"""The Plan view compares plans and reports reads that can't be planned with their place. The planner runs in its own
 process.
 """
 
@@ -42,7 +42,7 @@ def silent(answer: Mapping[str, Any]) -> None:
 
 
 def asked(given: dict[str, Any], tell: Callable[[Mapping[str, Any]], None]) -> Any:
-    """The response of the planning process, computed in this process."""
+    """The response of the planning process, computed in the test's process."""
     design = read(given)
     return answered(design, given, tell) if isinstance(design, type) else {"error": design}
 
@@ -56,7 +56,7 @@ def rows_of(made: Any) -> dict[str, dict[str, Any]]:
     return {f"{group['title']}.{row['label']}": row for group in made["groups"] for row in group["rows"]}
 
 
-def test_the_planners_plans_are_compared(made: Any) -> None:
+def test_the_plan_view_compares_the_plans_of_the_planner(made: Any) -> None:
     with deferred():
         design = loaded(SHOP, TEXT)
     assert isinstance(design, type)
@@ -75,7 +75,7 @@ def test_the_planners_plans_are_compared(made: Any) -> None:
             assert cell["note"].startswith(answer.proof)
 
 
-def test_each_row_shows_the_differences(made: Any) -> None:
+def test_each_row_of_the_comparison_shows_whether_the_plans_differ(made: Any) -> None:
     rows = rows_of(made)
     for row in rows.values():
         if "least" not in (row["cells"][0] or {}):
@@ -87,20 +87,20 @@ def test_each_row_shows_the_differences(made: Any) -> None:
     assert [cell["least"] for cell in weights] == [int(cell["text"]) == fewest for cell in weights]
 
 
-def test_notes_are_shown_at_their_access_pattern(made: Any) -> None:
+def test_notes_of_a_plan_are_shown_at_their_key_or_pattern(made: Any) -> None:
     rows = rows_of(made)
     assert "Field(ge=0, le=...)" in rows["Line.primary"]["cells"][0]["noted"][0]
     assert "newest_first is assumed to order by order_id" in rows["Access patterns.orders_of"]["cells"][0]["noted"][0]
 
 
-def test_a_plan_has_its_patch_and_the_module_with_it(made: Any) -> None:
+def test_each_plan_has_a_patch_and_the_resulting_module(made: Any) -> None:
     first = made["plans"][0]
     assert '+    by_email = Key("EMAIL#{email}", "#CUSTOMER", index=GSI1)' in first["patch"]
     compiled = loaded(SHOP, first["module"])
     assert isinstance(compiled, type)
 
 
-def test_unplannable_reads_are_reported_with_line_numbers() -> None:
+def test_reads_that_cannot_be_planned_are_reported_with_line_numbers() -> None:
     text = TEXT.replace("def lines_with(self, product_id: str)", "def lines_with(self, status: str)")
     text = text.replace('@read("S2")', '@read("S2", consistent=True, order_by="nmae")')
     error: Any = asked(request(text), silent)["error"]
@@ -114,7 +114,7 @@ def test_unplannable_reads_are_reported_with_line_numbers() -> None:
     assert (broken["message"], broken["line"]) == ("ZeroDivisionError: division by zero", 1)
 
 
-def test_deployed_keys_are_kept_and_unused_ones_listed() -> None:
+def test_existing_keys_are_kept_and_unused_indexes_are_listed() -> None:
     source = source_of(School)
     assert source is not None
     text = source.text()
@@ -131,7 +131,7 @@ def test_deployed_keys_are_kept_and_unused_ones_listed() -> None:
     assert "Pupil.by_year" not in new
 
 
-def test_a_stopped_search_shows_the_best_plan_so_far() -> None:
+def test_stopping_the_planner_shows_the_best_plan_so_far() -> None:
     def stop(answer: Mapping[str, Any]) -> None:
         progress = answer["progress"]
         if progress["what"] == "weighing plans" and progress["done"] == 2:
@@ -157,7 +157,7 @@ class Store(Design):
 """
 
 
-def test_plans_use_the_studios_traffic() -> None:
+def test_plans_consider_the_traffic_set_in_the_studio() -> None:
     with deferred():
         design = loaded(SHOP, TEXT)
     assert isinstance(design, type)
@@ -174,7 +174,7 @@ def test_plans_use_the_studios_traffic() -> None:
     assert "per month" in answer["made"]["plans"][0]["summary"]
 
 
-def test_an_uncompiled_design_has_only_the_plan_view(subject: Subject) -> None:
+def test_the_studio_of_a_design_without_keys_has_only_the_plan_view(subject: Subject) -> None:
     with deferred():
         design = loaded(SHOP, TEXT)
     assert isinstance(design, type)

@@ -1,4 +1,4 @@
-"""Access patterns, Run, Cost, Check and Change: the data of each view agrees with the commands."""
+"""The views Access patterns, Run, Cost, Check and Change show the same data as the commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.studio.school import School
 CHANGED = Path(__file__).with_name("school.py").read_text(encoding="utf-8")
 
 
-def test_access_patterns_are_explained_and_priced() -> None:
+def test_the_access_patterns_view_agrees_with_explain_and_cost() -> None:
     result = {question["pattern"]: question for question in questions_json(School)["questions"]}
     assert result.keys() == School.compiled.patterns.keys()
     known = {pattern.name: pattern for pattern in estimate(School).patterns}
@@ -37,13 +37,13 @@ def test_access_patterns_are_explained_and_priced() -> None:
     assert result["pupils_of_course"]["usd_million"] > result["pupil"]["usd_million"] > 0
 
 
-def test_findings_equal_those_of_check_with_their_rules() -> None:
+def test_the_check_view_has_the_findings_of_check_with_their_rules() -> None:
     result = check_json(School)
     assert [finding["code"] for finding in result["findings"]] == [finding.code for finding in check(School).findings]
     assert {finding["code"] for finding in result["findings"]} == result["manuals"].keys()
 
 
-def test_findings_are_shown_at_their_access_patterns() -> None:
+def test_the_access_patterns_view_shows_the_findings_of_each_pattern() -> None:
     shown = {
         each["pattern"]: [finding["code"] for finding in each["findings"]]
         for each in questions_json(Clinic)["questions"]
@@ -67,7 +67,7 @@ def test_request_costs_are_proportional_to_traffic() -> None:
     assert larger["chosen"]["usd"] > element["chosen"]["usd"]
 
 
-def test_every_error_of_the_traffic_is_reported() -> None:
+def test_all_errors_of_the_traffic_in_a_request_are_reported() -> None:
     given = {"rates": {"nobody": 1, "pupil": -1, "reports": "x"}, "bytes": [1], "region": "mars"}
     with pytest.raises(RequestError) as caught:
         cost_json(School, given)
@@ -80,7 +80,7 @@ def test_every_error_of_the_traffic_is_reported() -> None:
     }
 
 
-def test_a_form_is_generated_from_the_signature(subject: Subject) -> None:
+def test_the_form_of_a_pattern_is_generated_from_its_signature(subject: Subject) -> None:
     result = form_json(subject, "reports_between")
     assert 'name="number.ge"' in result["fields"]
     assert result["examples"][0]["pupil_id"] == "p0"
@@ -88,7 +88,7 @@ def test_a_form_is_generated_from_the_signature(subject: Subject) -> None:
         form_json(subject, "nothing")
 
 
-def test_a_read_is_run_with_its_exact_requests(subject: Subject) -> None:
+def test_the_run_view_shows_the_result_and_the_requests_of_a_read(subject: Subject) -> None:
     made = run_json(subject, "reports", {"pupil_id": "p0", "limit": "3"}, send=False)
     assert [item["number"] for item in made["answer"]["items"]] == [9, 8, 7]
     assert made["answer"]["cursor"]
@@ -96,7 +96,7 @@ def test_a_read_is_run_with_its_exact_requests(subject: Subject) -> None:
     assert made["steps"][0]["units"] > 0
 
 
-def test_a_write_has_a_dry_run_and_is_executed(school: School) -> None:
+def test_a_write_in_the_run_view_can_be_dry_run_and_executed(school: School) -> None:
     subject = of_design(school)
     given = {"course_id": "art", "pupil_id": "p3"}
     rehearsed = run_json(subject, "enrol", given, send=False)
@@ -118,7 +118,7 @@ def test_a_write_has_a_dry_run_and_is_executed(school: School) -> None:
         run_json(of_design(school, writable=False), "enrol", given, send=True)
 
 
-def test_entity_arguments_are_picked_from_existing_items(school: School) -> None:
+def test_entity_arguments_can_be_chosen_from_existing_items(school: School) -> None:
     subject = of_design(school)
     picks = form_json(subject, "join")["picks"]["pupil"]
     assert [pick["entity"] for pick in picks] == ["Pupil"] * 4
@@ -136,7 +136,7 @@ def test_entity_arguments_are_picked_from_existing_items(school: School) -> None
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Any:
-    """The school in its own file, which tests change."""
+    """The School design and its file, a copy that tests change."""
     path = tmp_path / "changing_school.py"
     path.write_text(CHANGED, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("changing_school", path)
@@ -166,7 +166,7 @@ def changed(design: type[Design], text: str) -> dict[str, Any]:
         ("from __future__ import annotations", "raise SystemExit(3)", "SystemExit", 4),
     ],
 )
-def test_error_of_a_module_has_its_line(
+def test_an_error_in_a_changed_module_is_reported_with_its_line(
     opened: tuple[type[Design], Path], before: str, after: str, says: str, line: int | None
 ) -> None:
     design, _ = opened
@@ -175,13 +175,13 @@ def test_error_of_a_module_has_its_line(
     assert line is None or result["error"]["line"] == line
 
 
-def test_design_errors_have_their_places(opened: tuple[type[Design], Path]) -> None:
+def test_design_errors_in_a_changed_module_have_places(opened: tuple[type[Design], Path]) -> None:
     design, _ = opened
     result = changed(design, CHANGED.replace('Key("COURSE#{course_id}", "#COURSE")', 'Key("X#{no}", "Y")'))
     assert [fault["place"] for fault in result["error"]["errors"]] == ["Course.primary"]
 
 
-def test_changed_key_is_marked_on_the_map(opened: tuple[type[Design], Path]) -> None:
+def test_items_with_a_changed_key_are_marked_on_the_map(opened: tuple[type[Design], Path]) -> None:
     design, _ = opened
     assert changed(design, CHANGED)["same"] is True
     result = changed(design, CHANGED.replace("YEAR#{year}", "IN_YEAR#{year}"))
@@ -189,7 +189,7 @@ def test_changed_key_is_marked_on_the_map(opened: tuple[type[Design], Path]) -> 
     assert 'class="row k0 update"' in result["map"]["svg"]
 
 
-def test_added_pattern_has_a_price(opened: tuple[type[Design], Path]) -> None:
+def test_the_change_view_shows_the_cost_of_an_added_pattern(opened: tuple[type[Design], Path]) -> None:
     design, _ = opened
     added = CHANGED.replace(
         '    @write("W1")',
@@ -203,7 +203,7 @@ def test_added_pattern_has_a_price(opened: tuple[type[Design], Path]) -> None:
 # Traffic
 
 
-def test_prices_start_from_the_traffic_file(tmp_path: Path) -> None:
+def test_the_cost_view_starts_with_the_rates_and_sizes_of_the_traffic_file(tmp_path: Path) -> None:
     path = tmp_path / "traffic.toml"
     path.write_text(
         '[table]\nregion = "eu-west-1"\n[patterns.Q1]\nper_second = 10\n[entities.Pupil]\nitem_bytes = 9000\n',
@@ -228,7 +228,7 @@ def test_prices_start_from_the_traffic_file(tmp_path: Path) -> None:
     assert check_json(School, traffic)["traffic"]
 
 
-def test_options_of_a_design_are_rejected_for_an_endpoint() -> None:
+def test_options_for_designs_are_rejected_if_the_studio_opens_an_endpoint() -> None:
     made = CliRunner().invoke(cli, ["studio", "dynamodb+http://127.0.0.1:1", "--sample", "3", "--traffic", "t.toml"])
     assert made.exit_code == 2
     assert "--sample, --traffic" in made.output

@@ -1,4 +1,4 @@
-"""Unexpected items in every view: invalid items, items with only keys, index entries of no entity, numbers that
+"""Unexpected items in every view: invalid items, items with only keys, index entries that match no entity, numbers that
 JavaScript can't represent, and strings that a field parses as another type.
 """
 
@@ -50,7 +50,7 @@ def key(odd: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def studio(school: School) -> Studio:
-    """The school with some unexpected items."""
+    """The studio of the School design, with some unexpected items."""
     for odd in ODD.values():
         school.store.transport.call("PutItem", {"TableName": "school", "Item": odd})
     school.put(Enrolment(course_id="maths", pupil_id="gone"))
@@ -58,7 +58,7 @@ def studio(school: School) -> Studio:
 
 
 class Counter(Entity):
-    """Values that are written differently from how they are read."""
+    """A counter whose numbers can be too large for JavaScript."""
 
     counter_id: Id[str]
     count: int = 0
@@ -78,7 +78,7 @@ class Named(Entity):
 
 
 class Counters(Design):
-    """A table of counters."""
+    """A design of counters."""
 
     table = Table("counters", entities=[Counter, Named])
 
@@ -88,14 +88,14 @@ class Counters(Design):
 
 @pytest.fixture
 def counters() -> Iterator[Studio]:
-    """Two counters, one too large for JavaScript."""
+    """The studio of two counters, one too large for JavaScript."""
     with Counters.open(":memory:") as design:
         design.put(Counter(counter_id="a", count=2**53, parts=(1, 2**60)))
         design.put(Counter(counter_id="b", count=2**53 - 1, parts=(-(2**53),)))
         yield Studio(of_design(design))
 
 
-def test_numbers_stay_exact(counters: Studio) -> None:
+def test_large_numbers_are_shown_exactly(counters: Studio) -> None:
     rows = run(counters, "data", {"entity": "Counter"})["rows"]
     assert {row["fields"]["counter_id"]: (row["fields"]["count"], row["fields"]["parts"]) for row in rows} == {
         "a": (str(2**53), [1, str(2**60)]),
@@ -103,8 +103,8 @@ def test_numbers_stay_exact(counters: Studio) -> None:
     }
 
 
-def test_items_of_no_entity_come_last(counters: Studio) -> None:
-    """After all claims of any entity."""
+def test_items_that_match_no_entity_are_last_on_the_map(counters: Studio) -> None:
+    """They follow the claims of all entities."""
     design = counters.subject.design
     assert design is not None
     design.transact(Create(Named(name="x")))
@@ -115,7 +115,7 @@ def test_items_of_no_entity_come_last(counters: Studio) -> None:
 
 
 def test_requests_are_sent_to_the_studios_own_table(studio: Studio) -> None:
-    """Other tables of an endpoint have their own studio, which describes them again."""
+    """For each other table of the endpoint, another studio describes the table again."""
     school = studio.subject
     assert run(studio, "start", {"table": "school"})["table"] == "school"
     assert (studio.at("school", refresh=True), studio.at(None)) == (studio, studio)
@@ -133,7 +133,7 @@ def test_requests_are_sent_to_the_studios_own_table(studio: Studio) -> None:
         others.at("other")
 
 
-def test_the_least_recently_shown_data_is_evicted(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_shown_items_are_evicted(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "SEEN_MAX", 3)
     studio = Studio(subject)
     for names in ("a", "bc", "a", "d"):
@@ -143,7 +143,7 @@ def test_the_least_recently_shown_data_is_evicted(subject: Subject, monkeypatch:
     assert [*studio.seen] == ["g", "h", "c"]
 
 
-def test_results_of_a_call_can_be_inspected(studio: Studio) -> None:
+def test_items_in_the_result_of_a_run_can_be_inspected(studio: Studio) -> None:
     made = run(studio, "run", {"question": "reports", "arguments": {"pupil_id": "p1"}})
     (found,) = [item["id"] for step in made["steps"] for item in step["items"]]
     assert run(studio, "item", {"item": found})["kind"] == "Report"

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The oracle's rules without a store: order, matching parameters, and items in a key."""
+"""The rules of the oracle, without a store: sort order, matching of parameters, and which items have a key."""
 
 from __future__ import annotations
 
@@ -94,20 +94,20 @@ THERE = world(
 )
 
 
-def test_a_scan_of_an_index_finds_its_entries() -> None:
+def test_the_oracle_for_an_index_scan_expects_only_items_in_the_index() -> None:
     assert answer("in_beds", THERE) == [["fern", "moss", "oak", "elm", "rye", "axe", "hoe", "saw"]]
     assert answer("plants", THERE) == [["fern", "moss", "oak", "elm", "ivy", "rye"]]
 
 
-def test_days_of_the_year_are_sorted() -> None:
+def test_the_oracle_sorts_by_days_of_the_year() -> None:
     assert answer("of_bed", THERE, bed="a") == [["fern", "elm"], ["moss"], ["oak"]]
 
 
-def test_timestamps_in_one_hour_bucket_are_equal() -> None:
+def test_the_oracle_treats_timestamps_in_one_hour_bucket_as_equal() -> None:
     assert answer("tools", THERE, bed="a") == [["saw"], ["axe", "hoe"]]
 
 
-def test_results_of_two_entities_are_ordered_by_common_fields() -> None:
+def test_the_oracle_accepts_any_order_of_entities_without_common_sort_fields() -> None:
     pattern = Beds.compiled.reads["all_of_bed"]
     judge = Oracle(pattern, pattern.options)
     with pytest.raises(UndecidableError):
@@ -116,7 +116,7 @@ def test_results_of_two_entities_are_ordered_by_common_fields() -> None:
     assert sorted(each.name for each in everything) == ["axe", "elm", "fern", "hoe", "moss", "oak", "saw"]
 
 
-def test_strings_sort_with_their_terminator() -> None:
+def test_the_oracle_sorts_strings_by_their_stored_form() -> None:
     nails = world(*(Nail(box="b", name=name, size=size) for name, size in (("a", "1"), ("a!", "2"), ("a", "0"))))
     assert [(each.name, each.size) for group in _groups("nails", nails, box="b") for each in group] == [
         ("a", "0"), ("a", "1"), ("a!", "2"),

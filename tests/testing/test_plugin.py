@@ -1,4 +1,4 @@
-"""The pytest plugin, run by pytest as in a user's project."""
+"""The pytest plugin, run as in a user's project."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def run(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_the_fixture_opens_a_design_on_each_store(tmp_path: Path) -> None:
+def test_the_design_fixture_opens_a_design_on_each_store(tmp_path: Path) -> None:
     (tmp_path / "notes.py").write_text(DESIGN, encoding="utf-8")
     (tmp_path / "test_notes.py").write_text(TESTS, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", encoding="utf-8")
@@ -82,11 +82,11 @@ def test_the_fixture_opens_a_design_on_each_store(tmp_path: Path) -> None:
     assert text.count("annotate the parameter (design: YourDesign)") >= 3, text
 
 
-def test_the_plugin_imports_no_expensive_module(tmp_path: Path) -> None:
-    """pytest loads it at each start, with or without hypothesis."""
+def test_the_plugin_imports_no_module_that_is_slow_to_import(tmp_path: Path) -> None:
+    """pytest loads the plugin at each start, with or without hypothesis."""
     assert run(tmp_path, "-c", QUIET).strip() == "[]"
 
 
-def test_pytest_finds_the_plugin() -> None:
+def test_pytest_finds_the_installed_plugin() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"keyplan": "keyplan.testing.plugin"}

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Test stores: a settable clock, index lag, throttling, and generated instances."""
+"""Features of test stores: a settable clock, index lag, throttling, and generated instances."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Notes(Design):
     def notes(self, owner: str) -> list[Note]: ...
 
 
-def test_items_expire_by_the_clock() -> None:
+def test_items_expire_by_the_clock_of_the_test_store() -> None:
     make, clock = Factory(), Clock(NOON)
     with open_test_store(Notes, clock=clock) as notes:
         notes.create(make(Note, note_id="1", until=NOON + timedelta(days=1)))
@@ -72,7 +72,7 @@ def test_items_expire_by_the_clock() -> None:
         assert (notes.note("1"), notes.note("2") is None) == (None, False)
 
 
-def test_now_and_ulids_use_the_clock() -> None:
+def test_now_and_ulids_use_the_clock_of_the_test_store() -> None:
     with Clock(NOON) as clock:
         assert now() == NOON
         first = ulid()
@@ -90,7 +90,7 @@ def test_now_and_ulids_use_the_clock() -> None:
         Clock("2026")  # type: ignore[arg-type]
 
 
-def test_indexes_lag_by_the_clock() -> None:
+def test_indexes_are_updated_after_the_index_lag() -> None:
     clock = Clock(NOON)
     with open_test_store(Notes, clock=clock, index_lag_ms=100) as notes:
         made = notes.create(Factory()(Note, owner="a"))
@@ -99,7 +99,7 @@ def test_indexes_lag_by_the_clock() -> None:
         assert notes.notes("a") == [made]
 
 
-def test_selected_requests_are_throttled() -> None:
+def test_requests_of_the_selected_operations_are_throttled() -> None:
     make = Factory()
     with open_test_store(Notes) as notes:
         with throttled(notes, 2, operations=["GetItem"]) as refused:
@@ -119,7 +119,7 @@ def test_selected_requests_are_throttled() -> None:
         expire_items(plain)
 
 
-def test_instances_are_reproducible_for_a_seed() -> None:
+def test_generated_instances_are_reproducible_for_a_seed() -> None:
     first, second = Factory(seed=1), Factory(seed=1)
     made = first.many(Note, 3)
     assert made == second.many(Note, 3)
@@ -136,7 +136,7 @@ def test_instances_are_reproducible_for_a_seed() -> None:
     assert first(Odd, name="odd: one").name == "odd: one"
 
 
-def test_a_store_is_filled() -> None:
+def test_a_test_store_is_filled_with_generated_items() -> None:
     with open_test_store(Notes) as notes:
         made = Factory().fill(notes, {Note: 12})
         assert len(made) == 12

@@ -1,5 +1,5 @@
-"""Generated values: edge cases by ``samples``, typical values by ``typical`` and ``Factory``. They affect what
-``verify`` finds and what users' tests expect.
+"""Generated values: edge cases from ``samples``, and typical values from ``typical`` and ``Factory``. They determine
+which differences ``verify`` finds, and which values users' tests expect.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _a_fixed_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Thing(Entity):
-    """A field of each type that a factory supports."""
+    """An entity with a field of each type that a factory supports."""
 
     thing_id: str = Field(default_factory=ulid)
     at: datetime = Field(default_factory=now)
@@ -82,7 +82,7 @@ class Things(Design):
     table = Table("things", entities=[Thing])
 
 
-def test_a_factory_fills_a_store() -> None:
+def test_a_factory_fills_a_store_with_items() -> None:
     with Things.open(":memory:") as design:
         things = Factory().fill(design, {Thing: 3})
         assert things == Factory().many(Thing, 3)
@@ -111,14 +111,14 @@ class Threads(Design):
         yield Put(thread)
 
 
-def test_recursive_models_have_finite_values() -> None:
+def test_generated_values_of_recursive_models_are_finite() -> None:
     first = Factory()(Thread).first
     assert (first.replies, first.parent, first.by_name) == ([], None, {})
     verify(Threads, stores=5)
     assert estimate(Threads).patterns[0].failure is None
 
 
-def test_values_that_a_factory_cannot_generate_are_errors() -> None:
+def test_types_that_a_factory_does_not_support_are_errors() -> None:
     with pytest.raises(ArgumentError, match=r"Fussy: the type of word .*\n.*pass a valid value"):
         Factory()(Fussy)
     assert Factory()(Fussy, word="BB").word == "BB"

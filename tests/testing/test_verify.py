@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""``verify`` finds no difference in correct designs, and finds deliberate bugs."""
+"""``verify`` finds no difference in correct designs, and finds each deliberate bug."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Member(Entity):
-    """Has each feature that a bug can affect."""
+    """An entity with each feature that a deliberate bug affects."""
 
     team: str
     number: int
@@ -62,7 +62,7 @@ class Member(Entity):
 
 
 class Guest(Entity):
-    """An entity in the partitions of members."""
+    """An entity that shares partitions with members."""
 
     team: str
     name: str
@@ -92,13 +92,13 @@ class Club(Design):
 
     @write("W1")
     def nothing(self, team: str) -> Writes[str]:
-        """Writes nothing."""
+        """A write that yields no action."""
         yield from ()
         return team
 
 
 class Hall(Entity):
-    """Its conditions compare with values that aren't among the samples of their types."""
+    """A hall. Conditions on it compare with values that aren't among the samples of the fields' types."""
 
     hall: str
     people: int = 0
@@ -127,23 +127,23 @@ class Halls(Design):
     def of_size(self, hall: str) -> Hall | None: ...
 
 
-def test_some_items_match_constants_in_conditions() -> None:
+def test_some_generated_items_match_constants_in_conditions() -> None:
     assert verify(Halls, stores=20, seed=1).unanswered == ()
 
 
 @pytest.mark.nightly
-def test_the_contract_design_equals_brute_force() -> None:
+def test_results_of_the_contract_design_equal_brute_force() -> None:
     report = verify(Everything, stores=examples(20, 100), seed=seed(1))
     assert report.items_max > 20
     assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")
 
 
-def test_stores_are_reproducible_for_a_seed() -> None:
+def test_verified_stores_are_reproducible_for_a_seed() -> None:
     assert verify(Club, stores=8, seed=7) == verify(Club, stores=8, seed=7)
 
 
 @pytest.mark.nightly
-def test_the_report_shows_calls_and_items() -> None:
+def test_the_verification_report_shows_calls_and_items() -> None:
     report = verify(Club, stores=30, seed=1)
     assert str(report).startswith("Club: 30 stores, ")
     assert re.search(r"A2 members +\d+ calls +\d+ answered", str(report))
@@ -152,7 +152,7 @@ def test_the_report_shows_calls_and_items() -> None:
 
 
 @pytest.mark.nightly
-def test_custom_strategies_are_used() -> None:
+def test_verify_uses_custom_strategies() -> None:
     lonely = st.builds(Guest, team=st.just("reds"), name=st.sampled_from(["a", "b"]))
     with pytest.raises(AssertionError, match=r"member, members, members_in, member_by_email returned no result"):
         verify(Club, stores=10, seed=1, strategies={Guest: lonely, Member: st.nothing()})
@@ -168,7 +168,7 @@ def test_custom_strategies_are_used() -> None:
 
 
 class Defaults(Design):
-    """Parameters with defaults, and optional ones."""
+    """A design whose patterns have optional parameters and parameters with defaults."""
 
     table = Table("defaults", indexes=[GSI1], entities=[Member])
 
@@ -189,7 +189,7 @@ class Defaults(Design):
 
 
 @pytest.mark.nightly
-def test_omitted_arguments_use_their_defaults() -> None:
+def test_verify_tests_calls_that_omit_arguments() -> None:
     assert verify(Defaults, stores=25, seed=2).unanswered == ()
 
 
@@ -207,14 +207,14 @@ class Picky(Design):
 
 
 @pytest.mark.nightly
-def test_a_write_that_never_succeeds_needs_custom_values() -> None:
+def test_a_write_that_rejects_generated_values_needs_a_custom_strategy() -> None:
     with pytest.raises(AssertionError, match="invite returned no result"):
         verify(Picky, stores=2)
     report = verify(Picky, stores=2, strategies={"word": st.just("sesame")})
     assert (report.unanswered, report.seed) == ((), 0)
 
 
-def test_each_store_must_be_empty() -> None:
+def test_each_store_that_verify_opens_must_be_empty() -> None:
     with Club.open(":memory:") as club:
         club.put(Guest(team="a", name="b"))
         club.close = lambda: None  # type: ignore[method-assign]
@@ -244,7 +244,7 @@ def unescaped_values(patch: Patch) -> None:
 
 
 def _forget_shapes(patch: Patch) -> None:
-    """Parse each string again, since patterns are cached with their keys."""
+    """Break templates, so that each of their variables accepts any string."""
     patch.setattr(templates.Variable, "pattern", property(lambda self: ".+"))
 
 
@@ -400,11 +400,11 @@ EVERY_RUN = {stale_index_keys, a_dropped_page_boundary, claims_that_are_never_re
     [pytest.param(*fault, marks=() if fault[0] in EVERY_RUN else pytest.mark.nightly) for fault in FAULTS],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_each_deliberate_bug_is_found(monkeypatch: Patch, break_it: Any, told: str) -> None:
+def test_verify_finds_each_deliberate_bug(monkeypatch: Patch, break_it: Any, told: str) -> None:
     break_it(monkeypatch)
 
     class Broken(Club):
-        """Compiled again, since keys cache their formats."""
+        """A subclass, compiled with the bug because keys cache their formats."""
 
     with pytest.raises(AssertionError) as caught:
         verify(Broken, stores=300, seed=3)
@@ -443,7 +443,7 @@ def invalid_items_that_are_omitted(patch: Patch) -> None:
         (invalid_items_that_are_omitted, "neither raises InvalidItemError nor returns"),
     ],
 )
-def test_wrong_results_with_foreign_items_are_found(monkeypatch: Patch, break_it: Any, message: str) -> None:
+def test_verify_finds_wrong_results_caused_by_foreign_items(monkeypatch: Patch, break_it: Any, message: str) -> None:
     break_it(monkeypatch)
 
     class Book(Entity):

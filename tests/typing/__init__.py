@@ -1,2 +1,2 @@
-"""Calls that type checkers accept or reject; tests/design checks errors in designs."""
+"""Tests of calls that type checkers accept or reject. Errors in designs are tested in tests/design."""
 # ruff: noqa: A005 - the folder is named for what it tests

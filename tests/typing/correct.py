@@ -11,7 +11,7 @@ from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Li
 
 
 def reads(library: Library) -> None:
-    """All kinds of results."""
+    """Reads with all kinds of results."""
     assert_type(library.book("1"), Book)
     assert_type(library.book(book_id="1").title, str)
     assert_type(library.find_book("1"), Book | None)
@@ -37,7 +37,7 @@ def reads(library: Library) -> None:
 
 
 def parameters(library: Library) -> None:
-    """Range, Prefix and Each."""
+    """Reads with Range, Prefix and Each parameters."""
     assert_type(library.of_years("Ada"), list[Book])
     assert_type(library.of_years("Ada", Range(ge=1840, lt=1850)), list[Book])
     assert_type(library.of_years("Ada", year=None), list[Book])
@@ -54,7 +54,7 @@ def parameters(library: Library) -> None:
 
 
 def views(library: Library) -> None:
-    """Views, counts and scans of an index."""
+    """Reads that return views or counts, or that scan an index."""
     assert_type(library.titles_by("Ada"), Page[BookTitle])
     assert_type([row.title for row in library.titles_by("Ada")], list[str])
     assert_type(library.title("1"), BookTitle | None)
@@ -68,7 +68,7 @@ def views(library: Library) -> None:
 
 
 def writes(library: Library) -> None:
-    """Patterns that write, and put, create, update and delete."""
+    """Patterns that write, and the methods put, create, update and delete."""
     copy = library.buy("1", shelf="B2")
     assert_type(copy, Copy)
     library.throw_away(copy)
@@ -98,7 +98,7 @@ def together(library: Library, other: Library) -> None:
 
 
 async def awaited(library: Library) -> None:
-    """The same calls in asynchronous code."""
+    """The same calls in asynchronous code, with await."""
     assert_type(await library.titles_by.aio("Ada"), Page[BookTitle])
     assert_type(await library.how_many.aio("1"), int)
     assert_type(await library.is_there.aio("1"), bool)
@@ -124,7 +124,7 @@ async def awaited(library: Library) -> None:
 
 
 def opened() -> Library:
-    """Return a library with one book."""
+    """Return an open library that contains one book."""
     library = Library.open(":memory:")
     assert_type(library, Library)
     library.put(Book(book_id="1", author="Ada", year=1843, title="Notes"))

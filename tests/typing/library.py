@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The design for correct and wrong calls, with all kinds of results and parameters."""
+"""The design for the correct and the wrong calls, with all kinds of results and parameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BY_DAY = Index("BY_DAY", "day", "branch", projection="KEYS_ONLY")
 
 
 class Book(Entity):
-    """A book, by id, and by author, year and title."""
+    """A book, read by ID, and by author, year and title."""
 
     book_id: str
     author: str
@@ -58,7 +58,7 @@ class Book(Entity):
 
 
 class Copy(Entity):
-    """A copy, in its book's partition."""
+    """A copy of a book, in the partition of the book."""
 
     book_id: str
     number: int
@@ -72,7 +72,7 @@ Branch = TypeAliasType("Branch", str)
 
 
 class Visit(Entity):
-    """A visit, in a partition per month."""
+    """A visit, stored in a partition per month."""
 
     branch: Branch
     at: AwareDatetime
@@ -81,7 +81,7 @@ class Visit(Entity):
 
 
 class Wish(Entity, extra="allow"):
-    """A reader's wish for a book, which is in an index while it is open."""
+    """A reader's wish for a book, in an index while the wish is open."""
 
     book_id: str
     branch: str
@@ -95,7 +95,7 @@ class Wish(Entity, extra="allow"):
 
 
 class BookTitle(View[Book]):
-    """A book in a list."""
+    """A view of a book, for lists."""
 
     book_id: str
     title: str
@@ -109,7 +109,7 @@ class Room(BaseModel):
 
 
 class Reader(Entity):
-    """An entity in the format of another program."""
+    """A reader, stored in the format of another program."""
 
     reader_id: str
     since: Annotated[float, StoredAs("text")] = 0
@@ -123,7 +123,7 @@ class Reader(Entity):
 
 
 class Loans(Entity):
-    """The number of loans of a book, in shards."""
+    """The number of loans of a book, in a sharded counter."""
 
     book_id: str
     slot: int = CounterShards(4)
@@ -140,7 +140,7 @@ class BookWithCopies(NamedTuple):
 
 
 class Library(Design):
-    """Books and their copies."""
+    """Books and their copies, visits, wishes and readers."""
 
     table = Table("library", indexes=[GSI1, BY_DAY])
 

@@ -1,4 +1,4 @@
-"""Type checkers accept correct calls and reject wrong ones: mypy and both pyrights (strict), ty and pyrefly."""
+"""Strict mypy, pyright and basedpyright, and ty and pyrefly accept the correct calls and reject the wrong calls."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ Findings = Mapping[str, Mapping[int, str]]
 
 @cache
 def run_checker(checker: str) -> Findings:
-    """Return the findings of one checker, which takes some seconds."""
+    """Run one type checker, which takes some seconds, and return its findings."""
     run = subprocess.run(COMMANDS[checker], cwd=ROOT, text=True, capture_output=True, check=False)
     assert run.returncode == 1, (run.stdout, run.stderr)
     return findings(checker, run.stdout)
@@ -119,7 +119,7 @@ def test_wrong_calls_are_rejected(checker: str) -> None:
 
 @pytest.mark.nightly
 def test_documented_designs_have_no_warnings(tmp_path: Path) -> None:
-    """basedpyright by default, without the two rules that docs/designing-more.md names."""
+    """basedpyright has its default settings, without the two rules that docs/designing-more.md names."""
     for page in PAGES:
         for number, program in enumerate(programs_of(ROOT / page)):
             name = f"{Path(page).stem.replace('-', '_')}_{number}.py"
@@ -137,7 +137,7 @@ OFF = ("reportUnannotatedClassAttribute", "reportUnusedParameter")
 
 
 def design_of(text: str) -> str:
-    """Return a program of a page up to where it opens its design, with all imports used."""
+    """Return the part of an example before it opens its design. The part uses all of its imports."""
     opening = re.search(r"^\w+ = \w+\.open\(|^async def main", text, re.MULTILINE)
     design = text if opening is None else text[: opening.start()]
     imported = [
@@ -149,7 +149,7 @@ def design_of(text: str) -> str:
     return f"{design}\n__all__ = {imported!r}\n"
 
 
-def test_correct_calls_run() -> None:
+def test_correct_calls_run_without_errors() -> None:
     with correct.opened() as library:
         correct.reads(library)
         correct.views(library)

@@ -1,10 +1,10 @@
 # mypy: disable-error-code="empty-body"
-"""Wrong calls. Lines that type checkers must reject are marked, with the exceptions; the others must pass.
+"""Wrong calls. Lines that type checkers must reject are marked; a mark can except a checker. Other lines must pass.
 
-- pyrefly 1.4 doesn't know the type of a ``yield from`` whose iterable isn't itself a generator: it is Unknown there.
+- pyrefly 1.4 infers the type Unknown for a ``yield from`` whose iterable isn't a generator.
 - ty 0.0.105 has no rule for a coroutine that isn't awaited.
 
-Nothing here is run, and the repository's own type checks exclude this file.
+This module is never run, and the repository's own type checks exclude this file.
 """
 
 from __future__ import annotations

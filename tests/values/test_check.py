@@ -1,4 +1,4 @@
-"""Validation messages and the normal form of attribute values."""
+"""Validation errors and normalization of attribute values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOO_DEEP = (
         ),
     ],
 )
-def test_invalid_values_are_rejected_with_dynamodbs_messages(value: AttributeValue, message: str) -> None:
+def test_invalid_attribute_values_are_rejected_with_dynamodbs_messages(value: AttributeValue, message: str) -> None:
     with pytest.raises(ValueFault) as caught:
         check_value(value)
     assert caught.value.message == message
@@ -56,7 +56,7 @@ def test_invalid_values_are_rejected_with_dynamodbs_messages(value: AttributeVal
         *({"SS": [1]}, {"B": 5}, {"B": "%%%"}, {"B": "YQ"}, {"BS": ["YQ"]}, {"NS": [1]}, {"NULL": "true"}),
     ],
 )
-def test_wrong_python_types_are_rejected(value: Any) -> None:
+def test_attribute_values_of_wrong_python_types_are_rejected(value: Any) -> None:
     with pytest.raises(ValueFault):
         check_value(value)
 
@@ -73,7 +73,7 @@ def test_wrong_python_types_are_rejected(value: Any) -> None:
         ({"M": {"a": {"M": {"b": {"N": "01"}}}}}, {"M": {"a": {"M": {"b": {"N": "1"}}}}}),
     ],
 )
-def test_values_are_normalized(value: AttributeValue, normal: AttributeValue) -> None:
+def test_attribute_values_are_normalized(value: AttributeValue, normal: AttributeValue) -> None:
     assert check_value(value) == normal
     assert check_item({"x": {"S": "y"}, "a": value}) == {"x": {"S": "y"}, "a": normal}
 
@@ -94,7 +94,7 @@ def nested(levels: int, tag: str) -> AttributeValue:
 
 
 @pytest.mark.parametrize("tag", ["L", "M"])
-def test_values_nest_at_most_32_levels(tag: str) -> None:
+def test_attribute_values_nested_more_than_32_levels_are_rejected(tag: str) -> None:
     assert check_item({"a": nested(31, tag)}) == {"a": nested(31, tag)}
     for levels in (32, 33, 5000):
         with pytest.raises(ValueFault) as caught:

@@ -1,4 +1,4 @@
-"""Encoding of Python values as attribute values, and decoding."""
+"""Encoding of Python values as attribute values, and decoding of attribute values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ plain = st.recursive(
 
 
 @given(plain)
-def test_decoding_reverses_encoding(value: Any) -> None:
+def test_decoding_an_encoded_value_returns_the_value(value: Any) -> None:
     encoded = encode(value)
     assert decode(encoded) == value
     assert check_value(encoded) is encoded
@@ -73,7 +73,7 @@ class Point(NamedTuple):
         (defaultdict(int, a=1), {"M": {"a": {"N": "1"}}}),
     ],
 )
-def test_python_values_are_encoded(python: Any, expected: dict[str, Any]) -> None:
+def test_python_values_are_encoded_as_attribute_values(python: Any, expected: dict[str, Any]) -> None:
     assert encode(python) == expected
 
 
@@ -93,7 +93,7 @@ def test_whole_numbers_are_decoded_as_int(value: dict[str, Any], expected: Any) 
 
 
 @pytest.mark.parametrize("python", [object(), set(), {"a", 1}, {None}, {1: "a"}, {(1,)}, 1j])
-def test_values_without_a_dynamodb_type_are_rejected(python: Any) -> None:
+def test_python_values_without_a_dynamodb_type_are_rejected(python: Any) -> None:
     with pytest.raises(TypeError):
         encode(python)
 

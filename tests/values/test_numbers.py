@@ -1,4 +1,4 @@
-"""Numbers compared with Python's decimal: canonical text, order, arithmetic and errors."""
+"""Number arithmetic, canonical texts, order and errors, compared with Python's decimal module."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ every = st.one_of(near, numbers, edges)
         ("1234567890123456789012345678901234567800000", "1234567890123456789012345678901234567800000"),
     ],
 )
-def test_numbers_have_one_canonical_text(text: str, expected: str) -> None:
+def test_numbers_are_converted_to_their_canonical_text(text: str, expected: str) -> None:
     assert canonical(text) == expected
 
 
@@ -88,7 +88,7 @@ def test_invalid_numbers_are_rejected(text: str, message: str) -> None:
 
 
 def error_of(number: Decimal) -> str | None:
-    """The expected error of a nonzero number; None if it can be stored."""
+    """The expected error for a nonzero number, or None if DynamoDB can store it."""
     with localcontext(prec=400):
         digits = len(number.normalize().as_tuple().digits)
     if not -130 <= number.adjusted() <= 125:
@@ -99,7 +99,7 @@ def error_of(number: Decimal) -> str | None:
 @given(edges)
 @example("1" * 39 + "E87")
 @example("1" * 39 + "E-168")
-def test_number_is_stored_or_rejected_with_the_expected_error(text: str) -> None:
+def test_a_number_is_accepted_or_rejected_with_the_expected_error(text: str) -> None:
     expected = error_of(Decimal(text))
     if expected is None:
         assert Decimal(canonical(text)) == Decimal(text)
@@ -123,7 +123,7 @@ def test_number_is_stored_or_rejected_with_the_expected_error(text: str) -> None
         ("0." + "0" * 129 + "1", "1"),
     ],
 )
-def test_sums_and_differences_are_exact_or_overflow(left: str, right: str) -> None:
+def test_sums_and_differences_near_the_limits_are_exact_or_rejected(left: str, right: str) -> None:
     for sign in ("", "-"):
         with localcontext(prec=400):
             values = {add: Decimal(left) + Decimal(sign + right), subtract: Decimal(left) - Decimal(sign + right)}
@@ -145,7 +145,7 @@ def test_numbers_are_compared_by_value(left: str, right: str, expected: int) -> 
 
 
 @given(every)
-def test_canonical_text_is_equal_and_stable(text: str) -> None:
+def test_the_canonical_text_of_a_number_has_an_equal_value(text: str) -> None:
     try:
         plain = canonical(text)
     except NumberError:
@@ -157,7 +157,7 @@ def test_canonical_text_is_equal_and_stable(text: str) -> None:
 
 
 @given(every, every)
-def test_equal_numbers_have_equal_texts(text: str, other: str) -> None:
+def test_equal_numbers_have_equal_canonical_texts(text: str, other: str) -> None:
     try:
         texts = canonical(text), canonical(other)
     except NumberError:
@@ -167,7 +167,7 @@ def test_equal_numbers_have_equal_texts(text: str, other: str) -> None:
 
 
 @given(every, every)
-def test_sums_and_differences_are_exact_or_rejected(text: str, other: str) -> None:
+def test_sums_and_differences_of_random_numbers_are_exact_or_rejected(text: str, other: str) -> None:
     try:
         left, right = canonical(text), canonical(other)
     except NumberError:

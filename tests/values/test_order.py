@@ -1,4 +1,4 @@
-"""The stored form of keys sorts like DynamoDB and can be decoded; equality and order of values."""
+"""Stored forms of key values sort as in DynamoDB and can be decoded. Values are equal and ordered as in DynamoDB."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ def meaning(value: AttributeValue) -> Any:
 
 
 @given(number_values, number_values)
-def test_numbers_sort_by_value(value: AttributeValue, other: AttributeValue) -> None:
+def test_stored_numbers_sort_by_numeric_value(value: AttributeValue, other: AttributeValue) -> None:
     assert (stored(value) < stored(other)) == (meaning(value) < meaning(other))
     assert (stored(value) == stored(other)) == (meaning(value) == meaning(other))
 
 
 @given(st.one_of(st.tuples(string_values, string_values), st.tuples(binary_values, binary_values)))
-def test_strings_and_binaries_sort_by_bytes(pair: tuple[AttributeValue, AttributeValue]) -> None:
+def test_stored_strings_and_binary_values_sort_by_bytes(pair: tuple[AttributeValue, AttributeValue]) -> None:
     element, other = pair
     assert (stored(element) < stored(other)) == (meaning(element) < meaning(other))
 
 
 @given(st.one_of(number_values, string_values, binary_values))
-def test_stored_form_can_be_decoded(value: AttributeValue) -> None:
+def test_the_stored_form_of_a_key_value_can_be_decoded(value: AttributeValue) -> None:
     (tag,) = value
     assert key_value(key_text(value), tag) == value
 
 
 @given(number_values)
-def test_stored_form_of_a_number_is_printable_ascii(value: AttributeValue) -> None:
+def test_the_stored_form_of_a_number_is_printable_ascii(value: AttributeValue) -> None:
     assert all(0x20 <= byte < 0x7F for byte in stored(value))
 
 
-def test_stored_forms_of_numbers_are_sorted() -> None:
+def test_the_stored_forms_of_sorted_numbers_are_sorted() -> None:
     texts = ["-1E125", "-100", "-12", "-11.5", "-2", "-1", "-0.5", "-0.05", "-1E-130", "0"]
     texts += ["1E-130", "0.05", "0.5", "1", "1.1", "2", "11.5", "12", "100", "1E125"]
     forms = [key_text({"N": canonical(text)}) for text in texts]
@@ -64,7 +64,7 @@ def test_stored_forms_of_numbers_are_sorted() -> None:
 
 
 @given(st.one_of(number_values, string_values, binary_values), st.one_of(number_values, string_values))
-def test_values_are_ordered_only_within_a_type(value: AttributeValue, other: AttributeValue) -> None:
+def test_only_values_of_the_same_type_have_an_order(value: AttributeValue, other: AttributeValue) -> None:
     expected = meaning(value) < meaning(other) if value.keys() == other.keys() else None
     assert less(value, other) is expected
 
@@ -90,5 +90,5 @@ def test_values_are_equal_regardless_of_set_order(value: AttributeValue, other: 
 
 
 @pytest.mark.parametrize("value", [{"BOOL": True}, {"NULL": True}, {"L": []}, {"SS": ["a"]}])
-def test_other_types_have_no_order(value: AttributeValue) -> None:
+def test_values_of_types_that_cannot_be_keys_have_no_order(value: AttributeValue) -> None:
     assert less(value, value) is None

@@ -1,4 +1,4 @@
-"""Sizes of values and items: measured ones, and the sum compared with a simple oracle."""
+"""The sizes of values and items equal sizes measured in DynamoDB and the result of a simple oracle."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MEASURED: list[tuple[AttributeValue, int]] = [
 
 
 @pytest.mark.parametrize(("value", "size"), MEASURED, ids=str)
-def test_sizes_equal_the_measured_ones(value: AttributeValue, size: int) -> None:
+def test_computed_sizes_equal_the_measured_sizes(value: AttributeValue, size: int) -> None:
     assert value_size(value) == size
     assert item_size({"name": value}) == 4 + size
     assert item_size({"näme": value}) == 5 + size
@@ -77,7 +77,7 @@ def plain_size(value: dict[str, Any]) -> int:
 
 
 def number_size(text: str) -> int:
-    """Write the number with an even number of digits on both sides of the point, and count pairs between the zeros."""
+    """Write an even number of digits on both sides of the decimal point, and count the pairs between the zeros."""
     whole, _, fraction = text.removeprefix("-").partition(".")
     line = whole.zfill(len(whole) + len(whole) % 2) + fraction.ljust(len(fraction) + len(fraction) % 2, "0")
     pairs = [line[start : start + 2] for start in range(0, len(line), 2)]
@@ -88,7 +88,7 @@ def number_size(text: str) -> int:
     return len(pairs) + 1 + text.startswith("-")
 
 
-def test_sizes_of_numbers_ignore_outer_zeros() -> None:
+def test_the_size_of_a_number_ignores_leading_and_trailing_zeros() -> None:
     for digits in ("1", "12", "123", "1234", "10203"):
         for zeros in ("0" * count for count in range(8)):
             for text in (f"{digits}{zeros}", f"0.{zeros}{digits}", f"{digits}.{zeros}{digits}", f"1{zeros}.5"):
@@ -97,13 +97,13 @@ def test_sizes_of_numbers_ignore_outer_zeros() -> None:
 
 
 @given(items)
-def test_item_size_is_the_sum_of_names_and_values(item: dict[str, Any]) -> None:
+def test_the_size_of_an_item_is_the_sum_of_its_names_and_values(item: dict[str, Any]) -> None:
     normal = check_item(item)
     assert item_size(normal) == sum(len(name.encode()) + plain_size(value) for name, value in normal.items())
 
 
 @given(items)
-def test_bounded_size_is_exact_up_to_the_bound(item: dict[str, Any]) -> None:
+def test_an_item_size_computed_up_to_a_bound_is_exact_below_the_bound(item: dict[str, Any]) -> None:
     normal = check_item(item)
     size = item_size(normal)
     for most in (0, size // 2, *range(max(0, size - 8), size + 2)):

@@ -1,4 +1,4 @@
-"""The library open on an empty store, and an HTTP client of its REST API."""
+"""Fixtures: the library design, open on an empty store, and an HTTP client of its REST API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def http(library: Library) -> Iterator[TestClient]:
 
 @pytest.fixture
 def filled(library: Library) -> Library:
-    """Some items of each entity. Titles and shelves contain the delimiter and letters of other scripts."""
+    """The library with items of each entity. Titles and shelves contain the delimiter and non-Latin letters."""
     start = datetime(2026, 3, 1, 12, tzinfo=UTC)
     titles = ["c# in depth", "Ä", "日本", "a&b=c?d", "plain"]
     for number, title in enumerate(titles):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with every kind of parameter and return type."""
+"""A design with access patterns for every kind of parameter and return type."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class BookWithNewest(NamedTuple):
 
 
 class Reader(Entity):
-    """A reader, by a unique email."""
+    """A reader with a unique email."""
 
     reader_id: str
     email: str
@@ -119,7 +119,7 @@ class Loan(Entity):
 
 
 class Event(Entity):
-    """An event of a day, sharded."""
+    """An event of a day, in a sharded partition."""
 
     event_id: str
     at: datetime

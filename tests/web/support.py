@@ -1,4 +1,4 @@
-"""The HTTP client of the tests. Its import emits a deprecation warning."""
+"""The HTTP client of the tests, imported without its deprecation warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as JSON data."""
+"""Python values are converted to JSON data in responses."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ VALUES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("value", "shown"), VALUES)
-def test_values_have_one_json_representation(value: Any, shown: Any) -> None:
+def test_values_of_each_type_are_converted_to_json(value: Any, shown: Any) -> None:
     assert plain(value) == shown
 
 
-def test_entities_use_field_names_and_omit_excluded_fields() -> None:
+def test_the_json_of_an_entity_has_its_field_names_without_excluded_fields() -> None:
     book = Book(isbn="1", title="T", cover=b"\xff", topics={"b", "a"})
     shown = plain(book)
     assert (shown["cover"], shown["topics"], shown["kind"]) == ("/w==", ["a", "b"], "novel")
     assert "secret" not in shown
 
 
-def test_each_return_type_has_its_json_shape() -> None:
+def test_each_return_type_has_the_expected_json_structure() -> None:
     book = Book(isbn="1", title="T")
     assert answer_json(Page([book], None)) == {"items": [plain(book)], "cursor": None}
     assert answer_json([book]) == {"items": [plain(book)]}
@@ -62,11 +62,11 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_pretty_json_is_the_same_json(value: Any) -> None:
+def test_pretty_printed_json_is_parsed_to_the_same_value(value: Any) -> None:
     assert json.loads(pretty(value)) == value
 
 
-def test_attribute_values_are_on_one_line() -> None:
+def test_attribute_values_are_pretty_printed_on_one_line() -> None:
     assert pretty({"Key": {"pk": {"S": "A#1"}, "tags": {"SS": ["a", "b"]}}}) == (
         '{\n  "Key": {\n    "pk": {"S": "A#1"},\n    "tags": {"SS": ["a", "b"]}\n  }\n}'
     )

@@ -1,4 +1,4 @@
-"""Errors, methods, hosts and headers of every request, and the shutdown of the application."""
+"""Errors, methods, hosts and headers of all requests to the application, and its shutdown."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.web.support import TestClient
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/api", "/api/", "/static/../page.py", "/static/other.js", "/api/book/1"])
-def test_an_unknown_path_is_a_404_error(http: TestClient, path: str) -> None:
+def test_a_request_of_an_unknown_path_returns_404(http: TestClient, path: str) -> None:
     answer = http.get(path)
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "NotFound"
 
 
 @pytest.mark.parametrize("base", ["api", "try"])
-def test_an_unknown_pattern_is_404_with_a_suggestion(http: TestClient, base: str) -> None:
+def test_a_request_of_an_unknown_pattern_returns_404_with_a_suggestion(http: TestClient, base: str) -> None:
     answer = http.get(f"/{base}/boook")
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "UnknownPattern"
@@ -44,7 +44,7 @@ def test_an_unknown_pattern_is_404_with_a_suggestion(http: TestClient, base: str
         ("POST", "/", "GET, HEAD"),
     ],
 )
-def test_a_wrong_method_is_405_with_the_allowed_one(http: TestClient, method: str, path: str, allowed: str) -> None:
+def test_a_wrong_method_returns_405_and_allowed_methods(http: TestClient, method: str, path: str, allowed: str) -> None:
     answer = http.request(method, path)
     assert answer.status_code == 405
     assert answer.json()["error"]["code"] == "MethodNotAllowed"
@@ -90,7 +90,7 @@ STATUSES = {
 
 
 @pytest.mark.parametrize("kind", every_error())
-def test_each_kind_of_error_has_its_status(
+def test_each_kind_of_error_has_the_expected_http_status(
     http: TestClient, library: Library, monkeypatch: pytest.MonkeyPatch, kind: type[KeyplanError]
 ) -> None:
     async def fails(*_: Any) -> Any:
@@ -123,11 +123,11 @@ def test_each_kind_of_error_has_its_status(
         ("Odd", 500),
     ],
 )
-def test_dynamodb_errors_have_statuses_by_type(kind: str, status: int) -> None:
+def test_the_http_status_of_a_dynamodb_error_depends_on_its_type(kind: str, status: int) -> None:
     assert status_of(DynamoDBError("no", type=kind)) == status
 
 
-def test_an_unreachable_store_is_503(http: TestClient, library: Library) -> None:
+def test_a_request_returns_503_if_the_store_is_closed(http: TestClient, library: Library) -> None:
     library.close()
     answer = http.get("/api/book?isbn=1")
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "StoreError")
@@ -144,7 +144,7 @@ def test_an_unreachable_store_is_503(http: TestClient, library: Library) -> None
         ("127.0.0.1.evil.example", 421),
     ],
 )
-def test_hosts_that_are_not_allowed_are_rejected(library: Library, host: str, status: int) -> None:
+def test_requests_to_hosts_that_are_not_allowed_are_rejected(library: Library, host: str, status: int) -> None:
     client = TestClient(app(library, hosts=["127.0.0.1", "localhost"]))
     answer = client.get("/openapi.json", headers={"host": host})
     assert answer.status_code == status
@@ -211,6 +211,6 @@ def test_same_origin_writes_are_allowed(filled: Library, origin: str) -> None:
         assert http.post("/api/add_copies", json=body, headers={"origin": origin}).status_code < 300
 
 
-def test_a_write_needs_a_content_type_even_without_a_body(http: TestClient) -> None:
+def test_a_write_without_a_content_type_is_rejected_even_without_a_body(http: TestClient) -> None:
     answer = http.post("/api/add_copies")
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "UnsupportedMediaType")

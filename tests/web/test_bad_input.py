@@ -1,4 +1,4 @@
-"""Random requests to every access pattern of the REST API: each response is JSON and never a 500."""
+"""The response to any random request to the REST API is JSON, and its status is never 500."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEADERS = ["accept", "origin", "host", "content-length", "authorization", "sec-f
 
 
 class Validated(Entity):
-    """Its validator and its key calculate with the given value."""
+    """An entity whose validator computes a date from a number."""
 
     name: str
     days: int = 0
@@ -51,7 +51,7 @@ class Validated(Entity):
 
 
 class Computed(Entity):
-    """Its key is computed from a number."""
+    """An entity whose key contains a date computed from a number."""
 
     name: str
     days: int = 0
@@ -65,7 +65,7 @@ class Computed(Entity):
 
 
 class Calendar(Design):
-    """A design that calculates days from numbers."""
+    """A design whose entities compute dates from numbers."""
 
     table = Table("calendar")
 
@@ -93,7 +93,7 @@ class Calendar(Design):
 
 
 @pytest.mark.parametrize("days", [10**9, -(10**6), 10**40])
-def test_numbers_that_overflow_a_designs_calculation_are_rejected(days: int) -> None:
+def test_numbers_that_overflow_a_calculation_of_an_entity_are_rejected(days: int) -> None:
     item = {"name": "a", "days": days}
     with Calendar.open(":memory:") as design, TestClient(app(design), raise_server_exceptions=False) as http:
         for pattern in Calendar.compiled.writes:
@@ -104,7 +104,7 @@ def test_numbers_that_overflow_a_designs_calculation_are_rejected(days: int) -> 
 
 
 class Sender:
-    """Sends random requests."""
+    """Sends random requests to the REST API."""
 
     def __init__(self, http: TestClient, seed: random.Random) -> None:
         self.http = http

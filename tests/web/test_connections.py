@@ -1,4 +1,4 @@
-"""Limits of the number of connections and of slow clients: over sockets, and with a fake clock."""
+"""Limits of the number of connections and of slow clients, tested over sockets and with a simulated clock."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sent(stack: ExitStack, port: int, data: bytes) -> socket.socket:
 
 
 def answer(connection: socket.socket) -> bytes:
-    """Everything received until the connection ends."""
+    """All bytes received until the connection is closed."""
     parts = b""
     try:
         while part := connection.recv(4096):
@@ -65,7 +65,7 @@ def test_incomplete_requests_time_out_without_blocking_others(port: int) -> None
         assert answers[-1].startswith(b"HTTP/1.1 200")
 
 
-def test_new_connection_replaces_the_one_that_waits_longest(port: int) -> None:
+def test_a_new_connection_replaces_the_one_that_has_been_idle_longest(port: int) -> None:
     with ExitStack() as stack:
         silent, *others = [sent(stack, port, b"") for _ in range(BOUNDS.connections_max)]
         assert sent(stack, port, ASK).recv(4096).startswith(b"HTTP/1.1 200")
@@ -81,7 +81,7 @@ def test_the_connection_limit_depends_on_the_file_limit() -> None:
 
 
 class Clock:
-    """An event loop with its own clock, and a connection's transport that records calls."""
+    """An event loop with a simulated clock. It is also a connection's transport that records calls."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -121,7 +121,7 @@ class Clock:
 
 
 class Inner(asyncio.Protocol):
-    """Runs an application that waits for the body and sends its response on command."""
+    """A protocol that runs an application, which waits for the body and sends its response on command."""
 
     def data_received(self, data: bytes) -> None:
         if not hasattr(self, "run"):
@@ -174,7 +174,7 @@ def test_a_client_that_sends_no_request_is_disconnected(clock: Clock) -> None:
     assert clock.events == LATE
 
 
-def test_the_time_limit_of_a_body_grows_as_it_arrives(clock: Clock) -> None:
+def test_the_time_limit_of_a_body_increases_with_the_received_bytes(clock: Clock) -> None:
     connection = connected(clock)
     connection.data_received(b"head")
     clock.pass_by(2.5)
@@ -201,7 +201,7 @@ def test_a_client_that_does_not_read_the_response_is_disconnected(clock: Clock) 
     assert clock.events == [(18.0, "aborted")]
 
 
-def test_a_lost_connection_is_not_checked(clock: Clock) -> None:
+def test_the_timeout_of_a_lost_connection_is_cancelled(clock: Clock) -> None:
     connection = connected(clock)
     clock.pass_by(1.5)
     connection.connection_lost(None)

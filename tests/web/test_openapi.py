@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, and describes the API's responses."""
+"""The OpenAPI document is valid, and describes the responses of the API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def design(name: str) -> type[Design]:
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS, "Library"])
-def test_the_document_of_every_design_is_valid(name: str) -> None:
+def test_the_openapi_document_of_every_design_is_valid(name: str) -> None:
     compiled = design(name).compiled
     document = openapi(compiled)
     OpenAPIV31SpecValidator(document).validate()
@@ -42,7 +42,7 @@ def document(http: TestClient) -> dict[str, Any]:
     return result
 
 
-def test_operations_match_their_signatures(document: dict[str, Any]) -> None:
+def test_openapi_operations_match_the_signatures_of_their_patterns(document: dict[str, Any]) -> None:
     on_shelf = document["paths"]["/api/on_shelf"]["get"]
     assert on_shelf["summary"] == "The books on a shelf, by title."
     assert on_shelf["tags"] == ["reads"]
@@ -93,7 +93,7 @@ QUERIES = [
 
 @pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize(("pattern", "query"), QUERIES)
-def test_responses_of_reads_match_the_document(
+def test_responses_of_reads_match_the_openapi_document(
     http: TestClient, document: dict[str, Any], pattern: str, query: str
 ) -> None:
     answer = http.get(f"/api/{pattern}?{query}")
@@ -114,7 +114,7 @@ def test_responses_of_reads_match_the_document(
         ("count_pages", {"sizes": {"a": "big"}}),
     ],
 )
-def test_responses_of_writes_match_the_document(
+def test_responses_of_writes_match_the_openapi_document(
     http: TestClient, document: dict[str, Any], pattern: str, body: Any
 ) -> None:
     operation = document["paths"][f"/api/{pattern}"]["post"]

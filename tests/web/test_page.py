@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The page of a design: its HTML and the requests of its forms. ``tests/browser`` tests it in a browser."""
+"""The page of a design: its HTML, and the requests of its forms. Browser tests of the page are in ``tests/browser``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def page(http: TestClient) -> Parsed:
     return Parsed(answer.text)
 
 
-def test_the_page_shows_the_design_and_every_pattern(page: Parsed) -> None:
+def test_the_api_page_shows_the_design_and_every_access_pattern(page: Parsed) -> None:
     flat = " ".join(page.text.split())
     assert "with every kind of parameter" in flat
     for pattern in Library.compiled.patterns.values():
@@ -51,11 +51,11 @@ def test_the_page_shows_the_design_and_every_pattern(page: Parsed) -> None:
     assert [element["data-pattern"] for element in page.all("form")] == list(Library.compiled.patterns)
 
 
-def test_the_path_docs_shows_the_same_page(http: TestClient) -> None:
+def test_the_paths_root_and_docs_return_the_same_page(http: TestClient) -> None:
     assert http.get("/docs").text == http.get("/").text
 
 
-def test_the_page_loads_nothing_from_other_hosts(http: TestClient, page: Parsed) -> None:
+def test_the_api_page_loads_nothing_from_other_hosts(http: TestClient, page: Parsed) -> None:
     addresses = [element.get(name) for _, element in page.tags for name in ("href", "src", "action")]
     for address in filter(None, addresses):
         assert not re.match(r"[a-z]+:|//", address), address
@@ -65,7 +65,7 @@ def test_the_page_loads_nothing_from_other_hosts(http: TestClient, page: Parsed)
         assert "http" not in answer.text.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_every_control_has_a_label_and_ids_are_unique(page: Parsed) -> None:
+def test_every_form_control_has_a_label_and_a_unique_id(page: Parsed) -> None:
     identities = [element["id"] for _, element in page.tags if "id" in element]
     assert len(identities) == len(set(identities))
     labelled = {element["for"] for element in page.all("label")}
@@ -74,7 +74,7 @@ def test_every_control_has_a_label_and_ids_are_unique(page: Parsed) -> None:
     assert len(controls) > 40
 
 
-def test_the_controls_fit_the_parameters(page: Parsed) -> None:
+def test_form_controls_match_the_parameter_types(page: Parsed) -> None:
     by_id = {element["id"]: (tag, element) for tag, element in page.tags if tag in {"input", "select", "textarea"}}
     assert by_id["on_shelf-limit"][1]["max"] == "1000"
     assert by_id["on_shelf-limit"][1]["value"] == "10"
@@ -113,7 +113,7 @@ def test_docstrings_of_a_design_are_escaped() -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_run_shows_the_result_and_its_requests(http: TestClient) -> None:
+def test_running_a_pattern_returns_the_result_and_its_requests(http: TestClient) -> None:
     result: dict[str, Any] = http.get("/try/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
     assert result["status"] == 200
     assert result["answer"] == http.get("/api/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
@@ -126,7 +126,7 @@ def test_a_run_shows_the_result_and_its_requests(http: TestClient) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_run_shows_errors_with_their_status(http: TestClient) -> None:
+def test_running_a_pattern_returns_errors_with_their_status(http: TestClient) -> None:
     missing = http.get("/try/book?isbn=none").json()
     assert (missing["status"], missing["error"]["code"], len(missing["requests"])) == (404, "ItemNotFound", 1)
     wrong = http.get("/try/book").json()
@@ -134,21 +134,21 @@ def test_a_run_shows_errors_with_their_status(http: TestClient) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_run_shows_the_first_100_items_of_an_iterator(http: TestClient, filled: Library) -> None:
+def test_running_a_pattern_returns_100_items_of_an_iterator(http: TestClient, filled: Library) -> None:
     start = datetime(2026, 5, 1, tzinfo=UTC)
     filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(150))
     assert len(http.get("/try/all_events?day=2026-05-01").json()["answer"]["items"]) == 100
 
 
 @pytest.mark.usefixtures("filled")
-def test_initial_values_come_from_stored_items(http: TestClient) -> None:
+def test_initial_values_of_forms_are_read_from_stored_items(http: TestClient) -> None:
     result = http.get("/examples.json").json()
     assert set(result["isbn"]) <= {f"i{n}" for n in range(5)}
     assert result["reader_id"] == ["r#1"]
     assert result["day"] == ["2026-03-01"]
 
 
-def test_an_empty_table_has_no_initial_values(http: TestClient) -> None:
+def test_forms_have_no_initial_values_if_the_table_is_empty(http: TestClient) -> None:
     assert http.get("/examples.json").json() == {}
 
 
@@ -160,7 +160,7 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_color_has_enough_contrast(http: TestClient, scheme: str) -> None:
-    """4.5 to 1, as WCAG 2.2 requires for text."""
+    """WCAG 2.2 requires a contrast of 4.5 to 1 for text."""
     light, dark = http.get("/static/page.css").text.split("@media (prefers-color-scheme: dark)", 1)
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light if scheme == "light" else dark))
     grounds = [("ink", ("paper", "card", "sunk")), ("soft", ("paper", "card", "sunk")), ("red", ("card",))]
@@ -181,7 +181,7 @@ class Note(Entity):
 
 
 class Diary(Design):
-    """Access patterns without parameters."""
+    """A design with access patterns without parameters."""
 
     table = Table("diary")
 
@@ -193,7 +193,7 @@ class Diary(Design):
         yield Put(Note(day=date(2026, 1, 1)))
 
 
-def test_patterns_without_parameters_are_shown_and_run() -> None:
+def test_patterns_without_parameters_are_shown_and_can_be_run() -> None:
     with TestClient(app(Diary.open(":memory:"))) as http:
         assert http.get("/docs").status_code == 200
         assert http.post("/api/begin", json={}).status_code == 204

@@ -1,5 +1,5 @@
-"""Parts of the API and its page: response schemas, form fields, signatures, statuses, and limits with values on both
-sides.
+"""Parts of the API and its page: response schemas, form fields, signatures, statuses, and limits. Limits are tested
+with the largest allowed value and the next one.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def test_the_length_of_a_body_is_limited() -> None:
     assert (caught.value.status_code, caught.value.detail) == (413, "the body is larger than 2,097,152 bytes")
 
 
-def test_a_duplicate_member_of_the_largest_body_is_found() -> None:
-    """Comparing all names with each other would take an hour: the test would be stopped."""
+def test_a_duplicate_member_of_the_largest_body_is_rejected_quickly() -> None:
+    """Comparing all names with each other would take an hour, and the test would time out."""
     body = ",".join(f'"{number:06}":0' for number in range(BODY_BYTES_MAX // 11))
     with pytest.raises(RequestError, match="duplicate member"):
         object_of(f'{{{body},"000000":0}}'.encode())
@@ -75,7 +75,7 @@ def test_a_duplicate_member_of_the_largest_body_is_found() -> None:
         (None, False),
     ],
 )
-def test_json_content_types_are_recognized(kind: str | None, taken: bool) -> None:
+def test_bodies_are_accepted_only_with_a_json_content_type(kind: str | None, taken: bool) -> None:
     request = asked(kind=kind, parts=(b"{}",))
     if taken:
         assert asyncio.run(read_body(request)) == b"{}"
@@ -146,7 +146,7 @@ def test_the_host_of_a_request_is_read_from_its_header(named: list[bytes], host:
         (273, 273, 2048, None, 17),
     ],
 )
-def test_the_connection_limit_fits_the_number_of_files(
+def test_the_connection_limit_depends_on_the_limit_of_open_files(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: int, raised: int | None, most: int
 ) -> None:
     set_to: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""The API with a policy: available patterns, callers, filtered results; and an API next to a site."""
+"""An API with a policy: available patterns, callers and filtered results. An API that runs next to a site."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY = {"authorization": "key of r#1"}
 
 
 class Readers:
-    """Books are public, loans belong to a reader, and one book and one event are hidden."""
+    """A policy: books are public, loans belong to a reader, and one book and one event are hidden."""
 
     patterns = frozenset({"book", "loans", "register", "lend", "all_events"})
     closed = frozenset({"loans", "lend"})
@@ -66,7 +66,7 @@ def guarded(filled: Library) -> TestClient:
     return TestClient(app(filled, policy=policy), raise_server_exceptions=False)
 
 
-def test_patterns_missing_in_the_policy_are_404(guarded: TestClient) -> None:
+def test_requests_of_patterns_outside_the_policy_return_404(guarded: TestClient) -> None:
     for name in names_of(Library) - Readers.patterns:
         for base in ("api", "try"):
             for method in ("GET", "POST"):
@@ -79,7 +79,7 @@ def test_patterns_missing_in_the_policy_are_404(guarded: TestClient) -> None:
     assert guarded.get("/examples.json").json() == {}
 
 
-def test_the_caller_fills_its_parameter(guarded: TestClient) -> None:
+def test_the_policy_sets_the_parameter_that_identifies_the_caller(guarded: TestClient) -> None:
     assert guarded.get("/api/loans").status_code == 401
     assert guarded.get("/api/loans", headers={"authorization": "x"}).status_code == 403
     loans = guarded.get("/api/loans", headers=KEY).json()["items"]
@@ -97,7 +97,7 @@ def test_the_caller_fills_its_parameter(guarded: TestClient) -> None:
     assert {"401", "403"} <= set(described["responses"])
 
 
-def test_the_servers_files_are_not_disclosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_file_paths_are_not_disclosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = str(tmp_path / "private.db")
 
     def failing(*_arguments: Any) -> Any:
@@ -118,7 +118,7 @@ def test_the_servers_files_are_not_disclosed(tmp_path: Path, monkeypatch: pytest
         assert "private.db" in own.get("/api/book?isbn=i0").text
 
 
-def test_calls_are_rejected_and_results_withheld(guarded: TestClient) -> None:
+def test_the_policy_can_reject_calls_and_withhold_results(guarded: TestClient) -> None:
     assert guarded.get("/api/book?isbn=i0").status_code == 200
     assert guarded.get("/api/book?isbn=i4").status_code == 404
     shown = guarded.get("/try/book?isbn=i4").json()
@@ -130,20 +130,20 @@ def test_calls_are_rejected_and_results_withheld(guarded: TestClient) -> None:
     assert guarded.post("/api/lend", json=body, headers=KEY).status_code == 403
 
 
-def test_each_item_of_a_stream_is_filtered(guarded: TestClient) -> None:
+def test_the_policy_filters_each_item_of_a_streamed_response(guarded: TestClient) -> None:
     lines = guarded.get("/api/all_events?day=2026-03-01").text.splitlines()
     assert len(lines) == 11
     assert not [line for line in lines if "e03" in line]
 
 
-def test_the_page_shows_no_requests_of_writes(guarded: TestClient) -> None:
+def test_the_api_page_with_a_policy_shows_no_requests_of_writes(guarded: TestClient) -> None:
     shown = guarded.post("/try/lend", json={"isbn": "i2", "at": "2026-03-02T12:00:00Z"}, headers=KEY).json()
     assert shown["status"] in {200, 204}
     assert shown["requests"] == []
     assert guarded.get("/try/loans", headers=KEY).json()["requests"]
 
 
-def test_responses_for_one_caller_are_not_cached(guarded: TestClient, filled: Library) -> None:
+def test_responses_of_an_api_with_a_policy_are_not_cached(guarded: TestClient, filled: Library) -> None:
     open_to_all = TestClient(app(filled))
     for path in ("/api/book?isbn=i0", "/api/book?isbn=none", "/try/book?isbn=i0", "/api/all_events?day=2026-03-01"):
         assert guarded.get(path).headers["cache-control"] == "no-store"
@@ -151,7 +151,7 @@ def test_responses_for_one_caller_are_not_cached(guarded: TestClient, filled: Li
     assert guarded.get("/try/loans").headers["cache-control"] == "no-store"
 
 
-def test_without_a_policy_responses_do_not_mention_one(filled: Library) -> None:
+def test_without_a_policy_the_openapi_document_has_no_security(filled: Library) -> None:
     document = openapi(Library.compiled)
     assert "securitySchemes" not in document["components"]
     assert "AccessDenied" not in document["components"]["responses"]

@@ -1,4 +1,4 @@
-"""Reads over HTTP: every kind of parameter and return type, and errors of invalid requests."""
+"""Reads over HTTP with every kind of parameter and return type, and the errors of invalid requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def items(answer: Any, field: str) -> list[Any]:
     return [item[field] for item in answer.json()["items"]]
 
 
-def test_one_item_is_a_json_object(http: TestClient) -> None:
+def test_a_single_item_is_returned_as_a_json_object(http: TestClient) -> None:
     answer = http.get("/api/book", params={"isbn": "i0"})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
@@ -43,13 +43,13 @@ def test_one_item_is_a_json_object(http: TestClient) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["book", "book_there", "with_copies", "with_newest"])
-def test_a_missing_item_is_404_for_every_return_type(http: TestClient, pattern: str) -> None:
+def test_a_missing_item_returns_404_for_every_return_type(http: TestClient, pattern: str) -> None:
     answer = http.get(f"/api/{pattern}", params={"isbn": "none"})
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "ItemNotFound"
 
 
-def test_several_keys_repeat_the_parameter(http: TestClient) -> None:
+def test_several_keys_are_passed_by_repeating_the_parameter(http: TestClient) -> None:
     answer = http.get("/api/books?isbn=i3&isbn=none&isbn=i1")
     assert items(answer, "isbn") == ["i3", "i1"]
     assert list(answer.json()) == ["items"]
@@ -71,11 +71,11 @@ def test_special_characters_in_values_are_literal(http: TestClient, shelf: str, 
     assert items(http.get("/api/on_shelf", params={"shelf": shelf}), "title") == titles
 
 
-def test_a_prefix_is_plain_text(http: TestClient) -> None:
+def test_a_prefix_parameter_is_passed_as_plain_text(http: TestClient) -> None:
     assert items(http.get("/api/on_shelf", params={"shelf": "Ü/+ %", "title": "c#"}), "title") == ["c# in depth"]
 
 
-def test_merged_partitions_have_one_cursor(http: TestClient) -> None:
+def test_a_page_of_merged_partitions_has_one_cursor(http: TestClient) -> None:
     first = http.get("/api/on_shelves?shelf=c%23&shelf=%C3%9C/%2B%20%25&limit=3")
     rest = http.get("/api/on_shelves", params={"shelf": ["c#", "Ü/+ %"], "limit": 3, "cursor": first.json()["cursor"]})
     assert items(first, "title") + items(rest, "title") == sorted(["c# in depth", "Ä", "日本", "a&b=c?d", "plain"])
@@ -91,16 +91,16 @@ def test_merged_partitions_have_one_cursor(http: TestClient) -> None:
         ("&price_cents.gt=300&price_cents.lt=0", []),
     ],
 )
-def test_a_range_is_given_by_its_bounds(http: TestClient, bounds: str, prices: list[int]) -> None:
+def test_a_range_parameter_is_passed_as_bounds(http: TestClient, bounds: str, prices: list[int]) -> None:
     assert items(http.get(f"/api/priced?kind=novel{bounds}"), "price_cents") == prices
 
 
-def test_timestamps_are_iso_8601_with_z(http: TestClient) -> None:
+def test_timestamps_are_returned_in_iso_8601_with_z(http: TestClient) -> None:
     answer = http.get("/api/loans", params={"reader_id": "r#1", "at.ge": "2026-03-01T15:00:00+01:00"})
     assert items(answer, "at") == ["2026-03-01T15:00:00Z", "2026-03-01T14:00:00Z"]
 
 
-def test_collections_are_objects(http: TestClient) -> None:
+def test_item_collections_are_returned_as_json_objects(http: TestClient) -> None:
     whole = http.get("/api/with_copies?isbn=i0").json()
     assert whole["book"]["isbn"] == "i0"
     assert [copy["number"] for copy in whole["copies"]] == [1, 2, 3]
@@ -108,14 +108,14 @@ def test_collections_are_objects(http: TestClient) -> None:
     assert http.get("/api/with_newest?isbn=i1").json()["newest"] is None
 
 
-def test_claims_junctions_and_scans_are_read(http: TestClient) -> None:
+def test_reads_by_claim_by_junction_and_by_scan_return_items(http: TestClient) -> None:
     assert http.get("/api/reader_by_email", params={"email": "ä@example.org"}).json()["name"] == "Ä"
     assert items(http.get("/api/books_lent", params={"reader_id": "r#1"}), "isbn") == ["i3", "i2", "i1", "i0"]
     assert items(http.get("/api/copies_lent", params={"reader_id": "r#1"}), "number") == [1, 2, 3]
     assert sorted(items(http.get("/api/expensive?least=200"), "isbn")) == ["i3", "i4"]
 
 
-def test_an_iterator_returns_json_lines(http: TestClient, filled: Library) -> None:
+def test_an_iterator_is_returned_as_json_lines(http: TestClient, filled: Library) -> None:
     start = datetime(2026, 4, 1, tzinfo=UTC)
     filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(250))
     answer = http.get("/api/all_events?day=2026-04-01")
@@ -126,7 +126,7 @@ def test_an_iterator_returns_json_lines(http: TestClient, filled: Library) -> No
     assert http.get("/api/all_events?day=yesterday").status_code == 400
 
 
-def test_an_error_after_the_first_line_is_the_last_line(
+def test_an_error_within_a_stream_of_json_lines_is_its_last_line(
     http: TestClient, filled: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def stream(*_: Any) -> Any:
@@ -187,7 +187,7 @@ def test_a_truncated_cursor_or_one_for_other_arguments_is_rejected(http: TestCli
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "CursorError")
 
 
-def test_an_empty_value_cant_be_a_key(http: TestClient) -> None:
+def test_an_empty_key_value_is_rejected(http: TestClient) -> None:
     answer = http.get("/api/book?isbn=")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "KeyFieldError")
 
@@ -197,13 +197,13 @@ def test_a_query_string_with_invalid_utf8_is_rejected(http: TestClient) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
 
 
-def test_the_length_of_a_query_string_is_limited(http: TestClient) -> None:
+def test_the_number_of_values_in_a_query_string_is_limited(http: TestClient) -> None:
     answer = http.get("/api/books?" + "&".join("isbn=1" for _ in range(2001)))
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
 
 
-def test_a_time_range_is_read_by_bucket() -> None:
-    """Both bounds are required; the document says so, and which has a default."""
+def test_a_time_range_over_time_buckets_is_read() -> None:
+    """Both bounds are required, unless they have defaults. The OpenAPI document has both rules."""
     with Timed.open(":memory:") as timed, TestClient(app(timed), raise_server_exceptions=False) as http:
         for month in range(1, 7):
             timed.put(Reading(sensor="1", at=datetime(2026, month, 3, tzinfo=UTC), value=month))

@@ -1,4 +1,4 @@
-"""Requests to an in-process store run one after the other, with a limited waiting time."""
+"""Calls to an in-process store run one after the other, unless they have waited too long."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.web.library import Library
 
 
 class Beside:
-    """Counts concurrent calls of ``work``."""
+    """A callable ``work`` that records how many of its calls run concurrently."""
 
     def __init__(self, wait_for: Callable[[], object] = lambda: None) -> None:
         self._guard = threading.Lock()
@@ -41,7 +41,7 @@ async def _all(design: Design, beside: Beside, count: int) -> list[int]:
     return await asyncio.gather(*(in_turn(design, beside.work, number) for number in range(count)))
 
 
-def test_calls_run_in_order_of_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_to_an_in_process_store_run_in_order_of_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "WAIT_SECONDS", 60.0)
     beside = Beside()
     with Library.open(":memory:") as library:
@@ -60,14 +60,14 @@ def test_calls_to_a_remote_store_run_concurrently() -> None:
 
 
 def test_a_call_that_waited_too_long_runs_concurrently() -> None:
-    """All of them start before any ends."""
+    """All five calls start before any of them ends."""
     together = threading.Barrier(5)
     beside = Beside(lambda: together.wait(30))
     with Library.open(":memory:") as library:
         assert asyncio.run(_all(library, beside, 5)) == list(range(5))
 
 
-def test_a_failed_call_releases_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_call_releases_the_request_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "WAIT_SECONDS", 60.0)
 
     def fail(_: Any) -> None:
@@ -83,7 +83,7 @@ def test_a_failed_call_releases_the_queue(monkeypatch: pytest.MonkeyPatch) -> No
     assert answer == 1
 
 
-def test_a_cancelled_call_releases_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_canceled_call_releases_the_request_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "WAIT_SECONDS", 60.0)
     begun, go_on = threading.Event(), threading.Event()
 
@@ -106,8 +106,8 @@ def test_a_cancelled_call_releases_the_queue(monkeypatch: pytest.MonkeyPatch) ->
         assert asyncio.run(three(library)) == 3
 
 
-def test_the_waiting_time_includes_a_lock_handover() -> None:
-    """A released lock is unowned until its first waiter runs."""
+def test_the_waiting_time_includes_the_handover_of_the_lock() -> None:
+    """After a release, the lock has no owner until the first waiting task runs."""
 
     async def newcomer() -> bool:
         turn = asyncio.Lock()

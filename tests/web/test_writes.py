@@ -1,4 +1,4 @@
-"""Writes over HTTP: bodies, results and errors."""
+"""Writes over HTTP: their request bodies, results and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_result_of_a_write_is_returned(http: TestClient, library: Library) -
     assert stored.kind.value == "essay"
 
 
-def test_a_list_result_is_in_the_member_items(http: TestClient) -> None:
+def test_a_list_result_is_returned_in_the_member_items(http: TestClient) -> None:
     answer = http.post("/api/add_copies", json={"isbn": "1", "numbers": [2, 1]})
     assert [item["number"] for item in answer.json()["items"]] == [2, 1]
 
@@ -34,12 +34,12 @@ def test_a_list_result_is_in_the_member_items(http: TestClient) -> None:
     ("path", "body"),
     [("/api/remove_book", {"isbn": "none"}), ("/api/log", {"event": {"event_id": "1", "at": "2026-01-01T00:00:00Z"}})],
 )
-def test_no_result_is_204_without_a_body(http: TestClient, path: str, body: Any) -> None:
+def test_a_write_without_a_result_returns_204_and_no_body(http: TestClient, path: str, body: Any) -> None:
     answer = http.post(path, json=body)
     assert (answer.status_code, answer.content) == (204, b"")
 
 
-def test_a_result_can_be_any_json_data(http: TestClient) -> None:
+def test_the_result_of_a_write_can_be_any_json_data(http: TestClient) -> None:
     answer = http.post("/api/count_pages", json={"sizes": {"ä": "big"}, "ratio": 2})
     assert answer.json() == {"ä": 6}
 
@@ -55,7 +55,7 @@ def test_a_result_can_be_any_json_data(http: TestClient) -> None:
         ("", 415),
     ],
 )
-def test_the_body_needs_a_json_content_type(http: TestClient, kind: str, status: int) -> None:
+def test_a_body_without_a_json_content_type_is_rejected(http: TestClient, kind: str, status: int) -> None:
     answer = http.post("/api/add_book", content=b'{"book":{"isbn":"1","title":"T"}}', headers={"content-type": kind})
     assert answer.status_code == status
     if status == 415:
@@ -92,7 +92,7 @@ def test_the_length_of_a_body_is_limited(http: TestClient) -> None:
         assert (len(body) - BODY_BYTES_MAX, answer.json()["error"]["code"]) == (more, code)
 
 
-def test_an_item_over_the_size_limit_is_413(http: TestClient) -> None:
+def test_writing_an_item_over_the_size_limit_returns_413(http: TestClient) -> None:
     answer = http.post("/api/add_book", json={"book": {**BOOK, "cover": "A" * 600_000}})
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "ItemTooLarge")
     assert answer.json()["error"]["place"] == "Book.cover"
@@ -117,25 +117,25 @@ def test_every_error_of_a_body_is_reported_with_its_place(http: TestClient, body
     assert sorted(fault["place"] for fault in answer.json()["error"]["errors"]) == sorted(places)
 
 
-def test_a_lone_surrogate_is_rejected(http: TestClient) -> None:
+def test_a_body_with_an_unpaired_surrogate_is_rejected(http: TestClient) -> None:
     content = json.dumps({"book": {**BOOK, "title": "\ud800"}})
     answer = http.post("/api/add_book", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 400
     assert "title" in answer.text
 
 
-def test_an_empty_body_is_an_empty_object(http: TestClient) -> None:
+def test_an_empty_body_is_treated_as_an_empty_object(http: TestClient) -> None:
     answer = http.post("/api/add_book", headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
 
 
-def test_values_that_the_write_rejects_are_400(http: TestClient) -> None:
+def test_values_that_an_entity_rejects_return_400(http: TestClient) -> None:
     answer = http.post("/api/add_copy", json={"isbn": "1", "number": 0})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
     assert answer.json()["error"]["errors"][0]["place"] == "number"
 
 
-def test_a_failed_condition_is_409(http: TestClient) -> None:
+def test_a_write_with_a_failed_condition_returns_409(http: TestClient) -> None:
     assert http.post("/api/add_book", json={"book": BOOK}).status_code == 200
     again = http.post("/api/add_book", json={"book": BOOK})
     assert (again.status_code, again.json()["error"]["code"]) == (409, "ItemExists")
@@ -149,7 +149,7 @@ def test_a_failed_condition_is_409(http: TestClient) -> None:
     assert (missing.status_code, missing.json()["error"]["code"]) == (409, "ConditionFailed")
 
 
-def test_a_rejected_write_is_409_and_a_missing_item_404(http: TestClient) -> None:
+def test_a_rejected_write_returns_409_and_a_missing_item_404(http: TestClient) -> None:
     http.post("/api/add_book", json={"book": {**BOOK, "shelf": "locked"}})
     asked = {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}
     refused = http.post("/api/lend", json=asked)
@@ -166,10 +166,10 @@ def test_a_timestamp_without_a_time_zone_is_rejected(http: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["api", "try"])
-def test_values_that_make_a_write_raise_are_400(
+def test_values_that_make_a_write_raise_return_400(
     http: TestClient, library: Library, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
-    """The design's own code raises: the message is only logged. A Python call raises the original error."""
+    """The message of the exception is only logged. A call in Python raises the original exception."""
     asked = {"sizes": {"a": "big"}, "ratio": 1.7e308}
     answer = http.post(f"/{path}/count_pages", json=asked)
     shown = answer.json()
@@ -186,8 +186,8 @@ def test_values_that_make_a_write_raise_are_400(
         library.call("count_pages", asked)
 
 
-def test_errors_of_the_store_are_500(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only errors of the write's own code are attributed to its arguments."""
+def test_exceptions_in_the_store_return_500(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only exceptions in the write's own code are attributed to the write's arguments."""
 
     def fails(*_: Any) -> Any:
         raise OverflowError
@@ -196,7 +196,7 @@ def test_errors_of_the_store_are_500(http: TestClient, monkeypatch: pytest.Monke
     assert http.post("/api/add_book", json={"book": BOOK}).status_code == 500
 
 
-def test_a_bug_in_the_design_is_500_without_details(http: TestClient) -> None:
+def test_a_bug_in_a_design_returns_500_without_details(http: TestClient) -> None:
     answer = http.post("/api/broken", json={"title": "T"})
     assert answer.status_code == 500
     assert answer.json() == {"error": {"code": "InternalError", "message": "the server failed; see the server's log"}}

@@ -1,7 +1,7 @@
 """Build both packages, install their wheels into empty environments, and use them: ``make wheels``.
 
-The environments have the library without extras, both packages, and both with the oldest allowed dependencies. The
-files in the wheels are checked too. Nothing is uploaded.
+Three environments have the library without extras, both packages, and both packages with the oldest allowed
+dependencies. The files in the wheels are checked, too. Nothing is uploaded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PROJECTS = {"keyplan": ROOT, "keyplan_systems": ROOT / "systems"}
 
 
 def run(*command: str | Path, cwd: Path = ROOT, fails: bool = False, env: Mapping[str, str] | None = None) -> str:
-    """Run a command and return its output, including standard error."""
+    """Run a command, and return its output including standard error."""
     done = subprocess.run(
         [str(each) for each in command], cwd=cwd, env=env, text=True, capture_output=True, check=False
     )
@@ -34,14 +34,14 @@ def run(*command: str | Path, cwd: Path = ROOT, fails: bool = False, env: Mappin
 
 
 def environment(name: str) -> Path:
-    """Create an empty environment and return its Python."""
+    """Create an empty virtual environment, and return the path of its Python."""
     folder = WORK / name
     run(sys.executable, "-m", "venv", "--clear", folder)
     return folder / "bin" / "python"
 
 
 def install(python: Path, *what: str | Path, constraints: Path | None = None) -> None:
-    """Install by pip, from the built wheels and pip's index."""
+    """Install packages with pip, from the built wheels and the index that pip uses."""
     limits: list[str | Path] = ["--constraint", constraints] if constraints else []
     run(
         python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--find-links", DIST, *limits, *what
@@ -49,7 +49,7 @@ def install(python: Path, *what: str | Path, constraints: Path | None = None) ->
 
 
 def build() -> None:
-    """Build the wheels and the source archives of the files that git knows."""
+    """Build wheels and source archives of the files that are tracked by Git."""
     shutil.rmtree(DIST, ignore_errors=True)
     python = environment("build")
     install(python, "hatchling", constraints=ROOT / "constraints.txt")
@@ -58,13 +58,13 @@ def build() -> None:
 
 
 def wheel(name: str) -> Path:
-    """Return the wheel of a package."""
+    """Return the path of a package's wheel."""
     (path,) = DIST.glob(f"{name}-*.whl")
     return path
 
 
 def check_files() -> None:
-    """Check which files the wheels and archives have."""
+    """Check which files the wheels and source archives contain."""
     names = {name: zipfile.ZipFile(wheel(name)).namelist() for name in PROJECTS}
     for name, files in names.items():
         outside = [file for file in files if not file.startswith((f"{name}/", f"{name}-"))]
@@ -82,7 +82,7 @@ def check_files() -> None:
 
 
 def oldest() -> Path:
-    """Write constraints with the oldest version of each dependency that pyproject.toml allows."""
+    """Write a constraints file with the oldest versions of dependencies that pyproject.toml allows; return its path."""
     path = WORK / "oldest.txt"
     path.write_text("".join(f"{line}\n" for line in sorted(set(_oldest()))), encoding="utf-8")
     return path
@@ -99,7 +99,7 @@ def _oldest() -> Iterator[str]:
 
 
 def use_library(python: Path, folder: Path) -> None:
-    """Run a program and the commands."""
+    """Run a program that uses the library, and the library's commands."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "tests" / "wheels" / "program.py", folder)
     print(run(python, "-W", "error", "program.py", cwd=folder), end="")
@@ -112,7 +112,7 @@ def use_library(python: Path, folder: Path) -> None:
 
 
 def use_plugin(python: Path, folder: Path) -> None:
-    """Run the pytest plugin, which needs no extra for a store in memory or in a file."""
+    """Run the pytest plugin. It needs no extra for a store in memory or in a file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_magazine.py").write_text(PLUGIN, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # else this repository's own settings are taken
@@ -132,7 +132,7 @@ def test_articles(design: Magazine) -> None:
 
 
 def use_systems(python: Path, folder: Path) -> None:
-    """Create each system's sample, and open a page of the blog's site."""
+    """Write the sample data of each system, and open a page of the blog's site."""
     folder.mkdir(parents=True, exist_ok=True)
     keyplan = python.parent / "keyplan"
     for name in ("blog", "cms", "papers", "shop", "social"):

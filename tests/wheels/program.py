@@ -19,7 +19,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Article(Entity):
-    """An article, by id and by author."""
+    """An article, read by ID and by author."""
 
     article_id: str = Field(default_factory=ulid)
     author_id: str
@@ -30,7 +30,7 @@ class Article(Entity):
 
 
 class Magazine(Design):
-    """Two reads and a write."""
+    """A design with two reads and a write."""
 
     table = Table("magazine", indexes=[GSI1])
 
@@ -52,7 +52,7 @@ class Magazine(Design):
 
 
 def main() -> None:
-    """Use the design."""
+    """Open the design, and use its reads and writes."""
     assert "site-packages" in str(keyplan.__file__), "the installed wheel is what is tested"
     assert (Path(keyplan.__file__).parent / "py.typed").is_file()
     with Magazine.open("magazine.db") as magazine:

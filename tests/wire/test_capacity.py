@@ -1,4 +1,4 @@
-"""Capacity units, by the rules of the developer guide."""
+"""Capacity units are calculated by the rules of the Amazon DynamoDB Developer Guide."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def test_read_units_depend_on_size(size: int, eventual: float, consistent: float
 
 
 @pytest.mark.parametrize(("size", "units"), [(0, 1), (1, 1), (1024, 1), (1025, 2), (409_600, 400)])
-def test_write_units_depend_on_size(size: int, units: float) -> None:
+def test_write_units_depend_on_item_size_and_transactions(size: int, units: float) -> None:
     assert write_units(size) == entry_units(size) == units
     assert write_units(size, transactional=True) == 2 * units
 
 
-def test_response_contains_the_requested_consumed_capacity() -> None:
+def test_the_response_contains_the_consumed_capacity_that_is_requested() -> None:
     consumed = Consumed("orders", "Write")
     consumed.table_units = 2.0
     consumed.add_index("ByG", 1.0, is_local=False)

@@ -1,4 +1,4 @@
-"""DynamoDB's errors: each class is named like its type."""
+"""The classes of DynamoDB's errors. Each class is named like the error type."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from keyplan.dynamodb import service_errors as errors
 from keyplan.errors import DynamoDBError
 
 
-def test_class_names_are_error_types() -> None:
+def test_the_name_of_an_error_class_is_its_error_type() -> None:
     own = [each for name, each in vars(errors).items() if name.endswith("Exception")]
     assert len(own) > 10
     for each in own:
@@ -15,7 +15,7 @@ def test_class_names_are_error_types() -> None:
         assert each.__doc__
 
 
-def test_canceled_transaction_lists_its_reasons() -> None:
+def test_the_error_of_a_canceled_transaction_lists_its_reasons() -> None:
     error = errors.TransactionCanceledException([{"Code": "None"}, {"Code": "ConditionalCheckFailed"}])
     assert error.message.endswith("[None, ConditionalCheckFailed]")
     assert error.fields["CancellationReasons"][0] == {"Code": "None"}

@@ -1,4 +1,4 @@
-"""The table of operations agrees with botocore's service model."""
+"""The table of supported operations agrees with botocore's service model."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_members_types_and_limits_agree_with_the_model(operation: str) -> None:
+def test_members_types_and_limits_of_operations_agree_with_botocore(operation: str) -> None:
     ours = OPERATIONS[operation]
     legacy = {*ours.not_there}
     model = MODELS[ours.api].operation_model(operation).input_shape
@@ -80,13 +80,13 @@ def test_members_types_and_limits_agree_with_the_model(operation: str) -> None:
     assert {*ours.legacy, *ours.not_there} <= set(model.members)
 
 
-def test_every_operation_of_the_model_is_listed() -> None:
+def test_every_operation_of_botocores_model_is_listed() -> None:
     streams = session.get_session().get_service_model("dynamodbstreams").operation_names
     assert OPERATIONS.keys() == {*SERVICE.operation_names, *streams}
 
 
 @pytest.mark.parametrize(("operation", "member"), [(o, m) for o in OPERATIONS for m in OPERATIONS[o].not_there])
-def test_members_of_missing_features_are_rejected(operation: str, member: str) -> None:
+def test_request_members_of_unsupported_features_are_rejected(operation: str, member: str) -> None:
     needed: dict[str, Any] = {
         "TableName": "orders",
         "AttributeDefinitions": [],

@@ -1,4 +1,4 @@
-"""Requests are validated with DynamoDB's messages, and valid requests are accepted."""
+"""Invalid requests are rejected with DynamoDB's messages, and valid requests are accepted."""
 
 from __future__ import annotations
 
@@ -243,13 +243,13 @@ def refused(operation: str, params: Any) -> str:
         ),
     ],
 )
-def test_invalid_requests_are_rejected(operation: str, params: dict[str, Any], messages: list[str]) -> None:
+def test_invalid_dynamodb_requests_are_rejected(operation: str, params: dict[str, Any], messages: list[str]) -> None:
     plural = "s" if len(messages) > 1 else ""
     assert refused(operation, params).split("detected: ")[1].split("; ") == messages
     assert refused(operation, params).startswith(f"{len(messages)} validation error{plural} detected: ")
 
 
-def test_batch_of_26_writes_is_rejected() -> None:
+def test_a_batch_of_26_writes_is_rejected() -> None:
     requests = [{"DeleteRequest": {"Key": KEY}}] * 26
     message = by_name("RequestItems.orders.member", "have length less than or equal to 25")
     assert (
@@ -257,7 +257,7 @@ def test_batch_of_26_writes_is_rejected() -> None:
     )
 
 
-def test_error_names_a_member_whose_value_is_too_long_to_repeat() -> None:
+def test_an_error_omits_a_value_that_is_too_long_to_repeat() -> None:
     keys: Any = {"orders": [{"DeleteRequest": {"Key": {"pk": {"S": "x" * 20_000}}}}], "a!b": [{}]}
     message = refused("BatchWriteItem", {"RequestItems": keys})
     assert message == f"1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: {MAP_KEYS}"
@@ -273,11 +273,11 @@ def test_error_names_a_member_whose_value_is_too_long_to_repeat() -> None:
 
 
 @pytest.mark.parametrize("operation", ["CreateTable", "DescribeTable", "UpdateTable", "DeleteTable"])
-def test_missing_table_name_is_rejected(operation: str) -> None:
+def test_a_request_without_a_table_name_is_rejected(operation: str) -> None:
     assert refused(operation, {}) == "The parameter 'TableName' is required but was not present in the request"
 
 
-def test_at_most_ten_errors_are_listed() -> None:
+def test_at_most_ten_validation_errors_are_listed() -> None:
     message = refused("TransactGetItems", {"TransactItems": [{}] * 20})
     assert message.startswith("10 validation errors detected")
 
@@ -299,8 +299,8 @@ def test_valid_requests_are_accepted(operation: str, params: dict[str, Any]) -> 
     OPERATIONS[operation].validate(params)
 
 
-def test_fractions_of_integers_are_truncated_before_limits_are_checked() -> None:
-    """Integers in lists are truncated too."""
+def test_fractional_integers_are_truncated_before_limits_are_checked() -> None:
+    """Integers in lists are truncated, too."""
     units = {"ReadCapacityUnits": 1.9, "WriteCapacityUnits": 2.0}
     index = {
         "IndexName": "ByG",

@@ -1,4 +1,4 @@
-"""Messages of the strict parser for values of a wrong type, with their columns."""
+"""Error messages of the strict parser for values of a wrong type, and the column that each message reports."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def message(shape: Structure, request: Any) -> str:
         {"a": [[1, 2, 3], [4, 5, 6]], "b": {"c": 2**64, "d": "😀"}, "e": None},
     ],
 )
-def test_error_column_is_the_length_of_the_preceding_json(value: Any) -> None:
-    """It is counted in bytes, without spaces, up to the first invalid character."""
+def test_the_reported_error_column_is_the_length_of_the_preceding_json(value: Any) -> None:
+    """The length is counted in bytes, without spaces, up to the first invalid character."""
     shape = Structure({"Wrong": Text(), "Missing": Text()}, required=frozenset({"Missing"}))
     request = {"Before": value, "Wrong": 17}
     text = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()

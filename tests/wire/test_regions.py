@@ -1,4 +1,4 @@
-"""AWS's regions and partitions, compared with botocore's."""
+"""AWS's regions and partitions, compared with those of botocore."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KNOWN: list[dict[str, Any]] = json.loads((Path(botocore.__file__).parent / "data
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known["id"])
-def test_partitions_contain_botocores_regions(known: dict[str, Any]) -> None:
+def test_partitions_contain_all_regions_of_botocore(known: dict[str, Any]) -> None:
     regions = [region for region in known["regions"] if re.fullmatch(r"[a-z-]+-\d+", region)]
     assert regions
     for region in regions:
@@ -29,11 +29,11 @@ def test_partitions_contain_botocores_regions(known: dict[str, Any]) -> None:
         assert parse_url(f"dynamodb://{region}/orders", "orders", {}).host == f"dynamodb.{region}.{partition.domain}"
 
 
-def test_no_partition_is_missing() -> None:
+def test_every_partition_of_botocore_is_listed() -> None:
     assert {known["id"] for known in KNOWN} == {partition.name for partition in PARTITIONS}
 
 
-def test_every_region_matches_its_partition() -> None:
+def test_every_region_matches_the_pattern_of_its_partition() -> None:
     patterns = {known["id"]: known["regionRegex"] for known in KNOWN}
     for region in REGIONS:
         assert re.match(patterns[partition_of(region).name], region), region
@@ -42,11 +42,11 @@ def test_every_region_matches_its_partition() -> None:
 @pytest.mark.parametrize(
     ("text", "region"), [("frankfurt", "eu-central-1"), ("eu_west_1", "eu-west-1"), ("us-east-1a", "us-east-1")]
 )
-def test_common_spellings_of_regions_are_understood(text: str, region: str) -> None:
+def test_regions_are_recognized_in_common_spellings(text: str, region: str) -> None:
     assert near_region(text) == region
 
 
-def test_availability_zone_has_its_region() -> None:
+def test_the_region_of_an_availability_zone_is_recognized() -> None:
     for region in REGIONS:
         for zone in "abcdef":
             assert near_region(region + zone) == region
@@ -65,5 +65,5 @@ def test_availability_zone_has_its_region() -> None:
         ("eu-wst-3", "eu-west-3"),
     ],
 )
-def test_nearest_region_is_suggested(text: str, region: str | None) -> None:
+def test_the_most_similar_region_is_suggested(text: str, region: str | None) -> None:
     assert near_region(text) == region

@@ -1,4 +1,4 @@
-"""Models exported from designs or written by hand, and the designs generated from them."""
+"""Helpers for NoSQL Workbench models, exported from designs or handwritten, and for designs generated from them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 
 
 def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """A design as a model."""
+    """A design exported as a model."""
     result: dict[str, Any] = json.loads(export("workbench", Inputs(design=cls.compiled, items=items)).text)
     return result
 
 
 def made(model: Any) -> MadeModule:
-    """The generated module of a model, which compiles."""
+    """The module generated from a model. The module must compile."""
     module, _, error = working_module(read_model(json.dumps(model), "model.json"))
     assert error is None, error
     return module
 
 
 def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:
-    """The only design of a module, or the named one."""
+    """The compiled design of a module: its first, or the one with the given name."""
     module_type = ModuleType("made_of_a_model")
     sys.modules[module_type.__name__] = module_type
     exec(compile(module.text, "<made>", "exec"), vars(module_type))
@@ -64,8 +64,8 @@ def keys_of(design: CompiledDesign) -> dict[str, Any]:
 
 
 def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """A model of one table with PK, SK and one index, in Workbench's format. A facet has aliases and items, with
-    plain strings and numbers.
+    """A Workbench model of one table with PK, SK and one index. A facet is given as aliases and items, with plain
+    strings and numbers.
     """
     made_facets = [
         {
@@ -95,7 +95,7 @@ def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any
 
 
 def item(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A sample item: strings, numbers, or DynamoDB JSON."""
+    """A sample item in DynamoDB JSON. Values are strings, numbers, or DynamoDB JSON."""
     return {
         name: {"S": value} if isinstance(value, str) else {"N": str(value)} if isinstance(value, int) else value
         for name, value in fields.items()

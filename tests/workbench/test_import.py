@@ -1,4 +1,4 @@
-"""Designs generated from NoSQL Workbench models: keys and fields from the sample, TODOs for doubts."""
+"""Designs generated from NoSQL Workbench models: keys and fields from sample items, and TODO marks for doubts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def keys(module: MadeModule) -> dict[str, str]:
-    """Each entity's keys on one line."""
+    """The keys of each entity, on one line."""
     return {
         name: " | ".join(" ".join(str(template) for _, template in key.attributes) for key in entity.keys)
         for name, entity in compiled_of(module).by_name.items()
@@ -28,7 +28,7 @@ def keys(module: MadeModule) -> dict[str, str]:
 
 
 def of(rows: list[Row], **more: Any) -> MadeModule:
-    """The module of a table with these items and no facets."""
+    """The module generated from a table with these sample items and no facets."""
     return made(table({}, TableFacets=[], TableData=[item(row) for row in rows], **more))
 
 
@@ -70,7 +70,7 @@ SAMPLES: dict[str, tuple[list[Row], dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_keys_are_inferred_from_a_sample(name: str) -> None:
+def test_keys_are_inferred_from_sample_items(name: str) -> None:
     rows, wanted = SAMPLES[name]
     module = of(rows)
     assert keys(module) == wanted
@@ -85,13 +85,13 @@ def test_keys_are_inferred_from_a_sample(name: str) -> None:
         (("userId", "SK"), "USER#{user_id} ORDER#{order_id}"),
     ],
 )
-def test_aliases_that_are_templates_are_used(aliases: tuple[str, str], wanted: str) -> None:
+def test_facet_aliases_that_are_templates_become_keys(aliases: tuple[str, str], wanted: str) -> None:
     rows = [{"PK": f"USER#{number}", "SK": f"ORDER#{number}7"} for number in (1, 2)]
     assert keys(made(table({"Order": (aliases, rows)}))) == {"Order": wanted}
 
 
-def test_declared_attributes_are_kept() -> None:
-    """Including attributes without a sample value."""
+def test_attributes_declared_in_a_model_are_kept() -> None:
+    """These include attributes that no sample item has."""
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META", "total": 5}])})
     model["DataModel"][0]["TableFacets"][0]["NonKeyAttributes"] = ["total", "note", "paid"]
     model["DataModel"][0]["NonKeyAttributes"] = [{"AttributeName": "paid", "AttributeType": "BOOL"}]
@@ -113,14 +113,14 @@ def test_declared_attributes_are_kept() -> None:
         ({"PK": "H#1", "SK": "META"}, "H#{h_id} META", "every sample item has 'META' in SK; if the value varies"),
     ],
 )
-def test_a_constant_in_a_key_has_a_todo(row: Row, key: str, todo: str) -> None:
+def test_a_constant_in_an_inferred_key_has_a_todo(row: Row, key: str, todo: str) -> None:
     module = made(table({"Hotel": (("PK", "SK"), [row])}))
     assert keys(module) == {"Hotel": key}
     assert any(todo in note for note in module.notes)
     assert "# TODO: every sample item has" in module.text
 
 
-def test_sparse_index_keys_are_inferred() -> None:
+def test_conditions_of_sparse_index_keys_are_inferred() -> None:
     rows: list[Row] = [{"PK": f"J#{number}", "SK": "META", "state": state} for number, state in enumerate("qqdd")]
     for row in rows[:2]:
         row |= {"GSI1PK": "QUEUE", "GSI1SK": row["PK"]}
@@ -134,7 +134,7 @@ def test_sparse_index_keys_are_inferred() -> None:
     assert any("2 sample items aren't in GSI1, and no condition was found" in note for note in module.notes)
 
 
-def test_types_are_inferred_from_the_sample() -> None:
+def test_field_types_are_inferred_from_sample_items() -> None:
     row: Row = {
         "PK": "T#1", "SK": "META", "count": 3, "price": {"N": "2.5"}, "at": "2026-11-28T08:00:00.000000Z",
         "on": {"BOOL": True}, "tags": {"SS": ["a"]}, "rows": {"L": [{"S": "x"}]}, "more": {"M": {"a": {"N": "1"}}},
@@ -168,15 +168,15 @@ def test_unsupported_access_patterns_are_omitted_with_the_reason() -> None:
     assert "GSI1 doesn't project total" in reasons[0]
 
 
-def test_two_tables_are_two_designs() -> None:
+def test_a_model_of_two_tables_is_imported_as_two_designs() -> None:
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])})
     model["DataModel"].append({**table({"User": (("PK", "SK"), [])})["DataModel"][0], "TableName": "Users"})
     assert made(model).designs == ("Shop", "Users")
 
 
 @pytest.mark.parametrize("name", system_names())
-def test_exported_systems_keep_their_keys(name: str) -> None:
-    """Except for keys and types that Workbench doesn't support."""
+def test_exported_and_imported_systems_keep_their_keys(name: str) -> None:
+    """Keys and types that Workbench doesn't support are excepted."""
     design = system(name).design
     module, _, error = working_module(read_model(json.dumps(exported(design)), "model.json"))
     assert error is None, error
@@ -186,7 +186,7 @@ def test_exported_systems_keep_their_keys(name: str) -> None:
         assert [key[:3] for key in second[entity.name]] == shown
 
 
-def test_the_module_passes_mypy_and_is_exported_again(tmp_path: Path) -> None:
+def test_the_generated_module_passes_mypy_and_can_be_exported(tmp_path: Path) -> None:
     rows, _ = SAMPLES["words tell items apart"]
     module = of(rows)
     path = tmp_path / "shop.py"

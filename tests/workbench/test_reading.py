@@ -1,4 +1,4 @@
-"""Invalid models: all errors are reported with their places."""
+"""Invalid NoSQL Workbench models: all errors are reported with their places."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def notes(model: Any) -> list[str]:
     return list(read_model(json.dumps(model), "model.json").notes)
 
 
-def test_irregular_values_are_omitted_and_noted() -> None:
-    """Items without a key, values that aren't DynamoDB JSON, invalid names: all others are kept."""
+def test_invalid_parts_of_a_model_are_omitted_and_noted() -> None:
+    """Items without a key, values that aren't DynamoDB JSON, and invalid names are omitted; all others are kept."""
     items = [
         {"PK": {"S": "O#1"}},
         {
@@ -76,7 +76,7 @@ def test_irregular_values_are_omitted_and_noted() -> None:
 
 
 @pytest.mark.parametrize("member", ["NonKeyAttributes", "TableFacets", "GlobalSecondaryIndexes", "TableData"])
-def test_members_may_be_missing_or_null(member: str) -> None:
+def test_members_of_a_model_may_be_missing_or_null(member: str) -> None:
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])})
     del model["DataModel"][0][member]
     del model["ModelMetadata"]
@@ -85,7 +85,7 @@ def test_members_may_be_missing_or_null(member: str) -> None:
     assert notes(model) == []
 
 
-def test_a_table_alone_and_a_list_of_models_are_accepted() -> None:
+def test_a_single_table_and_a_list_of_models_are_accepted() -> None:
     model = table({"Order": (("PK", "SK"), [])})
     for written in (model["DataModel"][0], [model]):
         assert [table_model.name for table_model in read_model(json.dumps(written), "model.json").tables] == ["Shop"]
@@ -94,7 +94,7 @@ def test_a_table_alone_and_a_list_of_models_are_accepted() -> None:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_randomly_changed_models_are_imported_or_rejected(seed: int) -> None:
-    """Members are removed, swapped, renamed and replaced: the import works, or reports that no table has a key."""
+    """Members are removed, swapped, renamed and replaced. Only a model without any table key is rejected."""
     random = Random(seed)
     facets: dict[str, tuple[tuple[str, str], list[dict[str, Any]]]] = {
         "User": (("PK", "SK"), [{"PK": "USER#1", "SK": "PROFILE", "type": "user", "GSI1PK": "a@b.c", "GSI1SK": "x"}]),
@@ -156,7 +156,7 @@ def test_tables_without_a_key_are_omitted() -> None:
 
 
 @pytest.mark.parametrize("member", ["DataModel", "TableFacets", "GlobalSecondaryIndexes"])
-def test_models_of_too_many_parts_are_rejected(member: str) -> None:
+def test_models_with_too_many_parts_are_rejected(member: str) -> None:
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])})
     parts = model["DataModel"] if member == "DataModel" else model["DataModel"][0].setdefault(member, [])
     parts += parts[:1] * 3000 or [{}] * 3000
@@ -164,7 +164,7 @@ def test_models_of_too_many_parts_are_rejected(member: str) -> None:
         read_model(json.dumps(model), "model.json")
 
 
-def test_items_of_no_table_are_omitted() -> None:
+def test_too_large_sample_items_are_omitted() -> None:
     large = [
         {"PK": "#x" * 5000, "SK": "META"},
         {"PK": "O#2", "SK": "META", **dict.fromkeys(map(str, range(5000)), "x")},
@@ -174,7 +174,7 @@ def test_items_of_no_table_are_omitted() -> None:
     assert [item["PK"] for facet in read.facets for item in facet.items] == [{"S": "O#1"}]
 
 
-def test_unknown_members_are_ignored() -> None:
+def test_unknown_members_of_a_model_are_ignored() -> None:
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])}, AccessPatterns=[{"new": "in 2026"}])
     model["Other"] = {"a": 1}
     assert read_model(json.dumps(model), "model.json").tables[0].name == "Shop"
@@ -195,7 +195,7 @@ JSON = st.recursive(
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every container of a tree with the names of its members."""
+    """Every container in a tree, with the name or index of each of its members."""
     result: list[tuple[Any, Any]] = []
     if isinstance(value, dict | list):
         for name in value if isinstance(value, dict) else range(len(value)):
@@ -206,8 +206,8 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 @settings(max_examples=50, deadline=None)
 @given(st.data())
-def test_random_values_are_read_or_reported(data: st.DataObject) -> None:
-    """One member of a valid model is replaced by any value."""
+def test_models_with_random_values_are_imported_or_reported(data: st.DataObject) -> None:
+    """Up to three members of a valid model are replaced by random values."""
     model = table(
         {"Order": (("customerId", "orderId"), [{"PK": "C#1", "SK": "O#1", "GSI1PK": "S#open", "GSI1SK": "x", "n": 1}])}
     )
@@ -242,8 +242,8 @@ EDITED = [
 
 
 @pytest.mark.parametrize(("old", "new"), EDITED)
-def test_a_description_is_never_run(old: str, new: str) -> None:
-    """Lines that aren't declarations are ignored."""
+def test_code_in_the_description_of_a_model_is_never_run(old: str, new: str) -> None:
+    """Lines of the description that aren't key declarations are ignored."""
     order = {"PK": "O#1", "SK": "META", "GSI1PK": "STATUS#new", "GSI1SK": "2026", "status": "new", "placed": "2026"}
     model = table({"Order": (("PK", "SK"), [order])})
     for line in (DECLARED, DECLARED.replace(old, new)):
@@ -257,7 +257,7 @@ def test_a_description_is_never_run(old: str, new: str) -> None:
     "text", ["\x00", "\x00\x01", '"""', "a\nb", "\\", "{x}", "{", "\u202e", "None", "class", "é", "#" * 300]
 )
 @pytest.mark.parametrize("member", ["ModelName", "Description", "FacetName", "attribute", "value", "key", "alias"])
-def test_strings_are_literals_of_the_module(member: str, text: str) -> None:
+def test_strings_of_a_model_are_escaped_in_the_generated_module(member: str, text: str) -> None:
     order = {"PK": f"O#{text}" if member == "key" else "O#1", "SK": "META", "note": text if member == "value" else "x"}
     if member == "attribute":
         order[text] = "x"
@@ -271,7 +271,7 @@ def test_strings_are_literals_of_the_module(member: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["name", "value"])
-def test_a_lone_surrogate_is_rejected(place: str) -> None:
+def test_a_model_with_an_unpaired_surrogate_is_rejected(place: str) -> None:
     order = {
         "PK": "O#1",
         "SK": "META",

@@ -1,4 +1,4 @@
-"""Facts that are read from the code of writes: actions, their changes, and their conditions."""
+"""Facts read from the source code of writes: actions, the changes of actions, and their conditions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Note(Entity):
 
 
 class Named(Entity):
-    """Has a unique name."""
+    """An item with a unique name."""
 
     number: int
     name: str
@@ -132,7 +132,7 @@ def actions(name: str) -> list[tuple[str, str]]:
         ("copied", [("Create", "Item"), ("Put", "Note")]),
     ],
 )
-def test_actions_and_their_entities_are_found(name: str, result: list[tuple[str, str]]) -> None:
+def test_actions_in_a_write_and_their_entities_are_found(name: str, result: list[tuple[str, str]]) -> None:
     assert actions(name) == result
 
 
@@ -141,7 +141,7 @@ def only(name: str) -> Action:
     return action
 
 
-def test_values_computed_from_reads_are_found() -> None:
+def test_changes_computed_from_reads_are_found() -> None:
     action = only("reckoned")
     assert dict(action.changes) == {"number": "set", "other": "set"}
     assert action.from_read == {"number"}
@@ -149,26 +149,26 @@ def test_values_computed_from_reads_are_found() -> None:
     assert [ask.name for ask in code("reckoned").asks] == ["item"]
 
 
-def test_conditions_and_relative_changes_are_found() -> None:
+def test_conditions_and_additions_to_numbers_are_found() -> None:
     assert only("conditional").conditional
     action = only("by_class")
     assert (dict(action.changes), action.conditional, action.by_instance) == ({"number": "Add"}, True, False)
 
 
-def test_loops_and_batches_are_found() -> None:
+def test_actions_in_loops_and_batches_are_found() -> None:
     deleted, put = code("looped").actions
     assert (deleted.looped, deleted.batched) == (True, False)
     assert (put.looped, put.batched, put.built) == (True, True, frozenset({"name", "text"}))
 
 
-def test_changes_passed_as_arguments_are_unknown() -> None:
+def test_changes_passed_to_an_action_as_a_mapping_are_unknown() -> None:
     action = only("handed_on")
     assert action.open
     assert not action.changes
 
 
-def test_a_write_without_source_is_not_run() -> None:
-    """The functions that it calls aren't known."""
+def test_a_write_without_source_code_is_not_run() -> None:
+    """Without the source code, the functions that the write calls are unknown."""
     namespace: dict[str, Any] = {**globals(), "calls": (calls := list[str]())}
     exec(
         "class Bare(Design):\n"

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Dry runs of writes: the existing items of each, examples, and unknown results."""
+"""Dry runs of writes: the items that each dry run assumes, examples, and unknown results."""
 
 from __future__ import annotations
 
@@ -191,12 +191,12 @@ def made(name: str) -> list[list[str]]:
         ("takes_an_email", [["Update User", "release by_email", "claim by_email"]]),
     ],
 )
-def test_each_dry_run_has_the_expected_item_changes(name: str, runs: list[list[str]]) -> None:
+def test_each_dry_run_of_a_write_has_the_expected_item_changes(name: str, runs: list[list[str]]) -> None:
     assert made(name) == runs
 
 
-def test_the_cost_of_a_dry_run_is_metered_on_a_store() -> None:
-    """The typical call, on a store with its assumed items, costs what is predicted."""
+def test_the_predicted_cost_of_a_dry_run_equals_the_metered_cost() -> None:
+    """The typical call runs on a store that contains the assumed items."""
     for name, pattern in Orders.compiled.writes.items():
         if name in {"header_and_lines", "batched", "has_no_example"}:
             continue  # of items=27, or unknown
@@ -215,7 +215,7 @@ def costs(name: str) -> PatternEstimate:
     return next(each for each in estimate(Orders).patterns if each.name == name)
 
 
-def test_costs_show_the_range_over_branches_and_unknown_parts() -> None:
+def test_write_costs_show_the_range_over_branches_and_unknown_parts() -> None:
     assert costs("either").span("write") == (2.0, 13.0)
     assert costs("by_argument").span("write") == (2.0, 5.0)
     one = costs("one_branch")
@@ -230,8 +230,8 @@ def test_a_write_that_rejects_typical_items_needs_an_example() -> None:
 
 
 @pytest.mark.parametrize("name", ["header_and_lines", "batched"])
-def test_items_scales_only_repeated_actions(name: str) -> None:
-    """One header and 26 lines for 27 items."""
+def test_items_in_a_traffic_file_scales_only_repeated_actions(name: str) -> None:
+    """27 items are one header and 26 lines."""
     with Orders.open(":memory:") as orders, metering(orders) as meter:
         orders.run_write(
             name, (), {"order": Order(order_id="o"), "lines": [Line(order_id="o", number=n) for n in range(26)]}
@@ -240,7 +240,7 @@ def test_items_scales_only_repeated_actions(name: str) -> None:
     assert costs(name).write_units == pytest.approx(asked)
 
 
-def test_a_traffic_file_sets_arguments() -> None:
+def test_a_traffic_file_sets_the_arguments_of_a_dry_run() -> None:
     traffic = traffic_from({"patterns": {"one_branch": {"arguments": {"total": 2_000_000}}}}, Orders.compiled)
     (run,) = WriteAnalyzer(Orders.compiled, Orders, traffic).analysis(Orders.compiled.writes["one_branch"]).runs.done
     assert run.arguments["total"] == 2_000_000
@@ -346,7 +346,7 @@ def said(text: str) -> None:
         ("never_ends", [], True),
     ],
 )
-def test_a_body_with_side_effects_or_unknown_calls_is_unknown(name: str, outside: list[str], unknown: bool) -> None:
+def test_writes_with_side_effects_or_unknown_calls_are_not_run(name: str, outside: list[str], unknown: bool) -> None:
     analysis = WriteAnalyzer(Calls.compiled, Calls).analysis(Calls.compiled.writes[name])
     assert list(analysis.code.outside) == outside
     assert bool(outside) or unknown is (analysis.code.not_run is not None)
@@ -364,7 +364,7 @@ def test_a_body_with_side_effects_or_unknown_calls_is_unknown(name: str, outside
 # Examples
 
 
-def test_an_example_has_a_readable_repr() -> None:
+def test_an_example_of_a_call_has_a_readable_repr() -> None:
     example = Example(way="b").found(Order, total=3).missing("any_line")
     assert repr(example) == "Example(way='b').found(Order, total=3).missing('any_line')"
 
@@ -379,7 +379,7 @@ def test_an_example_has_a_readable_repr() -> None:
         ("x", "example= takes an Example"),
     ],
 )
-def test_an_example_with_an_unknown_name_is_rejected(example: Any, message: str) -> None:
+def test_an_example_of_a_call_with_an_unknown_name_is_rejected(example: Any, message: str) -> None:
     with pytest.raises(DesignError, match=message):
 
         class Wrong(Design):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Analysis of writes with renamed actions, and writes that always fail."""
+"""Analysis of writes that use actions under other names, and of writes that always fail."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def analysis(name: str) -> WriteAnalysis:
         ("in_a_branch", ("UpdateItem",)),
     ],
 )
-def test_renamed_actions_need_the_same_permissions(name: str, rights: tuple[str, ...]) -> None:
+def test_actions_imported_under_other_names_need_the_same_permissions(name: str, rights: tuple[str, ...]) -> None:
     assert analysis(name).rights == rights
 
 
-def test_renamed_actions_are_explained() -> None:
+def test_actions_imported_under_other_names_are_explained() -> None:
     explanation = explain(Things, "made")
     assert explanation.operation == "PutItem"
     assert "Its only action (Create)" in explanation.proof
     assert explain(Things, "named").operation == "PutItem"
 
 
-def test_a_lost_update_of_a_renamed_field_is_found() -> None:
+def test_a_lost_update_by_a_renamed_action_is_found() -> None:
     assert ("KP308", "Things.counted") in {(finding.code, finding.place) for finding in check(Things).findings}
 
 
@@ -88,12 +88,12 @@ def test_verify_rejects_writes_that_always_fail() -> None:
     assert len(text.splitlines()) == 1 + len(FAULTS)
 
 
-def test_valid_writes_have_no_errors() -> None:
+def test_the_analysis_of_valid_writes_finds_no_errors() -> None:
     names = Things.compiled.writes.keys() - FAULTS.keys()
     assert {name: analysis(name).faults() for name in names if analysis(name).faults()} == {}
 
 
-def test_the_location_of_an_error_is_the_action() -> None:
+def test_the_reported_location_of_an_error_is_the_failing_action() -> None:
     (finding,) = (
         element
         for element in check(Things).findings
@@ -104,7 +104,7 @@ def test_the_location_of_an_error_is_the_action() -> None:
     assert line.strip() == "yield Change(item, nn=3)"
 
 
-def test_a_body_with_side_effects_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_with_side_effects_is_not_run_by_the_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("writing", "swallowing"):
         assert analysis(name).unknown == ("its body isn't run: it opens a file",)
@@ -113,7 +113,7 @@ def test_a_body_with_side_effects_is_not_run(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_body_runs_once_per_case_and_only_for_analysis() -> None:
+def test_a_write_is_run_once_per_case_and_only_by_the_analysis() -> None:
     renamed.RUNS.clear()
     with Things.open(":memory:"):
         pass
@@ -132,7 +132,7 @@ class Thing(Entity):
 
 
 class Caller(Design):
-    """A read and a write that a write calls directly, instead of with ``read`` and ``in_transaction``."""
+    """A write that calls a read and a write directly, instead of with ``read`` and ``in_transaction``."""
 
     table = Table("callers")
 
@@ -168,7 +168,7 @@ class Caller(Design):
 
 
 class Joiner(Design):
-    """Writes that run other writes in one transaction."""
+    """Writes that run other writes in their own transaction."""
 
     table = Table("joiners", entities=[Thing])
 
@@ -220,7 +220,7 @@ class Joiner(Design):
             yield from self.add.in_transaction(name)
 
 
-def test_joined_writes_are_checked_as_one_transaction() -> None:
+def test_writes_joined_in_a_transaction_are_checked_as_one() -> None:
     faults = {f.place: f.message for f in check(Joiner).findings if f.code == "KP108"}
     beside = "the item after Update isn't available: the transaction of the write returns no items"
     assert faults == {
@@ -231,7 +231,7 @@ def test_joined_writes_are_checked_as_one_transaction() -> None:
     }
 
 
-def test_joined_writes_are_priced_as_a_transaction() -> None:
+def test_the_cost_of_joined_writes_is_that_of_a_transaction() -> None:
     requests = {part.name: part.requests for part in estimate(Joiner).patterns}
     both = [(request.operation, request.units("write")) for name in ("part", "two") for request in requests[name]]
     assert both == [("TransactWriteItems", 2.0), ("TransactWriteItems", 4.0)]
@@ -244,7 +244,7 @@ def test_joined_writes_are_priced_as_a_transaction() -> None:
     assert explain(Joiner, "add", {"name": "a"}).requests[0].operation == "UpdateItem"
 
 
-def test_a_traffic_file_marks_writes_in_transactions() -> None:
+def test_a_traffic_file_can_mark_a_write_as_part_of_a_transaction() -> None:
     traffic = traffic_from({"patterns": {"J1": {"in_transaction": True}}}, Joiner.compiled)
     estimated = next(part for part in estimate(Joiner, traffic).patterns if part.name == "add")
     assert [request.operation for request in estimated.requests] == ["TransactWriteItems"]
@@ -263,7 +263,7 @@ def test_a_traffic_file_marks_writes_in_transactions() -> None:
         ("calls_a_verb", "it calls self.get(...)"),
     ],
 )
-def test_a_call_of_a_pattern_in_a_write_suggests_read(name: str, word: str) -> None:
+def test_the_error_for_a_pattern_called_in_a_write_suggests_the_fix(name: str, word: str) -> None:
     result = [
         finding.message
         for finding in check(Caller).findings
