@@ -1,6 +1,6 @@
 """DynamoDB's limits as constants; each name ends with its unit.
 
-Sources: the developer guide's pages on service quotas and constraints, and the API reference.
+The sources are the developer guide's pages on service quotas and constraints, and the API reference.
 """
 
 from __future__ import annotations

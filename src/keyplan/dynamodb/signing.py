@@ -1,6 +1,6 @@
 """Signature Version 4: the string to sign and the signing key, for clients and servers.
 
-Source: "Create a signed AWS API request" in the IAM user guide.
+The source is "Create a signed AWS API request" in the IAM user guide.
 """
 
 from __future__ import annotations

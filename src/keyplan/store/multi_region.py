@@ -45,7 +45,7 @@ class Regions:
     @classmethod
     def open(cls, path: str | PathLike[str], regions: Sequence[str], *, lag_ms: float = 0.0, **options: Any) -> Regions:
         """Open the stores of these regions. The first region uses the file at ``path``, the others use files next to it
-        with the region in their names; or all are in memory. ``options`` are those of ``Engine.open``.
+        with the region in their names; or all stores are in memory. ``options`` are those of ``Engine.open``.
 
         Raises:
             StoreError: a file can't be opened.

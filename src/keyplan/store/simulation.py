@@ -1,10 +1,10 @@
 """Optional simulation: throttling like the service's throughput limits, and delayed visibility of index entries.
 
-Throttling models what AWS documents ("Read and write capacity", "Burst and adaptive capacity" in the developer guide).
-A provisioned table or global secondary index provides its units per second, and keeps unused units for five minutes.
-On-demand capacity starts with 4,000 write and 12,000 read units per second and allows twice its peak of half an hour
-ago. A partition allows 1,000 write and 3,000 read units, and a hot partition isn't split. A request is admitted while
-every resource that it uses has units left, and is then charged in full. This state is in the memory of one process.
+Throttling follows the developer guide ("Read and write capacity", "Burst and adaptive capacity"). A provisioned table
+or global secondary index provides its units per second, and keeps unused units for five minutes. On-demand capacity
+starts with 4,000 write and 12,000 read units per second and allows twice its peak of half an hour ago. A partition
+allows 1,000 write and 3,000 read units, and a hot partition isn't split. A request is admitted while every resource
+that it uses has units left, and is then charged in full. Consumed units are in the memory of one process.
 
 A delayed index is read from an earlier snapshot of the store. A snapshot, taken before a write, is an open read
 transaction. A delayed index shows a write after the delay plus at most an eighth of the delay. Strongly consistent
@@ -87,7 +87,7 @@ _OVER_ACCOUNT = (
 
 
 class Bucket:
-    """A token bucket, filled at a rate up to a capacity. ``balance`` at ``_at_s`` can be negative."""
+    """A token bucket with a rate and a capacity. ``balance``, the number of units at ``_at_s``, can be negative."""
 
     __slots__ = ("_at_s", "balance", "capacity", "rate")
 
@@ -307,7 +307,7 @@ class IndexLag:
     def page(
         self, stored: StoredTable, index: int, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
-        """``StoredTable.page`` of an index at a past time."""
+        """Read a page of an index at a past time."""
         with self._lock:
             self._drop_old(self._clock())
             # Hold the snapshot: other threads can drop it at any time, because writers don't wait for readers.

@@ -3,7 +3,7 @@ DELETING for a while and rejects other changes. The allowed changes and the mess
 
 The note of a change, with its end time, is in the table's definition, under ``Settling``. After the end time, the next
 request for the table removes the note or, for a deletion, the table. Imports, restores, and backfills of indexes and
-replicas have notes, with or without delays. The notes of such work identify the process that does the work.
+replicas have notes even without delays, which identify the process that does the work.
 """
 
 from __future__ import annotations

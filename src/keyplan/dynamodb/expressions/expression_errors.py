@@ -1,7 +1,7 @@
 """Errors of expressions, with DynamoDB's messages.
 
-``ExpressionFault``: the expression is invalid. ``UpdateFault``: the update can't be applied to its item. The store
-reports both exceptions as ValidationException.
+``ExpressionFault`` reports an invalid expression, and ``UpdateFault`` an update that can't be applied to an item. The
+store reports both exceptions as ValidationException.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Rules that are checked on an expression's tree alone: functions, reserved words and limits.
 
-The service validates in two rounds. This module is the first round: names of functions and attributes in the whole
-expression. The second round needs placeholders and runs during binding (``conditions``, ``updates``). The limits and
-the reserved words are those of the developer guide (quotas for expression parameters; reserved words). Error messages
-are those of the service.
+The service validates in two rounds. This module is the first round, which checks names of functions and attributes in
+the whole expression. The second round needs placeholders and runs during binding (``conditions``, ``updates``). The
+limits and the reserved words are those of the developer guide (quotas for expression parameters; reserved words). Error
+messages are those of the service.
 """
 
 from __future__ import annotations

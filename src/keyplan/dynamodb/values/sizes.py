@@ -1,8 +1,8 @@
 """The size of values and items in bytes, as DynamoDB bills and limits them.
 
-Source: the developer guide, "DynamoDB item sizes and formats" (CapacityUnitCalculations): names and strings count their
-UTF-8 bytes, a container three bytes plus one per element. The guide's sizes of numbers are approximate; the exact sizes
-were measured on DynamoDB Local with the largest item that fits.
+According to the developer guide ("DynamoDB item sizes and formats"), names and strings count their UTF-8 bytes, a
+container three bytes plus one per element. The guide's sizes of numbers are approximate; the exact sizes were measured
+on DynamoDB Local with the largest item that fits.
 """
 
 from __future__ import annotations

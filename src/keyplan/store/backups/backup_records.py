@@ -78,7 +78,7 @@ def _note_copying(writer: Writer, table: Table, name: str, note: Mapping[str, An
 
 
 def finish_backup(database: Database, copying: Copying) -> Backup:
-    """Copy the remaining items. If this fails, the backup is removed. Raises TableNotFoundException or StoreError."""
+    """Copy the remaining items. On an error, the backup is removed. Raises TableNotFoundException or StoreError."""
     next_piece = partial(database.write, partial(_copy_next, database, copying))
     return finish(database, copying.worker, next_piece, partial(_give_up, database, copying))
 

@@ -141,7 +141,7 @@ def restored(database: Database, name: str, work: Callable[[Writer], tuple[Answe
 
 
 def finish_restoring(database: Database, restoring: TableWork) -> None:
-    """Finish a restore. If it fails, as after a deletion of the source table, the new table is removed."""
+    """Finish a restore. After an error, such as a deleted source table, the new table is removed."""
     next_piece = partial(database.write, partial(_restore_next, database, restoring))
     finish(database, restoring.worker, next_piece, partial(_give_up, database, restoring))
 

@@ -1,4 +1,4 @@
-"""Backfill: index entries for items that existed before the index.
+"""The backfill of a new index, which creates the entries of existing items.
 
 An index is filled in chunks of a few hundred items, one transaction each, so that other writers wait for at most one
 chunk. During the backfill, the table's definition has the index with a note of the filling process

@@ -2,8 +2,8 @@
 
 ``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` become
 equivalent trees (``keyplan.dynamodb.expressions.tree``) with placeholders, which are bound and evaluated like those of
-other requests. Errors have the service's messages. Source: the developer guide, "Legacy conditional parameters", and
-recorded responses (decision 0031).
+other requests. Errors have the service's messages. The sources are the developer guide, "Legacy conditional
+parameters", and recorded responses (decision 0031).
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def check_form(request: Request) -> None:
 
 def without_idle(action: Request) -> Request:
     """An action of a transaction, without names and values if it has no expressions. The service validates and ignores
-    these; in other requests, it rejects them.
+    such names and values, but rejects them in other requests.
     """
     if _IDLE.isdisjoint(action) or any(action.get(member) is not None for member in _USING):
         return action

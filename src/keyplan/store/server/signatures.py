@@ -1,4 +1,4 @@
-"""Signature Version 4: verifies that a request was signed with one of the server's keys.
+"""Verifies Signature Version 4: each request must be signed with one of the server's keys.
 
 The steps, their order and error messages are the service's (AWS General Reference, "Signature Version 4 signing
 process"). A signature is in the ``Authorization`` header, as SDKs send it, or in the query string.

@@ -452,7 +452,7 @@ class MemoryPool:
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:
-        """Roll back. The connection contains the data, so it stays open; ``take`` retries a failed rollback."""
+        """Roll back, but keep the connection, which contains the data, open; ``take`` retries a failed rollback."""
         try:
             with suppress(apsw.Error):
                 roll_back(connection)

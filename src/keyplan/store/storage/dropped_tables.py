@@ -109,7 +109,7 @@ def _dropped_index(run: Run) -> tuple[int, str] | None:
 
 
 def free_index_name(run: Run, name: str) -> str:
-    """A free name for a SQLite index: ``name``, or another name if an index of a removed table has ``name``."""
+    """A free name for a SQLite index, which is ``name`` unless an index of a removed table has that name."""
     number, free = 1, name
     while run("SELECT 1 FROM sqlite_schema WHERE name = ?", (free,)).fetchone() is not None:
         number += 1

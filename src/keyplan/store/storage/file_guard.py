@@ -2,7 +2,7 @@
 
 SQLite's POSIX locks end when any code in the process closes the file: after ``sqlite3.connect(path).close()``, another
 copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. Open file description locks, which only Linux
-has, don't end in this case. On other systems, the storage detects that the files were removed.
+has, remain when other code closes the file. On other systems, the storage detects that the files were removed.
 """
 
 from __future__ import annotations

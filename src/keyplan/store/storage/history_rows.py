@@ -1,7 +1,7 @@
 """Histories for point-in-time recovery, backups, the engine's records, and the last writes of global tables.
 
-A history has the previous item of each write. Its times are whole microseconds since the epoch and never decrease, even
-if the clock is set back. Each history, backup and global table has a SQLite table, which is created when it is needed.
+A history has the previous item of each write. The times in a history are whole microseconds since the epoch and never
+decrease, even if the clock is set back. Each history, backup and global table has a SQLite table, created when needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Written = tuple[int, KeyText, KeyText, int | None, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The change of a key between two times, with the time of its last write. An item is its size and JSON, or None."""
+    """The change of a key between two times, with the time of its last write. An item has a size and JSON."""
 
     key: tuple[KeyText, KeyText]
     made_us: int

@@ -43,7 +43,7 @@ _OTHERS_S = 0.006
 
 
 class FairLock:
-    """A lock that threads get in the order of their requests, so that no writer starves. Not reentrant."""
+    """A non-reentrant lock that threads get in the order of their requests, so that no writer starves."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()

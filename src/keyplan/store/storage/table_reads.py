@@ -21,7 +21,7 @@ from keyplan.store.storage.sqlite_errors import unreadable
 class Medium:
     """A SQLite file or a store in memory. Failures raise StoreError.
 
-    ``place`` is its path or ``:memory:``; ``statements`` counts statements (approximate with several threads);
+    ``place`` is the path or ``:memory:``; ``statements`` counts statements (approximate with several threads);
     ``thrown_away`` counts removals that are cleared in chunks; ``clock`` returns seconds since the epoch; ``verifies``
     is set before tables are opened if reads compare checksums.
     """

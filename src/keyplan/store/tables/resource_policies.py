@@ -1,4 +1,4 @@
-"""Resource-based policies: stored in the service's canonical form, with a revision.
+"""Resource-based policies, which are stored in the service's canonical form, with a revision.
 
 A policy is stored and returned, but not enforced. The form and the messages are the service's: no white space, members
 in a fixed order, a list of one action or resource as a single value, an account as the ARN of its root.

@@ -1,8 +1,8 @@
 """Records of imported and exported objects in DynamoDB JSON, Amazon Ion and CSV.
 
-Source: "DynamoDB table export output format" and "Amazon S3 import formats" in the developer guide. An unreadable
-record ends the import of its object, as the service documents; the caller validates items. Ion requires the package
-amazon.ion (the extra ``ion``).
+The formats are those of the developer guide, "DynamoDB table export output format" and "Amazon S3 import formats". An
+unreadable record ends the import of its object, as the service documents; the caller validates items. Ion requires the
+package amazon.ion (the extra ``ion``).
 """
 
 from __future__ import annotations

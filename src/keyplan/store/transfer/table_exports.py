@@ -1,7 +1,7 @@
 """Exports of a table at a point in time, or of its changes in a period, in the service's file format.
 
-Source: "DynamoDB table export output format" in the developer guide: gzip data files of lines, a manifest with the
-count and checksums of each, and a summary. Items are written while they are read, so memory use is bounded.
+An export consists of gzip data files, a manifest with the item count and checksums of each, and a summary ("DynamoDB
+table export output format" in the developer guide). Items are written while they are read, so memory use is bounded.
 """
 
 from __future__ import annotations

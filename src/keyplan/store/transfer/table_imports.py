@@ -1,7 +1,7 @@
 """Imports: a new table filled with the items of S3 objects, a few hundred per transaction, so that other writers run in
 between. Invalid items are counted, and logged next to the buckets.
 
-Source: "Amazon S3 import formats" and "Import format quotas and validation" in the developer guide.
+The sources are "Amazon S3 import formats" and "Import format quotas and validation" in the developer guide.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str
 
 
 def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
-    """The description of a job by ARN, in any region. ``title`` is the prefix of its members, as in ``ExportArn``."""
+    """The description of a job by ARN, in any region. ``title`` is the prefix of members, as in ``ExportArn``."""
     check_job_arn(arn, kind, title)
     job = database.storage.read(lambda reader: find_job(reader, kind, arn.rpartition("/")[2]))
     if job is None or job["Description"][f"{title}Arn"].split(":table/")[1] != arn.split(":table/")[1]:
