@@ -95,7 +95,7 @@ def ranged(query: Query) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The load of a pattern on the busiest partition of a key, in units/s. ``one_item``: most of it is on one item."""
+    """The load of a pattern on the busiest partition of a key, in units/s. ``one_item``: one item has most of it."""
 
     entity: CompiledEntity
     key: CompiledKey
@@ -107,7 +107,7 @@ class Demand:
 
 @dataclass
 class Demands:
-    """The load of all patterns: ``totals`` by place and kind of unit, and ``partitions`` for the busiest partitions."""
+    """The load of patterns by place and kind of unit (``totals``) and of the busiest partitions (``partitions``)."""
 
     totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
     partitions: list[Demand] = field(default_factory=list)

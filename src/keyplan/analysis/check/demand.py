@@ -33,7 +33,7 @@ class _Touched:
 
 
 def demands(subject: Subject) -> Demands:
-    """Return the load of a design's patterns, which is calculated once per subject."""
+    """Return the load of a design's patterns. The load is calculated once per subject."""
     if subject.demands is None:
         subject.demands = _demands_of(subject)
     return subject.demands

@@ -46,7 +46,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding of a rule. ``silenced``: the reason in ``ignore=``; ``known``: whether the baseline has the finding."""
+    """A finding with its reason in ``ignore=`` (``silenced``). ``known``: whether the baseline contains the finding."""
 
     code: str
     rule: str

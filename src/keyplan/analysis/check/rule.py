@@ -17,7 +17,7 @@ Remarks: TypeAlias = Iterator[Remark]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of the check. ``module`` ends with its name; ``doc``, the module's docstring, has its title and manual."""
+    """A rule. The last part of ``module`` is its name, and ``doc`` (the docstring) contains its title and manual."""
 
     code: str
     severity: Severity

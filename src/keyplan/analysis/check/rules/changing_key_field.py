@@ -1,6 +1,6 @@
 """Frequently changed field in an index key.
 
-When an update changes an index key attribute, DynamoDB deletes the old index entry and writes a new one. This costs 2
+When an update changes an index key attribute, DynamoDB deletes the old index entry and writes a new one, which costs 2
 write units per KB in every index whose key contains the field. If each view or like changes the field, popular items
 cause most of these writes, in a few index partitions.
 

@@ -1,7 +1,7 @@
 """Item collection over 10 GB on a table with a local index.
 
 On a table with a local secondary index, the items with the same partition key and their local index entries can have at
-most 10 GB in total. DynamoDB rejects writes that would exceed 10 GB. Tables without local indexes have no such limit.
+most 10 GB in total. DynamoDB rejects writes above 10 GB. Without local indexes, item collections have no size limit.
 
 Add another field to the partition key, or use a global index. You can't delete a local index of an existing table.
 

@@ -2,13 +2,13 @@
 
 ``Add`` and ``Append`` aren't idempotent. If the response to a single UpdateItem is lost (a timeout, a broken
 connection), the outcome is unknown: the client doesn't retry the request, and raises ``StoreError``. If the caller
-retries the write, the value can be counted twice. In a transaction, a token prevents that a retry of the client has a
-second effect.
+retries the write, the value can be counted twice. A transaction has a client request token, so the client can retry it
+safely.
 
 If the number must be exact (money, stock), add an ``IdempotencyTokens`` field to the entity, and the id of the event to
 the update, as in ``Update(...).set(balance=Add(amount)).idempotent(payment_id)``. Or create an item for the event in
 the same transaction, so that a second ``Create(Payment(payment_id=...))`` fails. Ignore the finding if the number can
-be off by a few. Views and likes aren't reported.
+be off by a few. Fields such as ``views`` and ``likes`` aren't reported.
 
 See "Error retries and exponential backoff" in the Developer Guide, and TransactWriteItems in the API Reference.
 """

@@ -3,7 +3,7 @@
 If two keys of an entity have the same partition key, and the sort key of one starts with the sort key of the other, one
 index supports the access patterns of both. The second index costs a write and storage for each item.
 
-Keep the key with the longer sort key, and remove the other key. A key of a query for several entities isn't reported.
+Keep the key with the longer sort key, and remove the other. The key of a query for several entities isn't reported.
 
 See "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """

@@ -4,8 +4,8 @@ A pattern that reads through a junction to partitions (the posts of every user t
 per junction item. With 5,000 followed users, one page needs 5,001 requests. A pattern whose ``items=`` is at most 100
 isn't reported.
 
-Limit the number of junction items, or write each new item to a feed of each reader (fan-out on write). Combine both
-methods if some users have very many followers.
+Limit the number of junction items, or write each new item to a feed of each reader (fan-out on write). Combine a limit
+with fan-out on write if some users have very many followers.
 
 See "Best practices for managing many-to-many relationships" in the Developer Guide.
 """

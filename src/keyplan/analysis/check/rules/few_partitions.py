@@ -1,11 +1,10 @@
 """Partition key with few values.
 
-A partition key that is a status, a flag or a type has as many partitions as it has values, and one value is usually
-much more frequent than the others. For example, most posts are published. A partition supports 1,000 write units and
-3,000 read units per second. Each change of an index key attribute costs 2 writes in the index. A throttled index
-throttles writes to the table.
+A partition key that is a status, a flag or a type has as many partitions as it has values, and one value ("published")
+is usually much more frequent than the others. A partition supports 1,000 write units and 3,000 read units per second.
+Each change of an index key attribute costs 2 writes in the index. A throttled index throttles writes to the table.
 
-If an index uses a string field named after a country, a category or a language, the rule reports it as info.
+An index is reported as info if its partition key is a string field such as ``country``, ``category`` or ``language``.
 
 Add a field with many values to the partition key, set ``shards=``, or set ``when=`` if patterns query only one value.
 

@@ -2,7 +2,7 @@
 
 DynamoDB applies a filter after it reads the items, so the filter doesn't reduce the cost, and a page of 10 items can
 need many requests. If ``kept`` in the traffic file (the share of items that match the filter) is below 0.1, the finding
-is an error. If it is 0.5 or more, the rule reports nothing. A filter on the TTL attribute isn't reported.
+is an error. If ``kept`` is 0.5 or more, the rule reports nothing. A filter on the TTL attribute isn't reported.
 
 Add the filtered field to the sort key, or declare a sparse key with ``when=``.
 

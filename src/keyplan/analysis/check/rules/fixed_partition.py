@@ -2,7 +2,7 @@
 
 A partition supports 1,000 write units and 3,000 read units per second. If the partition key of an entity is a constant,
 all items of the entity are in one partition. If each new item sorts after all other items, DynamoDB can't split the
-partition. The same limits apply to an index partition, and a throttled index throttles writes to the table.
+partition. An index partition has the same limits, and a throttled index throttles writes to the table.
 
 Add a field with many values to the partition key (a tenant, a user, a team), or set ``shards=``. An entity with a
 single item isn't reported. If the partition stays small, ignore the finding, and give the expected size as the reason.

@@ -3,8 +3,8 @@
 A partition supports 3,000 read units and 1,000 write units per second, whatever the capacity of the table. Requests
 above these limits are throttled, and a throttled index throttles writes to the table. The rule uses the peak rates,
 and, for keys with many values, ``hottest``, which is the share of the busiest key, as one number or per key (``hottest
-= { "Post.by_tag" = 0.4 }``). A key with an id that each call generates has no hot partition. The finding is an error
-above the limit, and a warning above half of it. Reads and writes are evaluated separately, without adaptive capacity.
+= { "Post.by_tag" = 0.4 }``). A key with an id that each call generates has no hot partition. Above the limit, the
+finding is an error; above half of the limit, it's a warning. Adaptive capacity is ignored.
 
 Shard the key (``shards=n`` distributes writes over n partitions, and each read queries all of them), count in separate
 items, update rankings at a limited rate, or cache reads.
@@ -44,7 +44,7 @@ def _find(subject: Subject) -> Remarks:
 
 def _hint(worst: Demand, kind: str, parts: int) -> str:
     if kind == "read":
-        return "cache the result, or copy the item to several keys"
+        return "cache the result, or copy the item to several partitions"
     if worst.one_item:
         many = f"{number(max(parts, 2))} items"
         return f"the load is on one item: distribute the count over {many}, or update the item less often"

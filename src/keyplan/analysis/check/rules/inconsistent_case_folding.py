@@ -5,10 +5,10 @@ lower-cases an email address, and another write or a read doesn't, the same addr
 don't find it.
 
 The rule reports a key or unique field that a write lower-cases in its code (``email.lower()``), but whose type doesn't.
-It also reports a parameter whose type doesn't lower-case the value of a lower-cased field, and, as info, a unique email
-address or user name that no code or type lower-cases.
+The rule also reports a parameter whose type doesn't lower-case the value of a lower-cased field, and, as info, a unique
+email address or user name that no code or type lower-cases.
 
-For the field and the parameters, use a type that lower-cases the value: ``Annotated[str,
+For the field and the parameters, use a type that lower-cases the value, such as ``Annotated[str,
 StringConstraints(to_lower=True)]``.
 
 See "Naming rules and data types" in the Developer Guide.
@@ -83,7 +83,7 @@ def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
         if parameter is None or entity not in entities_read(pattern.plan) or kind_of(parameter.annotation) is not str:
             continue
         if _folds(parameter.annotation) is False:
-            message = f"{entity.name}.{name} is stored in lower case, and {name} isn't converted: no item matches"
+            message = f"{entity.name}.{name} is stored in lower case, but the parameter isn't lower-cased"
             hint = f"give the parameter the type of {entity.name}.{name}"
             yield Remark(pattern.place, message, hint)
 

@@ -4,7 +4,7 @@ A partition key can have at most 2,048 bytes, and a sort key at most 1,024 bytes
 of a key from its fixed text, its formats and the ``max_length`` of its fields. A character can take 4 bytes in UTF-8. A
 write of an item with a longer key raises ``KeyFieldError``.
 
-Reduce the ``max_length`` of the field, or remove the field from the key. A key that contains a string without
+Reduce the ``max_length`` of a field in the key, or remove the field from the key. A key that contains a string without
 ``max_length`` isn't reported.
 
 See "Constraints in Amazon DynamoDB" in the Developer Guide.

@@ -1,8 +1,8 @@
 """Local secondary index.
 
 You can create a local index only with the table, and can't delete it. A local index limits each item collection to 10
-GB and prevents DynamoDB from splitting a hot item collection. Its only advantage over a global index is a strongly
-consistent read in another sort order.
+GB and prevents DynamoDB from splitting a hot item collection. The only advantage of a local index over a global index
+is a strongly consistent read in another sort order.
 
 Use a global index. If you need the strongly consistent read, ignore the finding, and give the read as the reason.
 

@@ -1,13 +1,13 @@
 """Lost update: a new value computed from an earlier read.
 
-A write reads a value, computes a new value from it, and stores the new value: a version number, a counter, a sum. If
-two concurrent calls read the same value, one of the changes is lost. The rule reports updates, and Puts with a computed
-key, that have neither ``only_if`` nor a version field.
+A write reads a value, such as a version number, a counter or a sum, computes a new value from it, and stores the new
+value. If two concurrent calls read the same value, one of the changes is lost. The rule reports updates, and Puts with
+a computed key, that have neither ``only_if`` nor a version field.
 
 Do one of the following:
 
 - Add ``.only_if(current_version=article.current_version)``, with ``attempts=``.
-- Yield ``Add(1)``, which needs no read.
+- Use ``Add(1)``, which needs no read.
 - Yield ``Create`` for a new item.
 - Add a ``Version`` field to the entity.
 

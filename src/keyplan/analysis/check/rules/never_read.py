@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Remarks:
     }
     for entity in subject.design.entities.values():
         if entity.name not in read | asked:
-            yield Remark(entity.name, "no access pattern reads the entity", "add a read, or remove the entity")
+            yield Remark(entity.name, "no pattern reads the entity", "add an access pattern, or remove the entity")
     yield from _unnamed(subject)
 
 

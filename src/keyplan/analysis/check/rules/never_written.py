@@ -2,7 +2,7 @@
 
 A read of an entity that no write creates returns an empty result. For example, a design reads followers, but writes
 only the "following" items. The rule applies only if Keyplan can analyze the code of all writes. An entity that a write
-updates, deletes or checks isn't reported, because another program must create its items.
+updates, deletes or checks isn't reported, because another program probably creates its items.
 
 Create the item in the transaction that writes the related item. Ignore the finding if a loader or another service
 writes the items.

@@ -1,7 +1,7 @@
 """Index with items that no access pattern reads.
 
 If all access patterns of an index query the same value of a field (``status = "published"``), the index also contains
-items with other values, such as drafts, which no pattern reads. These items cost writes and storage.
+items with other values, such as drafts, which no pattern reads. Unread items cost writes and storage.
 
 Set ``when=`` to make the key sparse, so that the index contains only the items that the patterns read.
 

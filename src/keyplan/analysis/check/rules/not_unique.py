@@ -1,12 +1,12 @@
 """Read of one item by a value that isn't unique.
 
 An index can contain several items with the same key, such as the same slug, email address or user name. A pattern that
-returns one item by this key returns an arbitrary one of the items. An index is also eventually consistent, so a check
+reads one item from the index returns an arbitrary item with the key. An index is also eventually consistent, so a check
 before the write doesn't make the value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary
 key, count as unique.
 
-Declare ``Unique("SLUG#{slug}")``. Keyplan then writes a claim item in the same transaction, and the pattern reads the
-claim and the item by primary key, which can be strongly consistent. With the claim, this pattern needs no index.
+Declare ``Unique("SLUG#{slug}")``. Keyplan then writes a claim in the transaction that writes the item, and the pattern
+reads the claim and the item by primary key, which can be strongly consistent. The pattern needs no index.
 
 See "Managing complex workflows with DynamoDB transactions" and "Using Global Secondary Indexes" in the Developer Guide.
 """

@@ -2,9 +2,9 @@
 
 ``projection=[...]`` can name at most 20 attributes per index, and 100 in all indexes of a table together. An attribute
 in two projections counts twice. Key attributes are always projected, so a projection can't name them. CreateTable
-rejects a projection that violates these rules. A projected attribute that no entity stores is probably misspelled.
+rejects projections with more attributes or key attributes. An attribute that no entity stores is probably misspelled.
 
-Name fewer attributes, project ``"ALL"``, or correct the name.
+Name fewer attributes, project ``"ALL"``, or correct the misspelled name.
 
 See CreateTable and Projection in the API Reference, and "Service, account, and table quotas" in the Developer Guide.
 """

@@ -1,8 +1,8 @@
 """Ranking with frequent changes in few partitions.
 
 If the partition key is a board, a league or a season, and the sort key is a score, all ranked items are in few
-partitions, often in one. Each change of a score is a write to such a partition, or 2 writes in an index, because
-DynamoDB also deletes the old index entry. A partition supports 1,000 write units per second.
+partitions, often in one. Each change of a score costs a write in the table, or 2 writes in an index, because DynamoDB
+also deletes the old index entry. A partition supports 1,000 write units per second.
 
 The rule reports a key if the fields of its partition key have a default or a name such as ``board``, and a write
 changes the number in its sort key. Writes with a known rate of at most 10 calls per second aren't reported.

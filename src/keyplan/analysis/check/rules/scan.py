@@ -1,8 +1,8 @@
 """Access pattern that scans the table.
 
-A Scan reads every item of a table or an index. Each MB costs 128 read units if the read is eventually consistent, even
-if the Scan returns few items. The cost of a Scan grows with the table. A Scan is suitable for rare exports and repairs,
-but not for user requests. The finding is an error if the rate of the pattern is known.
+A Scan reads every item of a table or an index. Each MB that the Scan reads costs 128 read units if the read is
+eventually consistent, even if the Scan returns few items. The cost of a Scan grows with the table. A Scan is suitable
+for rare exports and repairs, but not for user requests. The finding is an error if the rate of the pattern is known.
 
 Declare a key for the access pattern. Ignore the finding if you intend the Scan.
 

@@ -3,7 +3,7 @@
 The body of a write runs before anything is written, and again for each attempt if a condition fails (``attempts=``). A
 side effect in the body, such as sending an email, can therefore happen several times, or although the write fails. The
 rule reports calls of libraries that use files, sockets, processes, threads or delays, in the body and in your functions
-that the body calls. The cost of such a write is unknown, because Keyplan doesn't run its body.
+that the body calls. The cost of a write with side effects is unknown, because Keyplan doesn't run its body.
 
 Run the side effect before the call and pass its result as an argument, or run it after the call.
 """

@@ -1,8 +1,7 @@
 """Enum or Literal field sorted alphabetically.
 
-A key stores a value of an ``Enum`` or a ``Literal`` as a string, and DynamoDB sorts strings by their bytes: "high",
-"low", "medium". An ``order_by`` or a ``Range`` on such a field therefore differs from the order in which you declare
-the values.
+A key stores a value of an ``Enum`` or a ``Literal`` as a string, and DynamoDB sorts strings by their bytes ("high"
+before "low"). Therefore, ``order_by`` and ``Range`` don't follow the order in which you declare the values.
 
 Store the value's position with ``{priority:rank}``. Ignore the finding if you want alphabetical order.
 

@@ -5,8 +5,8 @@ Each query reads items of other tenants, an IAM policy with ``dynamodb:LeadingKe
 large tenant slows down the others.
 
 An entity has a tenant if it has a field such as ``tenant_id``, ``org_id`` or ``workspace_id``. The rule reports a key
-of such an entity if the partition key contains no tenant, no id and no secret. An id that is unique only within a
-tenant doesn't count, unless it's generated.
+of an entity with a tenant if the partition key contains no tenant, no id and no secret. An id that is unique only
+within a tenant doesn't count as an id, unless it's generated.
 
 Start the partition key with the tenant, as in ``"TENANT#{tenant_id}#STATUS#{status}"``.
 

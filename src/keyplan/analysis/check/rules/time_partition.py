@@ -5,7 +5,8 @@ units per second. The partitions of earlier times receive no writes. DynamoDB ne
 and can't split it if new items arrive in ascending order of their sort keys.
 
 Use the owner of the items as the partition key, and move the time to the sort key (``DEVICE#{id}``, ``READING#{at}``),
-or set ``shards=``. If the write rate is below the limit, ignore the finding, and give the rate as the reason.
+or set ``shards=``. If the write rate is below the limit of a partition, ignore the finding, and give the rate as the
+reason.
 
 See "Best practices for designing and using partition keys effectively" and "Using write sharding to distribute
 workloads evenly" in the Developer Guide.

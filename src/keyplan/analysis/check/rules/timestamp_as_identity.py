@@ -2,7 +2,7 @@
 
 If two items have the same primary key, the second item replaces the first. If timestamps are the only fields in a
 primary key, two contact messages, events or log lines with the same timestamp have the same key. The rule reports
-primary keys that contain no other field than times.
+primary keys whose only fields are times.
 
 Add an id to the end of the sort key, for example ``{at}#{message_id}``.
 """

@@ -1,7 +1,7 @@
 """Transaction with too many actions.
 
 A TransactWriteItems request can have at most 100 actions and 4 MB of items. DynamoDB rejects a larger transaction as a
-whole. The number of items per call comes from ``items=`` of the write, or from the traffic file. Without this number,
+whole. The number of items per call comes from ``items=`` of the write, or from the traffic file. If neither sets it,
 actions in a loop over an unbounded collection are reported as a warning.
 
 Limit the collection (``Field(max_length=...)``), or write the items that needn't be atomic in a ``Batch``.
@@ -26,12 +26,12 @@ def _find(subject: Subject) -> Remarks:
             continue
         hint = "limit the number of actions per call, or use a Batch for items that don't have to be atomic"
         if load.items > TRANSACT_ACTIONS_MAX:
-            message = f"one call writes {number(load.items)} items; a transaction can have {TRANSACT_ACTIONS_MAX}"
+            message = f"one call writes {number(load.items)} items; the limit per transaction is {TRANSACT_ACTIONS_MAX}"
             arithmetic = (f"{number(load.items)} items > {TRANSACT_ACTIONS_MAX} actions",)
             yield Remark(written.pattern.place, message, hint, arithmetic)
         elif load.item_bytes is not None and load.items * load.item_bytes > TRANSACT_BYTES_MAX:
             size = load.items * load.item_bytes
-            message = f"one call writes {number(size)} bytes; a transaction can have {TRANSACT_BYTES_MAX:,}"
+            message = f"one call writes {number(size)} bytes; the limit per transaction is {TRANSACT_BYTES_MAX:,}"
             arithmetic = (f"{number(load.items)} items × {load.item_bytes:,} bytes = {number(size)} bytes",)
             yield Remark(written.pattern.place, message, hint, arithmetic)
 

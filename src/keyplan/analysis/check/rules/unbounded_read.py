@@ -1,8 +1,8 @@
 """Read without a limit.
 
 A list or a collection without a limit reads all matching items into memory, in sequential requests for at most 1 MB
-each. The read gets slower and more expensive as the data grows. With ``items=``, the read is reported only if the items
-need more than one page. A required ``Range`` or ``Prefix`` parameter counts as a limit.
+each. Such a read gets slower and more expensive as the data grows. With ``items=``, the read is reported only if the
+items need more than one page. A required ``Range`` or ``Prefix`` parameter counts as a limit.
 
 Return a ``Page`` with a limit and a cursor, or an ``Iterator``. If the number of items is always small, set it, as in
 ``items=40``.

@@ -2,7 +2,7 @@
 
 ``Put`` replaces an existing item, and ``Delete`` of an item that doesn't exist succeeds. If a transaction that puts a
 like and adds 1 to a counter is repeated, the same like is counted twice. If a transaction that deletes a like is
-repeated, the counter decreases twice. The counter is then wrong, and no error is raised.
+repeated, the counter decreases twice. After a repeated transaction, the counter is wrong, but no error is raised.
 
 Create the counted item with ``Create``, and delete it with ``.if_missing(...)``, so that a repeated transaction fails.
 The rule reports an unconditional Delete, or an unconditional Put whose key isn't generated, if the write also contains

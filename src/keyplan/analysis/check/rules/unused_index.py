@@ -20,7 +20,7 @@ def _find(subject: Subject) -> Remarks:
             continue
         held = [entity.name for entity, key in subject.keys if key.index is not None and key.index.name == index.name]
         what = f"and every {' and '.join(held)} item is written to it" if held else "and no entity has a key on it"
-        yield Remark(index.name, f"no pattern reads the index, {what}", "remove it, or add a pattern that reads it")
+        yield Remark(index.name, f"no pattern reads the index, {what}", "remove the index, or add an access pattern")
 
 
 RULE = Rule("KP401", Severity.WARNING, _find, __name__, __doc__)

@@ -4,7 +4,7 @@ Keyplan analyzes every branch of a write's code, and runs its body without a sto
 result of every read, and once with no items. The rule reports actions that fail for all arguments: an unknown field or
 entity, a change of a primary key, an update by class that sets a field of an index key, a value of the wrong type, two
 actions on one item, more than 100 actions, and the use of a result that a transaction doesn't return. An exception that
-ends every dry run is also reported. Writes that a write yields are checked as part of it.
+ends every dry run is also reported. Nested writes are checked as part of the outer write.
 
 Correct the action that the finding describes.
 """
