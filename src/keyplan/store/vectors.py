@@ -92,7 +92,7 @@ def _check_vector(index: VectorIndex, value: Mapping[str, Any]) -> None:
 
 
 def vector_of(components: Sequence[Mapping[str, Any]]) -> bytes | None:
-    """The stored form of a vector: little-endian floats. None if a component doesn't fit into a 32-bit float."""
+    """The stored form of a vector, as little-endian floats. None if a component doesn't fit into a 32-bit float."""
     try:
         return struct.pack(f"<{len(components)}f", *[float(component["N"]) for component in components])
     except (KeyError, OverflowError):

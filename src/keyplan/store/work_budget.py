@@ -33,7 +33,7 @@ def piece_rows(writes: int) -> int:
 
 
 def waste_piece() -> tuple[int, int]:
-    """The maximum rows and bytes of a removal per transaction. Removing is several times faster than writing."""
+    """The maximum rows and bytes that a transaction removes. Removing is several times faster than writing."""
     return 4 * PIECE_ROWS, 4 * PIECE_BYTES
 
 

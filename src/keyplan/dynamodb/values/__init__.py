@@ -1,7 +1,7 @@
 """DynamoDB's attribute values: types, numbers, sizes, ordering, validation, and conversion to and from Python.
 
-An attribute value is DynamoDB JSON, such as ``{"S":"x"}``, in all layers below the design. ``check_item`` and
-``check_value`` normalize external values; all other functions expect normalized values.
+An attribute value is DynamoDB JSON, such as ``{"S":"x"}``, in all packages below the design language. ``check_item``
+and ``check_value`` normalize external values; all other functions expect normalized values.
 """
 
 from __future__ import annotations
