@@ -133,7 +133,7 @@ def test_drift_counts_items_with_stale_index_keys_and_unreadable_items(design: s
         1,
         [
             ("Note", "1 of 3 can't be read"),
-            ("Note.by_author", "1 of 3 are missing in BY_AUTHOR"),
+            ("Note.by_author", "1 of 3 are missing from BY_AUTHOR"),
             ("Note.by_tag", "1 of 3 are in BY_TAG with another key"),
         ],
     )

@@ -117,7 +117,7 @@ def test_read_with_two_sets_of_values_returns_items_of_each_combination(caller: 
     assert [(part.parcel_id, part.part) for part in parts] == [("2", 1), ("2", 0), ("0", 1), ("0", 0)]
     assert caller.read("how_many_parcels", depot=["a", "c"]) == 12
     assert caller.read("are_there", parcel_id=["1", "9", "1"], part=[1, 2]) == 2
-    with pytest.raises(ArgumentError, match="101 of parcel_id × 10 of part are 1,010 combinations") as refusal:
+    with pytest.raises(ArgumentError, match=r"1,010 combinations of values \(101 of parcel_id") as refusal:
         caller.read("parts", parcel_id=[str(number) for number in range(101)], part=list(range(10)))
     assert refusal.value.place == "parcel_id, part"
 

@@ -150,7 +150,7 @@ def test_invalid_transactions_are_rejected_before_they_are_sent(both: Both) -> N
     for writes, message in (
         (
             (shop.many.in_transaction(100), ledger.take.in_transaction("1", 1)),
-            "one transaction has 101 operations; DynamoDB allows at most 100",
+            "the transaction has 101 operations; DynamoDB allows at most 100",
         ),
         (
             (shop.place.in_transaction("a", 1), shop.place.in_transaction("a", 2)),

@@ -72,7 +72,7 @@ def test_query_parameters_of_a_store_url_become_settings() -> None:
     [
         ("dynamodb://eu-west-1/cms?atempts=8", "did you mean attempts?"),
         ("dynamodb://eu-west-1/cms?attempts=many", "attempts=many isn't a valid int"),
-        ("dynamodb://eu-west-1/cms?attempts=0", "must be positive"),
+        ("dynamodb://eu-west-1/cms?attempts=0", "must be positive and less than 1,000,000"),
         ("dynamodb://eu-west-1/cms?total_seconds=nan", "must be positive"),
         ("dynamodb://eu-west-1/cms?gzip=maybe", "gzip=maybe isn't a valid bool"),
         ("dynamodb://eu_west/cms", "invalid region 'eu_west'"),

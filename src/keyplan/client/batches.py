@@ -26,7 +26,7 @@ Item = dict[str, dict[str, Any]]
 def _identity(key: Item) -> Callable[[Item], Hashable]:
     """A function that returns an item's identity: the values of the attributes in ``key``."""
     pairs = [(name, next(iter(value))) for name, value in key.items()]
-    if len(pairs) == 2:  # the usual case, called twice for each item
+    if len(pairs) == 2:  # the usual case; the function is called twice for each item
         (partition, kind), (sort, sort_kind) = pairs
         return lambda item: (item[partition][kind], item[sort][sort_kind])
     return lambda item: tuple([item[name][kind] for name, kind in pairs])

@@ -40,7 +40,7 @@ def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversat
 
 def total_of(name: str, plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
     """The sum of a field over the items of a plan."""
-    # Estimates use stand-in values without fields
+    # Cost estimates pass placeholder instances without fields
     return _measured(plan, target, values, lambda value: getattr(value, name, None) or 0)
 
 

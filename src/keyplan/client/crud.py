@@ -35,7 +35,7 @@ class Verbs:
 
     def get(self, cls: type[E], key: Mapping[str, Any], *, consistent: bool = False) -> Conversation[E | None]:
         entity = self.compiler.entity(cls)
-        if "consistent" in entity.key_fields:  # a key field named like the option
+        if "consistent" in entity.key_fields:  # a key field has the same name as the option
             key, consistent = {**key, "consistent": consistent}, False
         made = primary_key(entity, key)
         result = yield from get_item(self.target, entity, made, consistent=consistent, values=key)

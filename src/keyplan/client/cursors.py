@@ -51,7 +51,7 @@ def _foreign(place: str, message: str) -> CursorError:
     return CursorError(
         f"the cursor {message}",
         place=f"{place}.cursor",
-        hint="pass the previous page's cursor unchanged with the same arguments, or none for the first page",
+        hint="pass the previous page's cursor unchanged with the same arguments, or no cursor for the first page",
     )
 
 

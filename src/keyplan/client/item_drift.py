@@ -43,7 +43,7 @@ def item_drift(table: str, entities: Iterable[CompiledEntity], items_max: int) -
     held = yield from batch_get(table, [key for _, key, _ in claims], consistent=False)
     for (place, _, owner_key), claim in zip(claims, held, strict=True):
         if (claim or {}).get("claim_of") != {"M": owner_key}:
-            wrong[place, "have no claim, or another item owns it"] += 1
+            wrong[place, "have no claim, or another item owns the claim"] += 1
     return [
         Difference(
             place,
@@ -63,7 +63,7 @@ def _wrong_entries(entity: CompiledEntity, item: Item, values: Mapping[str, Any]
         held = {name: item[name] for name in names if name in item}
         is_entry = len(held) == len(names)
         if wanted and not is_entry:
-            yield f"{entity.name}.{key.name}", f"are missing in {key.place}"
+            yield f"{entity.name}.{key.name}", f"are missing from {key.place}"
         elif wanted and held != wanted:
             yield f"{entity.name}.{key.name}", f"are in {key.place} with another key"
         elif not wanted and is_entry and not own.issuperset(held) and key not in entity.siblings:

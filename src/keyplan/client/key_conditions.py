@@ -133,11 +133,11 @@ def _successor(text: str) -> str | None:
 
 def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Interval:
     condition = part.condition
-    if condition is None:  # pragma: no cover - the caller has a bound
+    if condition is None:  # pragma: no cover - the caller passes a bound
         raise AssertionError
     least, most = _held(condition.format, given.lower), _held(condition.format, given.upper)
     if most is not None and most in _EMPTY:
-        return NOTHING  # values in keys aren't empty, so all of them sort higher
+        return NOTHING  # values in keys aren't empty, so they sort after an empty bound
     lower, upper = None if least in _EMPTY else _text(condition, least), _text(condition, most)
     # An adjusted bound is inclusive; the readers then compare items with the original bound
     lower_out = given.gt is not None and least == given.gt
@@ -173,7 +173,7 @@ def _held(form: Format, value: Any) -> Any:
 def _text(variable: Variable, value: Any) -> str | None:
     if value is None:
         return None
-    if isinstance(variable.format, PartsFormat):  # a bound can have empty parts, though values can't
+    if isinstance(variable.format, PartsFormat):  # unlike a value, a bound can have empty parts
         return DELIMITER.join(escape(part, last=False) for part in value)
     return variable.text(value)
 
@@ -285,7 +285,7 @@ def value_sets(each: Sequence[str], values: Mapping[str, Any]) -> list[Mapping[s
     if count > COMBINATIONS_MAX:
         sizes = " × ".join(f"{len(value):,} of {name}" for name, value in zip(each, lists, strict=True))
         raise ArgumentError(
-            f"{sizes} are {count:,} combinations; the maximum per call is {COMBINATIONS_MAX:,}",
+            f"the call has {count:,} combinations of values ({sizes}); the maximum is {COMBINATIONS_MAX:,}",
             place=", ".join(each),
             hint="pass fewer values per call",
         )

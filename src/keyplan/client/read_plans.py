@@ -134,7 +134,7 @@ def read_claimed(
     owner = (claiming.get("claim_of") or {}).get("M")
     if not isinstance(owner, dict):
         raise InvalidItemError(
-            f"the item at {claim} isn't a claim: it has no claim_of", place=entity.name, hint="another program wrote it"
+            f"the item at {claim} isn't a claim (no claim_of)", place=entity.name, hint="another program wrote the item"
         )
     return (yield from get_item(target, entity, owner, consistent=consistent))
 
@@ -258,7 +258,7 @@ class QueryReader:
         table = target.table
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
-        # A query of the table fixes the partition key: the sort key alone identifies the entity.
+        # A query of the table sets the partition key, so the sort key alone identifies the entity.
         self._readers = [(_matcher(plan, match), match.entity) for match in plan.matches]
 
         self._base = self._members_of_each()

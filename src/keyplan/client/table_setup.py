@@ -172,7 +172,7 @@ def _of_expiry(text: str | None, attribute: str | None) -> Iterator[Difference]:
         return
     design = "no expiry" if attribute is None else f"expiry by {attribute}"
     table = "none" if text is None else f"expiry by {text}"
-    hint = "keyplan create enables TTL"
+    hint = "run keyplan create to enable TTL"
     if text is not None:
         hint = "disable this TTL with UpdateTimeToLive" + ("" if attribute is None else f"; then {hint}")
     yield Difference("expiry", design, table, hint, serious=text is not None)
@@ -188,9 +188,7 @@ def _of_index(
         yield Difference(place, own_text, other_text, hint, serious=False)
         return
     if other_index is None:
-        added = (
-            "keyplan create adds it" if own_index[0] == "global" else "a local index can only be created with its table"
-        )
+        added = "run keyplan create" if own_index[0] == "global" else "a local index can only be created with its table"
         yield Difference(place, own_text, other_text, added)
         return
     if own_index[0] != other_index[0]:

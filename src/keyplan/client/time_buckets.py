@@ -30,8 +30,8 @@ def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[st
     combined = len(value_sets(plan.each, values))
     if len(sets) * combined > COMBINATIONS_MAX:
         raise ArgumentError(
-            f"{len(sets):,} {plan.buckets.unit}s of {plan.buckets.field} × {combined:,} of {' and '.join(plan.each)} "
-            f"are {len(sets) * combined:,} combinations; the maximum per call is {COMBINATIONS_MAX:,}",
+            f"the call has {len(sets) * combined:,} combinations of values ({len(sets):,} {plan.buckets.unit}s of "
+            f"{plan.buckets.field} × {combined:,} of {' and '.join(plan.each)}); the maximum is {COMBINATIONS_MAX:,}",
             place=", ".join((plan.buckets.field, *plan.each)),
             hint="pass fewer values, or a shorter time range",
         )
@@ -98,6 +98,6 @@ def _beginning(
         raise CursorError(
             "the cursor is outside the time range",
             place="cursor",
-            hint="start without a cursor",
+            hint="start again without a cursor",
         )
     return sets[at:]

@@ -70,9 +70,9 @@ def send(
         return (yield from _send_one(operations[0], place, refusals, returned=returned))
     if len(operations) > TRANSACT_ACTIONS_MAX:
         raise RequestError(
-            f"one transaction has {len(operations)} operations; DynamoDB allows at most {TRANSACT_ACTIONS_MAX}",
+            f"the transaction has {len(operations)} operations; DynamoDB allows at most {TRANSACT_ACTIONS_MAX}",
             place=place,
-            hint="claims also count; split the write, or move unconditional actions to a Batch",
+            hint="claims count as operations; split the write, or move unconditional actions to a Batch",
         )
     no_repeats(operations, "transaction", place)
     return (yield from _send_transaction(operations, place, refusals))
@@ -134,18 +134,18 @@ def _send_transaction(
             yield pause_before_retry(attempt + 2)
             continue
         return response
-    raise TransactionFailed("the transaction conflicted with others on the same items", place=place, hint="retry later")
+    raise TransactionFailed("the transaction conflicted with other writes of the same items", place=place, hint="retry")
 
 
 def _check_size(request: Request, place: str) -> None:
     """Raises RequestError if the items that a transaction puts exceed DynamoDB's size limit."""
-    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # the JSON is longer than the sizes of the items
+    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # the JSON is longer than the items' total size
         return
     puts = [action["Put"]["Item"] for action in request.parameters["TransactItems"] if "Put" in action]
     size_bytes = sum(map(item_size, puts))
     if size_bytes > TRANSACT_BYTES_MAX:
         raise RequestError(
-            f"one transaction has {size_bytes:,} bytes; DynamoDB allows at most {TRANSACT_BYTES_MAX:,}",
+            f"the transaction has {size_bytes:,} bytes; DynamoDB allows at most {TRANSACT_BYTES_MAX:,}",
             place=place,
             hint="split the write, or move unconditional actions to a Batch",
         )
@@ -209,13 +209,13 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
         return ErrorDetail("", f"{taken} belongs to another {entity.name}", "choose another value")
     if operation.role == "new" and item is not None:
         return ErrorDetail(
-            "", f"{operation.description.partition(' ')[2]} already exists", "update it, or use another key"
+            "", f"{operation.description.partition(' ')[2]} already exists", "update the item, or use another key"
         )
     if item is None and operation.role != "new":
         return ErrorDetail(
             "",
             f"{operation.description.partition(' ')[2]} doesn't exist",
-            "create it, unless it was deleted on purpose",
+            "create the item, unless it was deleted on purpose",
         )
     wrong: list[str] = []
     item = item or {}

@@ -118,7 +118,7 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
         if entity.fields[name].computed:
             raise UpdateRejected("a computed field can't be updated", place=place, hint="update its input fields")
         if entity.version is not None and name == entity.version.name:
-            raise UpdateRejected("the version field is updated automatically", place=place)
+            raise UpdateRejected("the version field can't be set: it is updated automatically", place=place)
 
 
 def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRejected:
@@ -145,7 +145,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
     if entity.claims or entity.version is not None:
         what = "claims" if entity.claims else "a version"
         raise UpdateRejected(
-            f"the entity has {what}, which an update can't create",
+            f"the entity has {what}, which or_create() can't create",
             place=entity.name,
             hint="read the item, then use Create or Update",
         )
@@ -220,7 +220,7 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) 
         touched = sorted(name for name in entity.inputs_of(key) & changes.keys() if not entity.writes_itself(key, name))
         if touched and not (key.fields <= known.keys() and not key.is_claim):
             raise UpdateRejected(
-                f"it is part of the key {key.name}, which can't be recomputed without the whole item",
+                f"the field is part of the key {key.name}, which can't be recomputed without the whole item",
                 place=f"{entity.name}.{touched[0]}",
                 hint=f"read the item and update the instance: Update(item, {touched[0]}=...)",
             )
@@ -234,8 +234,8 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     if _moved(entity, entity.primary, before, after):
         raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
     touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
-    # Of several keys in one index, a key without an entry writes nothing, because the entry may belong to another key.
-    # Still, the missing entry is pinned.
+    # If several keys share an index, a key without an entry writes nothing: the entry may belong to another key.
+    # However, the update requires that the key still has no entry.
     idle: list[CompiledKey] = []
     if entity.siblings:
         idle = [key for key in touched if key in entity.siblings and not (key.member(before) or key.member(after))]

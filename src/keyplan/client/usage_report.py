@@ -100,7 +100,7 @@ class Usage:
                 least = min(self._counts, key=lambda element: sum(self._counts[element][:2]))
                 taken = self._counts.pop(least)
                 over = taken[0] + taken[1]
-            # Replaces the smallest counter and inherits its value, an upper bound for the key's earlier units.
+            # The new counter replaces the smallest and inherits its value, an upper bound for the key's earlier units.
             counts = self._counts[key] = [over if reads else 0.0, 0.0 if reads else over, over]
         counts[0] += reads
         counts[1] += writes

@@ -67,8 +67,8 @@ class _Way(enum.Enum):
     """How to get a value that only the store knows."""
 
     PENDING = "the value may not be needed"
-    LIKELY = "the value is needed: a likely one is used to find out whether other actions follow"
-    SENT = "no other action follows: the request is sent at its yield"
+    LIKELY = "the value is needed: a likely value is used to find out whether other actions follow"
+    SENT = "no other action follows: the request is sent when it is yielded"
     UNKNOWN = "other actions follow: the value stays unknown"
 
 
@@ -191,9 +191,9 @@ class Attempt:
         """Another action follows: the result of the first one can't be known, if it is needed."""
         if self._way is _Way.SENT:
             raise RequestError(
-                "an action follows a request that was already sent because its result was needed",
+                "an action follows a request that was already sent because the write used its result",
                 place=self.place,
-                hint="read before you decide (yield from self.pattern.read(...)), or split the write",
+                hint="read the item before you decide (yield from self.pattern.read(...)), or split the write",
             )
         if self._way is _Way.LIKELY:
             raise unknown_outcome(first, self.place)

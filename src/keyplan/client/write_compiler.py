@@ -80,7 +80,7 @@ class Conditions:
             raise RequestError(str(problem), place=self.entity.name, hint=problem.hint) from None
         if set(translated.placeholders) != set(condition.values):
             raise RequestError(
-                f"the condition {condition.text!r} needs values for {sorted(translated.placeholders)}, "
+                f"the condition {condition.text!r} requires values for {sorted(translated.placeholders)}, "
                 f"not {sorted(condition.values)}",
                 place=self.entity.name,
             )
@@ -226,7 +226,7 @@ class WriteCompiler:
             known = ", ".join(entity.name for entity in self.entities.values())
             raise RequestError(
                 f"{cls.__name__ if isinstance(cls, type) else shown(cls)} isn't an entity of this design",
-                hint=f"the entities are {known}; add others to Table(..., entities=[...])",
+                hint=f"the entities are {known}; add other entities to Table(..., entities=[...])",
             )
         return compiled_entity
 
@@ -244,7 +244,7 @@ class WriteCompiler:
             case actions.Check():
                 compiled = self._check(action)
             case _:
-                anything: Any = action  # an action that type checkers may accept
+                anything: Any = action  # type checkers may accept an invalid action
                 if isinstance(anything, actions.Previous):
                     hint = f"write before = yield from {anything!r}"
                     raise RequestError("previous() requires yield from", hint=hint)
@@ -379,7 +379,7 @@ class WriteCompiler:
             raise RequestError(
                 f"{entity.name} has unique values, so Delete requires the instance",
                 place=entity.name,
-                hint="read the item, then Delete(instance)",
+                hint="read the item, then yield Delete(instance)",
             )
         if entity.shares_keys:
             conditions.labelled(self._partition)
@@ -520,7 +520,7 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
         raise ArgumentError(
             f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
             place=entity.name,
-            hint="write with Update(...).or_create(), which picks a shard; return a list or an int with total=" * slots,
+            hint="write with Update(...).or_create(); to read, return a list or an int with total=" * slots,
         )
     entity.check_fields(given)
     return entity.item_key(entity.primary, given)

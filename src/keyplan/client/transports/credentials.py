@@ -162,7 +162,7 @@ def _load(location: Location) -> Any:
     if credentials is None:
         raise StoreError(
             f"{location.url}: no credentials were found",
-            hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile (?profile=NAME), or run under a role",
+            hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile (?profile=NAME), or use a role",
         )
     return credentials
 
@@ -183,7 +183,7 @@ def _session(location: Location) -> Any:
         import botocore.session  # type: ignore[import-untyped]  # noqa: PLC0415 - slow to import, rarely needed
     except ImportError:
         raise StoreError(
-            f"{location.url}: the environment has no AWS_ACCESS_KEY_ID, and profiles, roles and SSO need botocore",
+            f"{location.url}: the environment has no AWS_ACCESS_KEY_ID, and profiles, roles and SSO require botocore",
             hint=f"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or {_INSTALL}",
         ) from None
     return botocore.session.Session(profile=location.profile)

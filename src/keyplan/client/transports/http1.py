@@ -109,7 +109,7 @@ class ReplyReader:
                 raise ProtocolViolation(f"the response has an invalid header: {line[:60]!r}")
             name, value = name.lower(), value.strip()
             if name in _UNIQUE and headers.get(name, value) != value:
-                raise ProtocolViolation(f"the response has two different headers {name.decode()}")
+                raise ProtocolViolation(f"the response has two different {name.decode()} headers")
             headers[name] = value
         self._keep = first.startswith(b"HTTP/1.1") and headers.get(b"connection", b"").lower() != b"close"
         self._measure(headers)
@@ -120,7 +120,7 @@ class ReplyReader:
         length = headers.get(b"content-length")
         if b"transfer-encoding" in headers:
             if headers[b"transfer-encoding"].lower() != b"chunked" or length is not None:
-                raise ProtocolViolation("the Transfer-Encoding isn't chunked, or there is also a Content-Length")
+                raise ProtocolViolation("the Transfer-Encoding isn't chunked, or the response has a Content-Length")
         elif length is None or not length.isdigit() or len(length) > LENGTH_DIGITS_MAX or int(length) > BODY_BYTES_MAX:
             raise ProtocolViolation(
                 f"the response's Content-Length is {'missing' if length is None else length.decode('latin-1')[:30]}"
@@ -148,7 +148,7 @@ class ReplyReader:
             if len(held) < start + size + 2:
                 return None
             if held[start + size : start + size + 2] != b"\r\n":
-                raise ProtocolViolation("a chunk of the response doesn't end at its length")
+                raise ProtocolViolation("a chunk of the response doesn't have its declared length")
             self._chunks.append(bytes(memoryview(held)[start : start + size]))
             self._start = start + size + 2
 

@@ -212,7 +212,7 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
         return Failure(
             StoreError(
                 f"{where} isn't trusted: {error.verify_message}",
-                hint="set AWS_CA_BUNDLE to a file with its CA certificate",
+                hint="set AWS_CA_BUNDLE to a file with the CA certificate of the endpoint",
             )
         )
     if isinstance(error, ssl.SSLError):
@@ -226,7 +226,7 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
         )
     elif isinstance(error, TimeoutError):
         seconds = location.settings.connect_seconds
-        why, hint = f"no connection within {seconds:g} s", "check the network, or raise ?connect_seconds="
+        why, hint = f"no connection within {seconds:g} s", "check the network, or increase ?connect_seconds="
     elif isinstance(error, ConnectionRefusedError):
         why, hint = "connection refused", "check that the store is running, and check the port"
     else:
@@ -255,7 +255,7 @@ def closed(location: Location) -> Failure:
 def too_slow(location: Location) -> Failure:
     """The error if the response wasn't complete before the timeout."""
     text = f"{location.endpoint}: no response within {location.settings.answer_seconds:g} s, or the call timed out"
-    hint = "raise ?answer_seconds= or ?total_seconds="
+    hint = "increase ?answer_seconds= or ?total_seconds="
     return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
 
 
@@ -263,7 +263,7 @@ def busy(location: Location) -> Failure:
     """The error if all connections stayed in use. Nothing was sent."""
     number = location.settings.connections
     text = f"{location.endpoint}: all {number} connections were busy for {location.settings.total_seconds:g} s"
-    return Failure(StoreError(text, hint="raise connections= in the URL"))
+    return Failure(StoreError(text, hint="increase ?connections= in the URL"))
 
 
 def tls_context() -> ssl.SSLContext:

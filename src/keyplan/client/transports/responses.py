@@ -142,12 +142,12 @@ def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping
     """The part of a response that belongs to another request."""
     for name, operations in _OPERATIONS.items():
         if name in answer and operation not in operations:
-            return f"the response has {name}"
+            return f"the response has the member {name}"
     required = _REQUIRED.get(operation)
     if required is not None and required not in answer and "Select" not in parameters:
         return f"{required} is missing"
     if operation == "GetItem" and not _agrees(answer.get("Item", {}), parameters["Key"]):
-        return "the item has another key"
+        return "the item doesn't have the requested key"
     if operation in {"Query", "Scan"}:
         if answer.get("LastEvaluatedKey", ()) == parameters.get("ExclusiveStartKey"):
             return "LastEvaluatedKey equals the ExclusiveStartKey of the request"
@@ -248,10 +248,10 @@ def _check_items(pending: list[Any]) -> None:
         item = pending.pop()
         for name, value in _typed(item, dict, "an item").items():
             if value.__class__ is not dict or len(value) != 1:
-                raise _MalformedError(f"{name} isn't an attribute value")
+                raise _MalformedError(f"the value of {name} isn't an attribute value")
             ((kind, content),) = value.items()
             if content.__class__ is not types.get(kind):
-                raise _MalformedError(f"{name} isn't an attribute value")
+                raise _MalformedError(f"the value of {name} isn't an attribute value")
             if content.__class__ is dict:
                 pending.append(content)
             elif kind == "L":
@@ -259,7 +259,7 @@ def _check_items(pending: list[Any]) -> None:
             elif content.__class__ is list or kind == "B":
                 for text in content if kind != "B" else [content]:
                     if text.__class__ is not str or (kind[0] == "B" and not _BASE64.fullmatch(text)):
-                        raise _MalformedError(f"{name} has an element that isn't {kind[0]}")
+                        raise _MalformedError(f"{name} has an element that isn't of type {kind[0]}")
 
 
 def _unzip(encoding: bytes, body: bytes) -> bytes:

@@ -164,7 +164,7 @@ def _settings(text: str, options: Mapping[str, str]) -> Settings:
         except ValueError:
             raise _wrong(text, f"{field.name}={given} isn't a valid {field.type}") from None
         if field.type != "bool" and not 0 < value < 1e6:
-            raise _wrong(text, f"{field.name}={given} must be positive")
+            raise _wrong(text, f"{field.name}={given} must be positive and less than 1,000,000")
         result[field.name] = value
     return Settings(**result)  # type: ignore[arg-type]  # converted by the fields' own types
 
