@@ -189,7 +189,7 @@ def hint_for(name: str) -> str:
         return f"did you mean {near[0]}?"
     ours = any(_package(each) == _OURS for brought in installed.values() for each in brought)
     names = f"the installed systems are {', '.join(sorted(installed))}" if installed else "no system is installed"
-    return names if ours else f"{names}; pip install {_OURS} provides {_OUR_SYSTEMS}"
+    return names if ours else f"{names}; pip install {_OURS} adds {_OUR_SYSTEMS}"
 
 
 def _installed() -> dict[str, list[EntryPoint]]:
@@ -215,7 +215,7 @@ def _loaded(entry: EntryPoint) -> System:
         raise
     except ModuleNotFoundError as error:
         hint = f"install it, or reinstall the system: pip install --force-reinstall {_package(entry)}"
-        raise RequestError(f"{where} needs {error.name}, which isn't installed", hint=hint) from error
+        raise RequestError(f"{where} requires {error.name}, which isn't installed", hint=hint) from error
     except (Exception, SystemExit) as error:
         text = f"{where} can't be imported: {type(error).__name__}: {error}"
         raise RequestError(text, place=entry.value, hint=f"fix or uninstall {_package(entry)}") from error

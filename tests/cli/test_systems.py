@@ -82,7 +82,7 @@ def test_only_the_named_system_is_imported(site: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import no_such_thing", "the system library of the package bad-library needs no_such_thing"),
+        ("import no_such_thing", "the system library of the package bad-library requires no_such_thing"),
         ("raise RuntimeError('out of paper')", "can't be imported: RuntimeError: out of paper"),
         ("raise SystemExit(0)", "can't be imported: SystemExit"),
         ("x = (", "can't be imported: SyntaxError"),
@@ -122,7 +122,7 @@ def test_the_error_for_a_missing_systems_package_has_an_install_hint(monkeypatch
     assert system_names() == ()
     with pytest.raises(UnknownDesign) as raised:
         system("blog")
-    assert "pip install keyplan-systems provides blog, cms, papers, shop and social" in str(raised.value)
+    assert "pip install keyplan-systems adds blog, cms, papers, shop and social" in str(raised.value)
     for command in (["serve", "blog"], ["sample", "blog"], ["import", "blog", "."], ["check", "blog"]):
         result = run(*command)
         assert result.exit_code == 2, result.output

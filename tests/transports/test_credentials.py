@@ -66,7 +66,7 @@ def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the package to install."""
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "botocore.session", None)
-    with pytest.raises(StoreError, match=r"need botocore") as raised:
+    with pytest.raises(StoreError, match=r"require botocore") as raised:
         find_credentials(AWS, {})
     assert "pip install 'keyplan[aws]'" in str(raised.value)
 

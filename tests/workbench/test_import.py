@@ -108,7 +108,7 @@ def test_attributes_declared_in_a_model_are_kept() -> None:
 @pytest.mark.parametrize(
     ("row", "key", "todo"),
     [
-        ({"PK": "H1", "SK": "R1"}, "{pk} {sk}", "every sample item has 'H1' in PK, which became a field"),
+        ({"PK": "H1", "SK": "R1"}, "{pk} {sk}", "every sample item has 'H1' in PK; check that the value"),
         ({"PK": "HOTEL", "SK": "R#1"}, "HOTEL R#{r_id}", "every sample item has 'HOTEL' in PK; if the value varies"),
         ({"PK": "H#1", "SK": "META"}, "H#{h_id} META", "every sample item has 'META' in SK; if the value varies"),
     ],

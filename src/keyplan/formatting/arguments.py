@@ -18,7 +18,7 @@ _MANY = (list, set, frozenset, tuple)
 
 
 def takes_many(parameter: Parameter) -> bool:
-    """Whether a parameter accepts several values, which repeat its name."""
+    """Whether a parameter can be repeated to pass several values."""
     return parameter.kind is ParameterKind.EACH or kind_of(parameter.value_type) in _MANY
 
 
@@ -26,7 +26,7 @@ def arguments_of(
     signature: Signature, pairs: Iterable[tuple[str, Any]], found: Iterable[ErrorDetail] = ()
 ) -> dict[str, Any]:
     """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; several values repeat the
-    name. Values that aren't strings don't change. Raises ArgumentError with all errors, including those in ``found``.
+    name. Values that aren't strings are kept. Raises ArgumentError with all errors, including those in ``found``.
     """
     result: dict[str, Any] = {}
     faults = list(found)

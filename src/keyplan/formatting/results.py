@@ -1,7 +1,7 @@
 """Results and errors as JSON: in REST responses and in the output of ``--json``.
 
-Objects have the names of fields, as parameters do. Sets become sorted arrays, datetimes ISO 8601 strings in UTC with
-``Z``, decimals strings, and bytes base64. The stored formats differ (``keyplan.model.stored.field_codec``).
+JSON members have the names of fields, as parameters do. Sets become sorted arrays, datetimes ISO 8601 strings in UTC
+with ``Z``, decimals strings, and bytes base64. The stored formats differ (``keyplan.model.stored.field_codec``).
 """
 
 from __future__ import annotations

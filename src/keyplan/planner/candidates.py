@@ -1,8 +1,8 @@
 """Generates an entity's candidate keys, each with its partition key fields and its sort key fields in order.
 
 A key supports a need if the parameters include all partition key fields, the sort key begins with the other parameters
-(in any order), and the field of the range condition or of the sort order follows. A key supports several needs if and
-only if, of any two needs' sets of leading fields, one contains the other. Each maximal set of them is a candidate.
+(in any order), and the field of the range condition or of the sort order follows. A key supports several needs only if,
+of any two needs' sets of leading fields, one contains the other. Each maximal set of such needs is a candidate.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def plan(
     attributes: bool = False,
     progress: Progress | None = None,
 ) -> list[Plan]:
-    """Up to five plans for a design's access patterns: the best plan, then plans that are cheaper, have less busy
+    """Up to five plans for a design's access patterns: the best plan, then plans that are cheaper, have cooler
     partitions or use fewer indexes, each with the reason why it isn't the first.
 
     The best plan has no key over a partition's limit if possible, then the fewest indexes, then the lowest cost.

@@ -189,7 +189,7 @@ class Design:
         return self._run("delete", self._verbs.delete(Delete(item, **key)))
 
     def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
-        """Execute puts and deletes without conditions, 25 per request. All actions are processed, not atomically."""
+        """Execute puts and deletes without conditions, 25 per request. All are executed, but the batch isn't atomic."""
         self._run("batch", self._verbs.batch(actions))
 
     def transact(self, actions: Iterable[Action]) -> None:

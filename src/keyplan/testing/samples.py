@@ -155,7 +155,7 @@ def _plain_samples(annotation: Any, within: tuple[Any, ...]) -> list[Any]:
         return list(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [] if annotation in within else _model_samples(annotation, (*within, annotation))
-    return list(_SCALARS.get(kind_of(annotation), ()))  # pydantic has further names for timestamps and dates
+    return list(_SCALARS.get(kind_of(annotation), ()))  # kind_of resolves AwareDatetime, PastDate and similar types
 
 
 def _container_samples(origin: Any, parts: list[list[Any]], arguments: tuple[Any, ...]) -> list[Any]:

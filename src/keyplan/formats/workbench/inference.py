@@ -234,7 +234,7 @@ class _Drafting:
             return snake(self.group.name).upper()
         parts = [text.split(self.delimiter) for text in texts]
         if len({len(each) for each in parts}) > 1:
-            made.todo.append(f"TODO: the values of {attribute} have different numbers of parts: one field")
+            made.todo.append(f"TODO: {attribute} is one field, because its values have different numbers of parts")
             return f"{{{self._added(attribute, texts, members).name}}}"
         columns = list(zip(*parts, strict=True))
         alone = sum(len(set(column)) > 1 or not is_word(column[0]) for column in columns) == 1
@@ -272,7 +272,7 @@ class _Drafting:
             return f"{{{padded[0].name}:0{len(values[0])}d}}"
         name = wanted or (f"{snake(before)}_id" if before else "" if is_generic(attribute) else attribute)
         if constant:
-            made.todo.append(f"TODO: every sample item has {values[0]!r} in {attribute}, which became a field")
+            made.todo.append(f"TODO: every sample item has {values[0]!r} in {attribute}; check that the value varies")
         return f"{{{self._added(name or attribute, values, members, doubtful=not wanted).name}}}"
 
     @staticmethod

@@ -48,7 +48,7 @@ class MadeModule:
 
 
 def made_module(model: Model, *, without: Collection[str] = (), merged: Collection[frozenset[str]] = ()) -> MadeModule:
-    """The module of a model. ``without``: omitted access patterns (``Design.name``). ``merged``: merged entities."""
+    """The module of a model. ``without``: access patterns to omit. ``merged``: pairs of entities to merge."""
     writer = _Writer(model, without, merged)
     body = [line for table in model.tables for line in writer.table(table)]
     text = "\n".join([*writer.head(body), *body]).rstrip() + "\n"

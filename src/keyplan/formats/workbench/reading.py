@@ -232,7 +232,7 @@ class _Reader:
                 partition_key = {"AttributeName": own.partition.name, "AttributeType": own.partition.type}
                 attributes = {**attributes, "PartitionKey": partition_key}
             if any(side.startswith("Further") for side in attributes):
-                self._note("the index is omitted, because its key has several attributes", path)
+                self._note("the index is omitted, because it has a multi-attribute key", path)
                 continue
             parts = [
                 self._key_attribute(attributes.get(side), f"{path}.{side}") for side in ("PartitionKey", "SortKey")
