@@ -14,7 +14,7 @@ DESCRIPTION_BYTES_MAX = 1024
 
 
 def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
-    """The template as a tree. Without a table name in ``deployment``, it is ``<stack>-<stage>``."""
+    """The template as a tree. Without a table name in ``deployment``, the name is ``<stack>-<stage>``."""
     resource: dict[str, Any] = {"Type": "AWS::DynamoDB::Table"}
     if deployment.deletion_protection:
         resource |= {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
