@@ -30,7 +30,7 @@ def item_size(item: Item) -> int:
 
 
 def item_size_up_to(item: Item, bytes_max: int) -> int:
-    """The size of an item in bytes if it is at most ``bytes_max``, else a larger number: measuring stops early."""
+    """The size of an item in bytes up to ``bytes_max``; for a larger item, any larger number, as measuring stops."""
     total = 0
     values: list[AttributeValue] = []
     for name, value in item.items():
