@@ -1,6 +1,6 @@
 """Deferred compilation of designs: the planner reads classes that have no keys yet.
 
-Only the planner enables this. Otherwise, a design is compiled when its class is defined.
+Only the planner defers compilation. Otherwise, a design is compiled when its class is defined.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _deferred: ContextVar[bool] = ContextVar("keyplan_deferred", default=False)
 
 @contextmanager
 def deferred() -> Generator[None]:
-    """Designs defined in this context aren't compiled: they can't be rejected, nor opened."""
+    """Designs defined in this context aren't compiled, so they raise no errors and can't be opened."""
     token = _deferred.set(True)
     try:
         yield

@@ -30,7 +30,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """The definition of a function, decorators included. None if its source can't be read."""
+    """The definition of a function with its decorators; None if the source of the function can't be read."""
     try:
         tree = parsed(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):

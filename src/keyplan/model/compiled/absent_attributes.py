@@ -1,8 +1,8 @@
-"""Conditions on items with absent attributes: they evaluate the field's default, which a read returns.
+"""Conditions on items with absent attributes: a condition evaluates the field's default, which a read returns.
 
 DynamoDB evaluates every comparison with an absent attribute as false, and ``<>`` as true. If the stored form of the
 default gives another result, ``OR attribute_not_exists(...)`` or ``AND attribute_exists(...)`` is added to the
-comparison. Filters, ``only_if`` and the conditions of writes are all rewritten here, after they are compiled.
+comparison. This module rewrites compiled filters, compiled ``only_if`` conditions, and compiled conditions of writes.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def as_read(
     item: str | None = None,
     held: Collection[str] | None = None,
 ) -> str:
-    """The condition, rewritten for absent attributes of these entities' items; extends ``names`` and ``values``.
+    """The condition, rewritten for items of these entities with absent attributes; extends ``names`` and ``values``.
 
-    ``item`` is the placeholder of the partition key if the item can be missing: then the result is that of the original
-    condition. Raises ExpressionFault if it exceeds DynamoDB's limits.
+    ``item`` is the placeholder of the partition key if the item can be missing; the original condition applies to a
+    missing item. Raises ExpressionFault if the rewritten condition exceeds DynamoDB's limits.
     """
     known = entities[0].rewritten if len(entities) == 1 else {}
     key = (text, item, held, repr([values.get(placeholder) for placeholder in _VALUES.findall(text)]))
@@ -83,9 +83,9 @@ def check_limits(text: str) -> None:
 
 
 class Rewriting:
-    """One rewrite of a condition. ``unknown``: placeholders without a value yet; a comparison with one is rewritten as
-    if it were true for the default and false for an absent attribute, and ``is_undecided`` is set. ``held``: the
-    attributes in the index that is read; None: all.
+    """Rewrites one condition. ``unknown`` are the placeholders without a value yet: a comparison with one of them is
+    rewritten as if the default and an absent attribute gave different results, and ``is_undecided`` is set. ``held``
+    are the attributes in the index that is read; None means all attributes.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Items of several entities in one partition, judged by their key templates: equal keys, and items between others.
+"""Items of several entities in one partition: templates that can give equal keys, and items between those of a read.
 
-A template is a sequence of segments between delimiters, which values never contain. Two templates can collide if their
-segments can, pairwise. A read of several entities is one query from the first entity's items to the last one's; if any
-number of other items can be in between, which would be billed, it is split into several queries.
+A template is a sequence of segments between delimiters, which values never contain. The keys of two templates can be
+equal if each pair of segments can be equal. A read of several entities is one query from the items of the first entity
+to those of the last entity. If many other items, which are billed, can be in between, the read is split.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ _Part = Literal_ | Variable
 
 @dataclass
 class _Run:
-    """Entities with adjacent items: their sort keys have a common prefix after the parts that all share."""
+    """Entities with adjacent items. Their sort keys have a common prefix after the parts that all sort keys share."""
 
     start: str
     matches: list[KeyMatch]
@@ -146,7 +146,7 @@ class _Run:
 
     @property
     def narrowed(self) -> bool:
-        """Whether the entities of this interval have other items with the same prefix."""
+        """Whether the entities of the run have other items with the same prefix."""
         return any(
             match.sort[0].condition is not None or _open(match.key, match.sort[0].known[self.common + 1 :])
             for match in self.matches
@@ -154,7 +154,7 @@ class _Run:
 
     @property
     def behind(self) -> str:
-        """The smallest string after all its sort keys, including those of other items of its entities."""
+        """The smallest string after all sort keys of the run, including those of other items of the entities."""
         if all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches):
             return f"{self.start}\0"
         if all(match.sort[0].complete for match in self.matches):
@@ -163,7 +163,7 @@ class _Run:
 
 
 def read_apart(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> QueryPlan:
-    """The plan with narrower queries, in result order, if they cost less."""
+    """The plan, split into narrower queries in result order if these cost less."""
     runs = _runs(plan)
     if len(runs) < 2 or plan.buckets is not None:  # each time bucket is read by one query
         return plan

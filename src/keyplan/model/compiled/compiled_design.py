@@ -1,4 +1,4 @@
-"""Compile a design: its entities on its table, its reads and writes, with all errors reported together."""
+"""Compile the table, entities, reads and writes of a design, and report all errors together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ INDEX_KEY_ATTRIBUTES_MAX = 4
 
 @dataclass(frozen=True)
 class WritePattern:
-    """A write: its signature, and the generator function of its actions."""
+    """A compiled write: its signature, and the generator function that yields its actions."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class CompiledDesign:
         return {**self.reads, **self.writes}
 
     def pattern(self, name: str) -> ReadPattern | WritePattern:
-        """The pattern with a name. Raises UnknownPattern, with the nearest name."""
+        """The pattern with this name. Raises UnknownPattern, whose hint contains the most similar name."""
         result = self.patterns.get(name)
         if result is None:
             import difflib  # noqa: PLC0415 - needed only for wrong names
@@ -88,7 +88,7 @@ class CompiledDesign:
 def compile_design(
     cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str] | None = None
 ) -> CompiledDesign:
-    """Compile a design's class; ``namespace`` has its scope's local names. Raises DesignError with all errors."""
+    """Compile a design's class. ``namespace`` has the local names around it. Raises DesignError with all errors."""
     return _Compiler(cls, namespace, ignore or {}).compile()
 
 
@@ -384,7 +384,7 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An operation of a pattern, and the index it reads; None is the table."""
+    """An operation of a pattern, and the index that the operation reads (None: the table)."""
 
     operation: str
     index: str | None = None

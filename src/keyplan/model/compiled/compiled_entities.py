@@ -1,4 +1,4 @@
-"""Compile an entity for a table: key templates, claims, labels, and all their errors."""
+"""Compile the keys, claims and discriminators of an entity for its table, and collect all errors."""
 
 from __future__ import annotations
 

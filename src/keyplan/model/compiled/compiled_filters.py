@@ -1,7 +1,7 @@
 """Filters of reads and equalities of writes, compiled to DynamoDB's expressions.
 
-``where=`` is a mapping (field → value, joined by AND; several values: any of them) or a string, which ``conditions``
-translates. Parameters that the key condition doesn't cover completely are filtered, too.
+``where=`` is a mapping from fields to values, of which all must match (a list matches any of its values), or a string,
+which ``conditions`` translates. The filter also contains parameters that the key condition doesn't apply completely.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from keyplan.model.stored.stored_fields import StoredField
 def translate_mapping(
     entity: CompiledEntity, wanted: Mapping[str, Any], prefix: str
 ) -> tuple[list[str], dict[str, str], dict[str, dict[str, Any]]]:
-    """Equalities for field values: clauses, names, values. None means that the attribute is absent."""
+    """The clauses, names and values of equalities. The field value None requires that the attribute is absent."""
     clauses: list[str] = []
     names: dict[str, str] = {}
     constants: dict[str, dict[str, Any]] = {}
@@ -58,7 +58,7 @@ def filter_of(
     text: str | None,
     held: frozenset[str] | None,
 ) -> Filter:
-    """The filter for conditions outside the key. ``held``: the attributes in the index; None: all. Raises Problem."""
+    """The filter for conditions outside the key. ``held`` has the index's attributes, or is None. Raises Problem."""
     clauses: list[str] = []
     names: dict[str, str] = {}
     values: dict[str, dict[str, Any]] = {}

@@ -62,7 +62,7 @@ def compile_read(signature: Signature, options: Options, entities: Entities) -> 
 
 
 def keys_considered(pattern: ReadPattern, entities: Entities) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
-    """Every key of a pattern's entities or junctions, claims included, with its match or why it has none."""
+    """Every key of a pattern's entities or junctions, including claims, with its match or the reason for a miss."""
     yield from _ReadCompiler(pattern.signature, pattern.options, entities).considered()
 
 
@@ -526,7 +526,7 @@ class _ReadCompiler:
     def junction_plan(
         self, junction: CompiledEntity, knowns: dict[str, Known], *, ordered: bool
     ) -> GetPlan | QueryPlan | ClaimPlan:
-        """The plan for the junction's items; ``ordered`` if the result has their order."""
+        """The plan that reads the junction's items. ``ordered``: whether the result has the order of these items."""
         must = self._must(knowns)
         if self.shape.kind is ShapeKind.ONE:
             return self._one(junction, knowns, must)

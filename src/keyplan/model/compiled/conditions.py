@@ -1,7 +1,7 @@
-"""Conditions in DynamoDB's syntax on fields, compiled for their stored forms: ``where=`` and ``only_if``.
+"""Compile conditions on fields in DynamoDB's syntax (``where=`` and ``only_if``) for the stored forms of the fields.
 
-Field names become placeholders, so reserved words are allowed, and each ``:parameter`` gets the type it is compared
-with. ``operands`` determines what can be compared; the grammar is in ``keyplan.dynamodb.expressions``.
+Field names become placeholders, so reserved words are allowed. Each ``:parameter`` is stored like the operand that it
+is compared with. ``operands`` determines what can be compared; ``keyplan.dynamodb.expressions`` has the grammar.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _ORDERING = frozenset({"<", "<=", ">", ">="})
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A value in a condition, and what it is compared with. ``alone``: the only option of an IN."""
+    """A value in a condition, and the operands it is compared with. ``alone``: it is the only option of an IN."""
 
     name: str
     targets: tuple[StoredOperand, ...]
     alone: bool = False
 
     def why_not(self, annotation: Any) -> str | None:
-        """Why a value of a type is invalid here; None if it is valid."""
+        """The reason why a value of this type can't be compared; None if it can."""
         return next((why for target in self.targets if (why := target.why_not(annotation)) is not None), None)
 
     def encoded(self, value: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A condition with placeholders, names and values. ``fixed``: the fields that it restricts to some values."""
+    """A condition with placeholders, names and values. ``fixed``: the parameters that a field must equal, by field."""
 
     text: str
     names: dict[str, str]
@@ -54,7 +54,7 @@ class Translated:
 
 
 def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -> Translated:
-    """Translate a condition on fields into one on attributes. Raises Problem if it is invalid or always false."""
+    """Translate a condition on fields to attributes. Raises Problem if the condition is invalid or always false."""
     try:
         parsed = expressions.read_condition(text)
     except expressions.ExpressionFault as error:

@@ -1,6 +1,6 @@
-"""Constants of ``where=`` and ``when=``, validated against the fields' types; and the values of types with few values.
+"""Validate constants of ``where=`` and ``when=`` by the fields' types, and list the values of types with few values.
 
-``key_matching`` uses them for keys, ``compiled_filters`` for filters.
+``key_matching`` uses the constants for keys, and ``compiled_filters`` uses them for filters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class AnyOf(tuple[Any, ...]):
 
 
 def constant_of(owner: str, field: StoredField, given: Any) -> Any:
-    """The constant of a field, or ``AnyOf`` several. Raises Problem for an impossible value."""
+    """The constant of a field, or ``AnyOf`` for several values. Raises Problem for an invalid value."""
     if not isinstance(given, _MANY) or _validated(field.annotation, given) is not _INVALID:
         return _constant(owner, field, given)
     if not given:

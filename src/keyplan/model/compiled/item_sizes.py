@@ -30,7 +30,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class FieldSize:
-    """A field of a typical item: the bytes of its name and value, and where the value's length comes from."""
+    """A field of a typical item: the bytes of its name and value, and the source of the value's length."""
 
     field: str
     attribute: str
@@ -51,7 +51,7 @@ class ItemSizes:
 
     @property
     def open_fields(self) -> tuple[FieldSize, ...]:
-        """The fields of variable length: from a traffic file, an example, or a guess."""
+        """The fields of variable length, whose sizes come from a traffic file, an example or an estimate."""
         return tuple(field for field in self.fields if not field.exact)
 
 

@@ -1,4 +1,4 @@
-"""Match one key of one entity with a pattern's known fields: a match, or the reason why not."""
+"""Match one key of one entity with a pattern's known fields. The result is a match, or the reason for a miss."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keyplan.model.stored.stored_keys import CompiledKey, literal_start
 
 
 class AmbiguousKey(Problem):
-    """Several keys with different orders match an access pattern, which doesn't choose one."""
+    """Several keys with different orders match an access pattern that doesn't specify a key or an order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def _implied(
 
 
 def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool) -> KeyMatch | Miss:
-    """A match, unless time buckets would be read through a junction or for an item collection."""
+    """The match, or a Miss if time buckets would be read through a junction or for an item collection."""
     if isinstance(match, Miss) or match.buckets is None or not (by_junction or collection):
         return match
     buckets, what = match.buckets, "a collection" if collection else "a junction"
@@ -274,7 +274,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
 
 
 def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int, int, int, int]:
-    """The ranking of a key: complete ones first, then by filtered fields, buckets, place and shards."""
+    """The rank of a key. Keys with all items are first, then keys with few filtered fields, no buckets, few shards."""
     key, matches = candidate
     lacks = any(next(lacking_while_none(match), None) is not None for match in matches)
     filtered = sum(any(name not in match.used for match in matches) for name in constants)
@@ -284,7 +284,7 @@ def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int,
 
 
 def lacking_while_none(match: KeyMatch) -> Iterator[str]:
-    """The optional fields that aren't given and without which an item isn't in the index."""
+    """The optional key fields that the pattern doesn't specify. An item without such a field isn't in the index."""
     fields = (name for _, template in match.key.attributes for name in template.fields)
     yield from (name for name in fields if match.entity.fields[name].optional and name not in match.used)
 
@@ -295,7 +295,7 @@ def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
 
 
 def unsorted(matches: tuple[KeyMatch, ...]) -> str | None:
-    """The first field of the result's order, if its strings don't sort like its values; else None."""
+    """The first field of the result's order if its strings in the key don't sort like its values; otherwise None."""
     firsts = (variable for match in matches for variable in _opened(match)[:1])
     return next((variable.field for variable in firsts if not getattr(variable.format, "sorts", True)), None)
 

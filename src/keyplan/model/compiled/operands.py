@@ -2,7 +2,7 @@
 form.
 
 DynamoDB compares stored values: a datetime string differs from a Ttl's seconds, and a string never equals a number.
-Comparisons that are always false are rejected here.
+This module rejects comparisons that are always false.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class StoredOperand:
         return self.why_not(other.annotation) is None
 
     def why_unordered(self) -> str | None:
-        """Why ``<`` and similar operators can't compare it; None if they can."""
+        """The reason why ``<`` and similar operators don't support the operand; None if they do."""
         if self.codec is not None:
             return None if self.codec.sorts else _UNORDERED_TEXT
         if self.kind is object:
@@ -95,7 +95,7 @@ class StoredOperand:
         return f"DynamoDB has no size for values of type {type_name(self.annotation)}"
 
     def element(self) -> StoredOperand | None:
-        """The operand of ``contains()``: an element, or a part of a string. None if unknown."""
+        """The operand of ``contains()``: an element, or a part of a string. None if its type is unknown."""
         if self.tag == "S":
             return TEXT
         if self.tag == "B":
@@ -120,7 +120,7 @@ class StoredOperand:
         return TEXT if self.tag == "S" else self
 
     def why_not(self, annotation: Any) -> str | None:
-        """Why a value of a type can't be compared with it; None if it can."""
+        """The reason why a value of this type can't be compared with the operand; None if it can."""
         given, wanted = _plain_kind(annotation), _plain_kind(self.annotation)
         if object in {given, wanted} or given is wanted:
             return None
@@ -206,7 +206,7 @@ def stored_field(entity: CompiledEntity, name: str) -> StoredOperand:
 
 
 def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
-    """The element of a stored list at an index, or the member of a stored map. Raises Problem if it can't exist."""
+    """The element of a stored list, or the member of a stored map. Raises Problem if no such part can exist."""
     name = f"{whole.name}[{step}]" if isinstance(step, int) else f"{whole.name}.{step}"
     form = None if whole.codec is None else whole.codec.mark.form
     if form is not None and form != "list":

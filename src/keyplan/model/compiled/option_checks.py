@@ -81,7 +81,7 @@ def check_options(
     targets: Sequence[CompiledEntity],
     junctions: Sequence[tuple[CompiledEntity, Any]],
 ) -> None:
-    """Raises Problem for inconsistent options. ``junctions`` are those of ``through=``."""
+    """Raises Problem for inconsistent options. ``junctions`` are the junctions of ``through=``."""
     owners = [*targets, *(junction for junction, _ in junctions)]
     _check_shape(signature, options, shape)
     _check_segments(signature, options, shape)
@@ -92,7 +92,7 @@ def check_options(
 
 
 def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
-    """A read of a whole table or index can't use keys or junctions. Returns the option's name. Raises Problem."""
+    """Reject key conditions and junctions in a read of a whole table or index. Returns its name. Raises Problem."""
     word = "a scan" if options.scan else "a read of a whole index"
     if options.scan and options.scan_index is not None:
         raise Problem("scan= and scan_index= are mutually exclusive", "omit scan= or scan_index=")

@@ -1,4 +1,4 @@
-"""Checks of a plan with its keys: reachable item collections, complete projections, one order of several junctions."""
+"""Check that a plan can reach item collections, that projections are complete, and that junctions have one order."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from keyplan.model.stored.stored_keys import literal_start
 
 
 def check_union(ways: Sequence[ThroughPlan]) -> None:
-    """Several junctions form a union if all return their ends in the order of the end's key. A junction whose ends are
-    read by key must have that order, with the same sort key.
+    """Reject several junctions that don't return their end items in one order: that of the key of the end items. If
+    the end items of a junction are read by primary key, the junction must have the same sort key.
     """
     ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
     if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
@@ -48,7 +48,7 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
 
 
 def check_reach(shape: Shape, plan: QueryPlan) -> None:
-    """In a collection, each member but the last has at most one item; else all of them would be read."""
+    """Reject a collection of single items for which one query would read all items of an entity before the next."""
     if any(member.many for member in shape.members):
         return
     ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
@@ -85,7 +85,7 @@ def lacking_in_index(match: KeyMatch) -> list[str]:
 
 
 def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
-    """The index must contain all returned fields in its projection or keys; a filter sees no others either."""
+    """Reject an index whose projection and keys don't contain all returned and filtered fields. Raises Problem."""
     for match in matches:
         lacking = lacking_in_index(match)
         index = match.key.index
@@ -99,7 +99,7 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
 
 
 def check_sifted(matches: Sequence[KeyMatch]) -> None:
-    """The index must project the field that limits the first and the last bucket."""
+    """Reject an index that doesn't project the field that limits the first and the last bucket. Raises Problem."""
     for match in matches:
         if match.sifts and lacking_in_index(match):
             raise Problem(
@@ -109,7 +109,7 @@ def check_sifted(matches: Sequence[KeyMatch]) -> None:
 
 
 def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
-    """DynamoDB filters index entries by projected attributes."""
+    """Reject a filter on attributes that the index doesn't contain. Raises Problem."""
     index = matches[0].key.index
     held = attributes_held(matches)
     if condition is None or index is None or held is None:
@@ -121,7 +121,7 @@ def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> Non
 
 
 def attributes_held(matches: Sequence[KeyMatch]) -> frozenset[str] | None:
-    """The attributes of read items; None: all."""
+    """The attributes that the index contains; None: all."""
     index = matches[0].key.index if matches else None
     if index is None or index.projection == "ALL":
         return None
@@ -151,7 +151,7 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
 
 
 def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -> dict[str, Any]:
-    """The constants that need a filter; conditions in ``when=`` of all keys need none."""
+    """The constants that need a filter. A condition in ``when=`` of all keys needs no filter."""
     return {
         name: value
         for name, value in constants.items()
@@ -180,7 +180,7 @@ def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]])
 
 
 def asking_for_time(match: KeyMatch) -> KeyMatch:
-    """The match whose view also projects the time field, if items must be compared with the range of their buckets."""
+    """The match, which also projects the time field if items must be compared with the range of the time buckets."""
     if match.buckets is None or not match.sifts:
         return match
     return replace(match, entity=asking_for(match.entity, match.buckets.field))

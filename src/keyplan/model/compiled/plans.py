@@ -36,7 +36,7 @@ class Known:
 
     @property
     def values(self) -> tuple[Any, ...] | None:
-        """The only possible values of the field, as far as known when the design is compiled."""
+        """The possible values of the field, if they are known when the design is compiled; otherwise None."""
         if self.kind not in {ParameterKind.VALUE, ParameterKind.EACH}:
             return None
         return values_asked(self.constant) if self.source == "constant" else domain_of(self.annotation)
@@ -85,7 +85,7 @@ class KeyMatch:
 
     @property
     def omits_without(self) -> tuple[str, ...]:
-        """The unspecified optional fields of the index order: items without them aren't in the index."""
+        """The unspecified optional fields of the index order. Items without such a field aren't in the index."""
         if self.key.index is None or self.key.when or not any(template.fields for _, template in self.key.partition):
             return ()  # such an index is intended only for items with these fields
         names = (name for name, _ in self.order if name not in self.used)
@@ -93,7 +93,7 @@ class KeyMatch:
 
     @property
     def sifts(self) -> bool:
-        """Whether the sort key doesn't limit the buckets' time: the first and the last bucket are read completely."""
+        """Whether the first and the last bucket are read completely, because the sort key doesn't limit the time."""
         return self.buckets is not None and not any(
             part.condition is not None and part.condition.field == self.buckets.field for part in self.sort
         )
@@ -101,7 +101,7 @@ class KeyMatch:
 
 @dataclass(frozen=True, slots=True)
 class FilterValue:
-    """A parameter in a filter: its name, stored form and DynamoDB type. ``many``: it has all the options of an IN."""
+    """A parameter in a filter: its name, stored form and DynamoDB type. ``many``: it has all options of an IN."""
 
     parameter: str
     encode: Callable[[Any], dict[str, Any]]
@@ -111,7 +111,7 @@ class FilterValue:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter expression with attribute names. ``parameters`` are by placeholder."""
+    """A filter expression with attribute names. ``parameters`` maps placeholders to parameters."""
 
     text: str
     names: Mapping[str, str]
@@ -138,7 +138,7 @@ class GetPlan:
 
 @dataclass(frozen=True, slots=True)
 class ClaimPlan:
-    """A unique claim read by its key, then its owner by the key in the claim: two GetItem."""
+    """Two GetItem requests: the first reads a unique claim, and the second the item whose key the claim contains."""
 
     entity: CompiledEntity
     claim: CompiledKey
@@ -148,7 +148,7 @@ class ClaimPlan:
 
 @dataclass(frozen=True, slots=True)
 class BatchGetPlan:
-    """BatchGetItem: some fields have several values, the others one each."""
+    """A BatchGetItem request. Some fields of the primary key have several values, the others have one value each."""
 
     entity: CompiledEntity
     each: tuple[str, ...]
@@ -158,7 +158,7 @@ class BatchGetPlan:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """Query of the table or an index; with shards or ``each``, one per partition, merged in order."""
+    """A Query of the table or an index. Shards and ``each`` need one Query per partition, merged in order."""
 
     index: Index | None
     matches: tuple[KeyMatch, ...]
@@ -177,7 +177,7 @@ class QueryPlan:
 
     @property
     def parts(self) -> tuple[QueryPlan, ...]:
-        """The queries to send: this one, or the narrower ones."""
+        """The queries to send: this query, or the narrower queries in ``apart``."""
         return self.apart or (self,)
 
     @property
@@ -193,14 +193,14 @@ class QueryPlan:
         return self.matches[0].buckets
 
     def bucket_sets(self, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The values and the string of each bucket in result order. Raises ArgumentError."""
+        """The string and the values of each time bucket, in result order. Raises ArgumentError."""
         if self.buckets is None:
             return [("", values)]
         return self.buckets.sets(values, ascending=self.forward is not self.matches[0].order[0][1])
 
     @cached_property
     def one_interval(self) -> bool:
-        """Whether its key condition is exact: one entity, and no range or open prefix."""
+        """Whether the key condition is exact: the query has one entity, and no range or open prefix."""
         ranged = any(
             part.condition_kind is ParameterKind.RANGE or (part.condition is not None and part.condition.is_open)
             for match in self.matches
@@ -219,7 +219,7 @@ class QueryPlan:
 
     @cached_property
     def sifted(self) -> dict[Any, Callable[[Mapping[str, Mapping[str, Any]]], Any]]:
-        """By view, the function that reads items with the range fields that the view lacks."""
+        """For each view, the function that reads items with the range fields that the view lacks."""
         entities = (match.entity for match in self.matches)
         return {entity.gives: entity.sifted for entity in entities if entity.sifted is not None}
 
@@ -230,7 +230,7 @@ class QueryPlan:
 
 @dataclass(frozen=True)
 class ScanPlan:
-    """Scan of the table or an index; only if the pattern declares it."""
+    """A Scan of the table or an index, which the pattern must declare."""
 
     entities: tuple[CompiledEntity, ...]
     consistent: bool
@@ -253,10 +253,10 @@ class ScanPlan:
 
 @dataclass(frozen=True)
 class ThroughPlan:
-    """A read through a junction: first the junction's items, then the ends they refer to.
+    """A read through a junction: first of the junction's items, then of the end items that they refer to.
 
-    ``fields`` maps the end's fields to the junction's. Ends are read by key (``end`` is a GetPlan: BatchGetItem), or by
-    one query each, merged in order (a QueryPlan).
+    ``fields`` maps the end's fields to the junction's. If ``end`` is a GetPlan, BatchGetItem reads the end items. If
+    ``end`` is a QueryPlan, each junction item needs one query, and the results are merged in order.
     """
 
     junction: GetPlan | QueryPlan | ClaimPlan

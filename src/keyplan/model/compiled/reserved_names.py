@@ -1,5 +1,5 @@
-"""Names that a design can't use: those of pydantic and of opened designs, duplicates, and methods that should be
-patterns.
+"""Reject names of pydantic and of opened designs, duplicate names, and methods that are probably patterns without a
+decorator.
 
 Names that DynamoDB reserves are allowed, because every attribute name is a placeholder.
 """
@@ -36,7 +36,7 @@ def pattern_problem(cls: type[Any], name: str) -> Problem | None:
 
 
 def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
-    """Methods with a return annotation and no body that aren't patterns: probably a missing decorator."""
+    """Problems of methods with a return annotation but without a body, which probably lack a decorator."""
     members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
     for name, value in members.items():
         if isinstance(value, FunctionType) and _promises(value) and _has_no_body(value):

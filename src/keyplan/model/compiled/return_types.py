@@ -39,7 +39,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One field of a collection's NamedTuple: an entity, an optional one, or a list."""
+    """One field of a collection's NamedTuple: an entity, an optional entity, or a list of entities."""
 
     name: str
     entity: type[Entity]
@@ -50,7 +50,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a result and its entities. ``views``: the entities returned as views."""
+    """The shape of a result and its entities. ``views`` maps entities to the views that are returned."""
 
     kind: ShapeKind
     entities: tuple[type[Entity], ...]
@@ -140,7 +140,7 @@ Views = dict[type[Entity], type[View[Any]]]
 
 
 def entities_of(annotation: Any) -> tuple[Entities, Views]:
-    """The entities of an item type, one or a union, and those returned as views. Raises Problem."""
+    """The entities of an item type (one type or a union), and the views that are returned. Raises Problem."""
     annotation = unaliased(annotation)
     union = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
     parts = [part for part in union if part is not InvalidItem]

@@ -1,4 +1,4 @@
-"""A pattern's signature: its name, parameters and result shape. Binds and validates the arguments of calls."""
+"""Signatures of patterns: names, parameters and result types. A signature validates the arguments of calls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ParameterKind(Enum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a pattern. ``annotation`` is complete, ``value_type`` is that of the field."""
+    """One parameter of a pattern. ``annotation`` is its whole type, and ``value_type`` the type of a field value."""
 
     name: str
     kind: ParameterKind
@@ -50,7 +50,7 @@ class Parameter:
 
     @property
     def condition(self) -> bool:
-        """Whether it restricts a field (limit, cursor and newest_first don't)."""
+        """Whether the parameter restricts a field (limit, cursor and newest_first don't)."""
         return self.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR, ParameterKind.DIRECTION}
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Parameter:
 
 @dataclass
 class Signature:
-    """The parameters of a pattern, and the binding of calls."""
+    """The parameters and the return type of a pattern. Binds the arguments of calls."""
 
     place: str
     parameters: tuple[Parameter, ...]
@@ -88,7 +88,7 @@ class Signature:
         return result
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, strict: bool = True) -> dict[str, Any]:
-        """The validated arguments of a call; ``strict``: without conversion from strings. Raises ArgumentError."""
+        """The validated arguments of a call. ``strict`` disables conversion from strings. Raises ArgumentError."""
         given = dict(zip(self._names, args, strict=False))
         if kwargs:
             given.update(kwargs)
@@ -145,7 +145,7 @@ class Signature:
 
     @property
     def result(self) -> Any:
-        """The result type: a read's return type, or the return value of a write's generator (None for none)."""
+        """The result type: the return type of a read, or the type that a write's generator returns (None: nothing)."""
         if get_origin(self.returns) is not Generator:
             return self.returns
         result = get_args(self.returns)[2]
@@ -249,7 +249,7 @@ def _argument_name(value: Any) -> str:
 
 
 def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[str, Any]) -> Signature:
-    """The signature of a pattern's function. ``namespace`` has local names for its annotations. Raises Problem."""
+    """The signature of a function. ``namespace`` has the local names that annotations can use. Raises Problem."""
     try:
         hints = get_type_hints(function, localns=dict(namespace), include_extras=True)
         for annotation in (hints.get("return"), *get_args(hints.get("return"))):

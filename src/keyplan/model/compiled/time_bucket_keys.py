@@ -1,7 +1,7 @@
 """Time-bucketed partition keys (``{at:%Y%m}``), and the partitions of a time range. ``keyplan.client.time_buckets``
-reads them.
+reads the partitions.
 
-The part must contain all units from the year down: with ``%m`` alone, the same month of all years would share a
+A time format must contain all units from the year down: with ``%m`` alone, the same month of all years would share a
 partition.
 """
 
@@ -36,7 +36,7 @@ _STEPS = {
 
 
 class Span(NamedTuple):
-    """One bucket of a range: its first time (or day), and whether it is completely in the range."""
+    """One bucket of a range: its first time (or day), and whether the whole bucket is in the range."""
 
     start: Any
     whole: bool
@@ -44,7 +44,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """The buckets of a time field, each a partition (with shards or ``Each``, several)."""
+    """The time buckets of a field. Each bucket is one partition, or several partitions with shards or ``Each``."""
 
     field: str
     unit: str
@@ -54,8 +54,8 @@ class Buckets:
     """The default range in the signature, used for missing bounds."""
 
     def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The values for each bucket of a call's range, in order, with the bucket's string. The range itself is omitted
-        for buckets completely in it. Raises ArgumentError, and KeyFieldError for a datetime without a time zone.
+        """The string and the values of each bucket in a call's range, in order. The values omit the range if the whole
+        bucket is in the range. Raises ArgumentError, and KeyFieldError for a datetime without a time zone.
         """
         asked = self._bounded(values[self.field])
         spans = list(self._spans(asked))
@@ -161,7 +161,7 @@ class Buckets:
 
 
 def buckets_of(key: CompiledKey, name: str, default: Range[Any] | None) -> Buckets | str:
-    """The buckets of a field's part in a partition key, or why there are none."""
+    """The time buckets of a field in a partition key, or the reason why the field has no buckets."""
     variables = [variable for _, template in key.partition for variable in template.variables if variable.field == name]
     forms = [variable.format for variable in variables]
     letters = {letter for form in forms if isinstance(form, TimeFormat | DateFormat) for letter in form.letters}

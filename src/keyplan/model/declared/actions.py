@@ -67,7 +67,7 @@ class _Action:
         return self._with(conditions=(*self.conditions, Condition(condition, values)))
 
     def final(self) -> Self:
-        """Make a false condition of this action final: ``attempts=`` doesn't retry the write."""
+        """If the condition of this action is false, don't retry the write, despite ``attempts=``."""
         return self._with(is_final=True)
 
     def if_missing(self, error: KeyplanError) -> Self:
@@ -102,7 +102,7 @@ class Previous(Generic[E_co]):
 
 
 class Put(_Action, Generic[E_co]):
-    """Write the whole item, replacing an existing one."""
+    """Write a whole item. An existing item with the same key is replaced."""
 
     def __init__(self, item: E_co) -> None:
         self.item = item
@@ -120,7 +120,7 @@ class Put(_Action, Generic[E_co]):
 
 
 class Create(_Action, Generic[E_co]):
-    """Write an item that must not exist; otherwise the write raises ItemExists."""
+    """Write a new item. If the item exists, the write raises ItemExists."""
 
     def __init__(self, item: E_co) -> None:
         self.item = item
@@ -195,20 +195,20 @@ class Update(_ByKey[E_co]):
     def or_create(self) -> Self:
         """Create the item if it doesn't exist: ``Update(Count, name="a").set(n=Add(1)).or_create()``.
 
-        Only by class and key fields. Other fields get their defaults, so the update must set each field without a
-        constant default, and all fields of index keys, as values. Entities with claims or a version are rejected
-        (UpdateRejected), because the created item would lack them. Conditions also apply to a missing item:
-        ``"attribute_not_exists(count) OR …"``.
+        The update must identify the item by class and key fields. Other fields get their defaults, so the update must
+        set each field without a constant default, and all fields of index keys, to values. Entities with claims or a
+        version are rejected (UpdateRejected), because the created item would lack the claims or the version. Conditions
+        are also evaluated for a missing item: ``"attribute_not_exists(count) OR …"``.
         """
         return self._with(creates=True)
 
     def idempotent(self, token: str) -> Self:
-        """Make the update idempotent by a token: it is executed once, however often it is sent: ``Update(Account,
-        account_id=…).set(balance=Add(amount)).idempotent(payment_id)``.
+        """Make the update idempotent: with one token, it is executed once, even if it is sent repeatedly:
+        ``Update(Account, account_id=…).set(balance=Add(amount)).idempotent(payment_id)``.
 
-        The item stores the token in its field of type ``IdempotencyTokens``. If it already has the token, nothing is
-        written (in a transaction, none of its actions), and the call returns as it did the first time. The client
-        therefore repeats an update whose response was lost, and you can call it again.
+        The item stores the token in its field of type ``IdempotencyTokens``. If the item already has the token, the
+        update or its whole transaction writes nothing, and the call returns as it did the first time. Therefore, the
+        client repeats an update whose response was lost, and you can repeat the call.
         """
         anything: Any = token
         if not isinstance(anything, str) or not anything or any("\ud800" <= text <= "\udfff" for text in token):
@@ -240,13 +240,13 @@ class Delete(_ByKey[E_co]):
 
 
 class Check(_ByKey[E_co]):
-    """A condition of the transaction, without a write: the item exists, and ``only_if`` is true."""
+    """Require that the item exists and that ``only_if`` is true, without writing the item."""
 
 
 class Batch:
-    """Puts and deletes without conditions, in batches of 25 after the write's transaction; not atomic.
+    """Puts and deletes without conditions, sent in batches of 25 after the write's transaction. They aren't atomic.
 
-    Several batches run one after the other.
+    Several Batch actions are executed one after the other.
     """
 
     def __init__(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
@@ -255,7 +255,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A read within a write, strongly consistent where its key allows. Created by ``yield from pattern.read(...)``."""
+    """A read within a write, strongly consistent if the key allows. Created by ``yield from pattern.read(...)``."""
 
     pattern: Any
     arguments: Mapping[str, Any]
@@ -268,14 +268,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Add(Change):
-    """Add to a number. An absent attribute counts as the field's default, or 0 if that is None."""
+    """Add to a number. An absent attribute counts as the field's default, or as 0 if the default is None."""
 
     amount: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Append(Change):
-    """Append to a list. An absent attribute counts as the field's default, or as empty if that is None."""
+    """Append to a list. An absent attribute counts as the field's default, or as empty if the default is None."""
 
     items: Iterable[Any]
 
@@ -310,7 +310,7 @@ class Within(Change):
 
 @dataclass(frozen=True, slots=True)
 class Remove(Change):
-    """Remove the field, which is then None or its default."""
+    """Remove the field. A read then returns None or the field's default."""
 
 
 Action: TypeAlias = Put[Entity] | Create[Entity] | Update[Entity] | Delete[Entity] | Check[Entity] | Batch
@@ -385,5 +385,5 @@ class At(Generic[U, T]):
         return self._make(self._append(items))
 
     def remove(self) -> U:
-        """Remove it: a field with a default, a map key, or a list element."""
+        """Remove the nested part: a field with a default, a map key, or a list element."""
         return self._make(self._remove(None))

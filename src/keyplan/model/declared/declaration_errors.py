@@ -1,4 +1,4 @@
-"""Errors of declarations whose location isn't known yet, and pydantic's messages within them."""
+"""Errors of declarations whose location isn't known yet, and checks of the arguments of declarations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyplan.errors import DesignError, ErrorDetail, shown
 
 
 class Problem(Exception):
-    """The reason why a declaration is invalid; ``hint`` is the correct declaration."""
+    """The reason why a declaration is invalid. ``hint`` says how to fix the declaration."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -26,8 +26,8 @@ Is = Callable[[Any], bool]
 
 
 def check_given(what: str, **given: tuple[Any, Is, str]) -> None:
-    """Raises DesignError with every invalid argument of a declaration: for each, the given value, its check, and a
-    description of valid values.
+    """Raises DesignError with all invalid arguments of a declaration. ``given`` has the value of each argument, its
+    check, and a description of valid values.
     """
     faults = [
         ErrorDetail(f"{what}({name}=)", f"takes {words}, not {shown(value)}")
@@ -39,27 +39,27 @@ def check_given(what: str, **given: tuple[Any, Is, str]) -> None:
 
 
 def is_text(given: Any) -> bool:
-    """A nonempty string."""
+    """Whether the value is a nonempty string."""
     return isinstance(given, str) and given != ""
 
 
 def is_a(kind: type[Any]) -> Is:
-    """A value of that type."""
+    """A check that accepts values of this type."""
     return lambda given: isinstance(given, kind)
 
 
 def one_of(*values: Any) -> Is:
-    """One of these values."""
+    """A check that accepts these values."""
     return lambda given: given in values
 
 
 def or_none(is_right: Is) -> Is:
-    """None or a valid value."""
+    """A check that accepts None and the values that ``is_right`` accepts."""
     return lambda given: given is None or is_right(given)
 
 
 def several(is_one: Is, *, at_least: int = 0, in_order: bool = True) -> Is:
-    """At least ``at_least`` valid values. A string counts as one value; a set has no order."""
+    """A check that accepts a sequence of valid values, or any iterable unless ``in_order``. Strings are rejected."""
     kind: Any = Sequence if in_order else Iterable
 
     def is_right(given: Any) -> bool:

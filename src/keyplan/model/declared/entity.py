@@ -1,4 +1,4 @@
-"""Entity: a pydantic model with keys. ``keyplan.model.stored.stored_entity`` is its compiled form."""
+"""Entity: a pydantic model with keys. ``keyplan.model.stored.stored_entity`` has the compiled form of an entity."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Entity(BaseModel):
 
             primary = Key("ARTICLE#{article_id}", "#METADATA")
 
-    Instances are immutable (``frozen``): an item that was read, or that is to be written. A field is stored under its
-    pydantic alias, else under its name; None isn't stored. Unknown constructor arguments are rejected.
+    An instance is an item that was read, or an item to write. Instances are immutable (``frozen``). A field is stored
+    under its pydantic alias, or under its name if it has no alias. None isn't stored. Unknown arguments are rejected.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(

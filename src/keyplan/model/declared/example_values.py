@@ -1,6 +1,6 @@
 """Typical values of a type, generated from the type and the name of its field.
 
-Some types determine the length of a value (a timestamp, a UUID). For others, the field's name determines the length.
+Some types determine the length of a value (a timestamp, a UUID). For other types, the field's name determines it.
 Typical items are in ``analysis/traffic/typical_items.py``; unusual values are in ``testing/samples.py``.
 """
 
@@ -56,12 +56,12 @@ class TypicalValue(NamedTuple):
 
 
 def typical_value(annotation: Any, name: str, serial: int = 0) -> Any:
-    """A typical value of a type, for a field or a parameter of that name; it differs by ``serial``."""
+    """A typical value of a type, for a field or a parameter with this name. The value varies with ``serial``."""
     return typical(annotation, name, serial).value
 
 
 def accepted_value(annotation: Any) -> Any:
-    """A value that a type's own validators accept, from a few common ones. Raises Problem."""
+    """A common value that the validators of a type accept. Raises Problem if none is known."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     for candidate in _candidates(annotation):
         try:
@@ -76,7 +76,7 @@ class _RecursiveModelError(Exception):
 
 
 def typical(annotation: Any, name: str, serial: int, within: tuple[Any, ...] = ()) -> TypicalValue:
-    """A typical value of a type, for a field of that name. ``within``: the models that contain the field."""
+    """A typical value of a type, for a field with this name. ``within``: the models that contain the field."""
     marks = marks_of(annotation)
     if TTL.name in marks:
         return TypicalValue(_expiry(serial), TYPE, exact=True)
@@ -202,7 +202,7 @@ def _of_field(info: FieldInfo, name: str, serial: int, within: tuple[Any, ...]) 
 
 
 def valid_instance(model: type[M], chosen: dict[str, Any], given: Mapping[str, Any] | None = None) -> M:
-    """An instance with ``given`` values; rejected ``chosen`` ones are replaced. Raises ValidationError, Problem."""
+    """An instance with ``given`` values, and ``chosen`` values if valid. Raises ValidationError, Problem."""
     given, replaced = given or {}, set[str]()
     while True:
         try:
@@ -226,7 +226,7 @@ def valid_instance(model: type[M], chosen: dict[str, Any], given: Mapping[str, A
 
 
 def choices_of(annotation: Any) -> Sequence[Any]:
-    """The values of a Literal or an Enum; none for another type."""
+    """The values of a Literal or an Enum; empty for any other type."""
     inner = _inner(annotation)
     if get_origin(inner) is Literal:
         return get_args(inner)
@@ -236,7 +236,7 @@ def choices_of(annotation: Any) -> Sequence[Any]:
 
 
 def of_one_length(annotation: Any) -> bool:
-    """Whether all values of a Literal or an Enum are of one length."""
+    """Whether all values of a Literal or an Enum have the same length."""
     lengths = {len(str(value.value if isinstance(value, enum.Enum) else value)) for value in choices_of(annotation)}
     return len(lengths) == 1
 
@@ -276,7 +276,7 @@ def _within(limits: tuple[Any, Any], length: int) -> int:
 
 
 def text_of(length: int, serial: int, name: str = "") -> str:
-    """A string of that many bytes, of lowercase letters and digits; it depends on ``serial`` and the field's name."""
+    """A string of ``length`` lowercase letters and digits, which depends on ``serial`` and the field's name."""
     number = str(serial) if serial else ""
     letters = "".join(letter for letter in name.lower() if "a" <= letter <= "z")
     room = max(length - len(number), 0)
@@ -284,7 +284,7 @@ def text_of(length: int, serial: int, name: str = "") -> str:
 
 
 def varied(text: str, serial: int) -> str:
-    """Another string of the same kind: 1.1 for 1.0."""
+    """A different string of the same kind for each ``serial``, such as 1.1 for 1.0."""
     if not serial:
         return text
     return f"{text[:-1]}{int(text[-1]) + serial}" if text[-1] in "0123456789" else f"{text}{serial}"

@@ -20,7 +20,7 @@ from keyplan.errors import ArgumentError, shown
 
 
 class Mark:
-    """Metadata in a field's type with a meaning for the design."""
+    """Metadata in a field's type that gives the field a role in the design."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -68,7 +68,7 @@ def CounterShards(count: int) -> int:  # noqa: N802 - used like a type, so it is
     """A field of the partition key that makes a sharded counter of ``count`` items, for many concurrent updates.
 
     ``slot: int = CounterShards(10)``: ``Update(...).or_create()`` without ``slot`` adds to a random shard, and a read
-    without ``slot`` reads all shards. Raises ArgumentError unless the count is 2 to 100.
+    without ``slot`` reads all shards. Raises ArgumentError unless ``count`` is from 2 to 100.
     """
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
@@ -87,8 +87,8 @@ _time: Callable[[], datetime] | None = None
 
 
 def time_by(source: Callable[[], datetime] | None) -> Callable[[], datetime] | None:
-    """Make ``now`` and ``ulid`` use another clock, or the system's again; returns the previous one. For tests
-    (``keyplan.testing.Clock``).
+    """Set the clock of ``now`` and ``ulid`` (None: the system clock), and return the previous clock. For tests: use
+    ``keyplan.testing.Clock``.
     """
     global _time
     before, _time = _time, source
@@ -123,21 +123,21 @@ def ulid(at: datetime | None = None) -> str:
 
 
 def is_alias(annotation: Any) -> TypeIs[TypeAliasType]:
-    """Whether it is a type alias: ``type X = …``, or a TypeAliasType of ``typing`` or ``typing_extensions``, which can
-    be different classes.
+    """Whether the annotation is a type alias: ``type X = …``, or a TypeAliasType of ``typing`` or
+    ``typing_extensions``. These two classes can differ.
     """
     return type(annotation).__name__ == "TypeAliasType"
 
 
 def unaliased(annotation: Any) -> Any:
-    """The type of an alias."""
+    """The annotation, or the type behind it if it is an alias."""
     while is_alias(annotation):
         annotation = annotation.__value__
     return annotation
 
 
 def layers(annotation: Any) -> Iterator[Any]:
-    """The annotation and everything inside its Annotated, aliases and Optional."""
+    """The annotation, and all types and metadata within its Annotated, aliases and unions."""
     yield annotation
     if is_alias(annotation):
         yield from layers(annotation.__value__)
@@ -168,8 +168,8 @@ _CONSTRAINED: dict[Any, type[Any]] = {
 def kind_of(annotation: Any) -> Any:
     """The plain type of an annotation: without Annotated and None, a Literal as the type of its values.
 
-    ``set[str]`` and similar types return their origin. A union of several types returns ``object``. pydantic's types
-    for datetimes and dates (AwareDatetime, PastDate, ...) are datetimes and dates.
+    The plain type of ``set[str]`` and similar types is their origin. For a union of several types, it is ``object``.
+    For pydantic's types of datetimes and dates (AwareDatetime, PastDate, ...), it is ``datetime`` or ``date``.
     """
     if is_alias(annotation):
         return kind_of(annotation.__value__)
@@ -217,7 +217,7 @@ _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
     """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``. Bounds in a
-    union of several types don't count.
+    union of several types are ignored.
     """
     if is_alias(annotation):
         return bounds_of(annotation.__value__)
@@ -239,7 +239,7 @@ def _bounds(mark: Any) -> list[tuple[str, Any]]:
 
 
 def unbounded(annotation: Any) -> Any:
-    """The type without constraints on the whole value; constraints on its contents stay."""
+    """The type without constraints on the whole value. Constraints on elements and members stay."""
     if is_alias(annotation):
         return unbounded(annotation.__value__)
     if get_origin(annotation) is Annotated:

@@ -14,7 +14,7 @@ _PROJECTIONS = '"ALL", "KEYS_ONLY", or a list of attribute names'
 
 @dataclass(frozen=True, slots=True)
 class KeyAttribute:
-    """A key attribute. ``type`` is DynamoDB's: S, N or B."""
+    """A key attribute. ``type`` is its DynamoDB type, S, N or B."""
 
     name: str
     type: Literal["S", "N", "B"] = "S"
@@ -28,7 +28,7 @@ class KeyAttribute:
 
 
 def Number(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
-    """A key attribute of DynamoDB's type Number: it sorts by value, and contains an int, a Decimal or a datetime."""
+    """A key attribute of DynamoDB's type Number. It sorts by value, and stores an int, a Decimal or a datetime."""
     return KeyAttribute(name, "N")
 
 
@@ -38,7 +38,7 @@ def Binary(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a decl
 
 
 def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | None) -> tuple[KeyAttribute, ...]:
-    """One or several key attributes by name."""
+    """The key attributes for one or several names."""
     if given is None:
         return ()
     if isinstance(given, str | KeyAttribute):
@@ -47,7 +47,7 @@ def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | No
 
 
 def is_key_attribute(given: Any) -> bool:
-    """Whether it is a key attribute or a name."""
+    """Whether the value is a KeyAttribute or an attribute name."""
     return is_text(given) or isinstance(given, KeyAttribute)
 
 
@@ -61,15 +61,15 @@ class Projected(Protocol):
 
 @dataclass(frozen=True, init=False)
 class Index:
-    """A secondary index: ``Index("GSI1", "gsi1pk", "gsi1sk")``, ``Index("TOP", "game", Number("score"))``. It has one
-    to four partition key attributes, and up to four sort key attributes.
+    """A secondary index: ``Index("GSI1", "gsi1pk", "gsi1sk")``, ``Index("TOP", "game", Number("score"))``. An index has
+    one to four partition key attributes, and up to four sort key attributes.
 
-    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include; in the table,
-    ``GSI1.projected_for(OrderRow)`` includes the attributes of a View. ``local=True`` creates a local secondary index:
-    it shares the table's partition key and supports strongly consistent reads; it can't be added later, and limits each
-    item collection to 10 GB. Raises DesignError for an argument of another type.
+    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include; ``projected_for(OrderRow)``
+    includes the attributes of a View. ``local=True`` creates a local secondary index, which has the table's partition
+    key and supports strongly consistent reads; it can't be added later, and limits each item collection to 10 GB.
+    Raises DesignError for an argument of the wrong type.
 
-    Source: CreateTable in the DynamoDB API reference; multi-attribute keys since November 2025.
+    Source: CreateTable in the DynamoDB API reference, which has multi-attribute keys since November 2025.
     """
 
     name: str
@@ -103,21 +103,21 @@ class Index:
         object.__setattr__(self, "local", local)
 
     def projected_for(self, *views: Projected) -> Index:
-        """The index with the attributes that these views need, in addition to its projection. Use it in
+        """The index with the attributes that these views need, in addition to its projection. Use the result in
         ``Table(indexes=[...])``, because keys refer to the index before views exist. Fields in the keys of the table or
-        the index aren't included again.
+        of the index aren't included again.
         """
         included = self.projection if isinstance(self.projection, tuple) else ()
         names = dict.fromkeys((*included, *(name for view in views for name in view.model_projection(self))))
         return Index(self.name, self.partition, self.sort, projection=tuple(names) or "KEYS_ONLY", local=self.local)
 
     def same_keys(self, other: Index) -> bool:
-        """Whether both are the same index, with any projection."""
+        """Whether both are the same index, regardless of their projections."""
         mine, theirs = (self.name, self.partition, self.sort), (other.name, other.partition, other.sort)
         return mine == theirs and self.local is other.local
 
     def holds(self, attribute: str) -> bool:
-        """Whether it projects a non-key attribute."""
+        """Whether the index projects this non-key attribute."""
         return self.projection == "ALL" or attribute in self.projection
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Key and Unique, the declarations of an entity's keys. ``keyplan.model.stored.stored_keys`` is their compiled form."""
+"""Key and Unique, the declarations of an entity's keys. ``keyplan.model.stored.stored_keys`` has compiled keys."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Key:
     """The key of an entity's items: ``Key("ORDER#{order_id}", "LINE#{number:04d}")``, a template for the partition key
     and one for the sort key.
 
-    Without ``index`` it is the entity's primary key; with one, its key in that index. An index with several native key
-    attributes takes a list of templates, one per attribute. ``when={"status": "pending"}`` makes it a sparse key: an
-    item is in the index only while its fields have these values (a tuple: any of them); an item is also absent while a
-    field of the template is None. ``shards=n`` distributes the partition over n partitions, by a hash of the item's
-    primary key. ``style`` is the form of values in keys, if it differs from the table's (``Table(key_style=)``).
+    Without ``index``, the key is the entity's primary key; with ``index``, it is a key of that index. For an index with
+    several native key attributes, pass a list of templates, one per attribute. ``when={"status": "pending"}`` makes the
+    key sparse: an item is in the index only while its fields have these values (a tuple: any of them). An item is also
+    absent while a field of the template is None. ``shards=n`` distributes a partition over n partitions, by a hash of
+    the primary key. ``style`` is the form of values in this key; the default is ``key_style=`` of the table.
 
-    Raises DesignError for an argument of another type; templates are checked when the design's class is defined.
+    Raises DesignError for an argument of the wrong type. The class definition of the design checks the templates.
     """
 
     partition: tuple[str, ...]
@@ -66,8 +66,8 @@ class Unique:
     """A unique value among an entity's items: ``Unique("USER_EMAIL#{email}")``.
 
     Keyplan stores a claim item under this key, in the same transaction as the item; a second item with the value is
-    rejected with UniqueValueTaken. While a field of the template is None, nothing is claimed. A pattern by these
-    fields that returns ``Entity | None`` can use the claim: two strongly consistent reads by key.
+    rejected with UniqueValueTaken. While a field of the template is None, nothing is claimed. A read by these fields
+    that returns ``Entity | None`` can use the claim, with two strongly consistent GetItem requests.
     """
 
     partition: str
@@ -101,11 +101,11 @@ def _is_count(given: Any) -> bool:
 class KeyStyle:
     """The form of values in keys: ``Table("tasks", key_style=KeyStyle(raw=True, case="lower"))``, or for one key.
 
-    ``raw``: values aren't escaped, and any string can end them. A value that contains its end string is ambiguous:
-    it is read, but rejected in writes.
+    ``raw``: values aren't escaped, and any string can follow them. A value that contains the string that follows it in
+    the template is ambiguous: reads accept the value, but writes reject it.
 
-    ``case`` folds values to lower or upper case in the key, but not in their own attribute: values that differ only in
-    case have the same key, so the key identifies one item, and a query returns the items of both.
+    ``case`` converts values to lower or upper case in the key, but not in the field's own attribute. Values that differ
+    only in case have the same key: a primary key identifies one item for both, and a query returns the items of both.
     """
 
     raw: bool = False
@@ -119,7 +119,7 @@ class KeyStyle:
         )
 
     def fold(self, text: str) -> str:
-        """The string in the key's case."""
+        """The string, converted to the case of the key."""
         if self.case is None:
             return text
         return text.lower() if self.case == "lower" else text.upper()
@@ -133,8 +133,8 @@ class Discriminator:
     """An attribute with a constant value in all items of the entity, by which other programs recognize them:
     ``Discriminator("_et", "Pokemon")``, ``Discriminator("__edb_e__", "task")``.
 
-    It is written with each item, and an item without it belongs to another entity. Two entities with colliding keys are
-    allowed if a label distinguishes their items.
+    Each item is written with this attribute, and an item without it belongs to another entity. Two entities can have
+    equal keys if a discriminator distinguishes their items.
     """
 
     attribute: str
@@ -149,5 +149,5 @@ class Discriminator:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """The attribute value."""
+        """The attribute value in DynamoDB JSON."""
         return {"S": self.value}

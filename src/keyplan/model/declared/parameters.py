@@ -1,7 +1,7 @@
 """Types in a pattern's signature: Page and Cursor, Range, Prefix, Each, Through.
 
-A parameter's type determines the condition on its field: ``T`` equality, ``Range[T]`` and ``Prefix`` a condition on a
-sort key, ``Each[T]`` several values.
+A parameter's type determines the condition on its field: ``T`` tests for equality, ``Range[T]`` and ``Prefix`` limit a
+sort key, and ``Each[T]`` matches any of several values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Cursor = NewType("Cursor", str)
 
 
 class PrefixMark:
-    """Marks a parameter as a prefix of a string field."""
+    """Marks a parameter that is a prefix of a string field."""
 
 
 PREFIX = PrefixMark()
@@ -33,7 +33,7 @@ Prefix = Annotated[str, PREFIX]
 
 
 class EachMark:
-    """Marks a parameter as several values of its field."""
+    """Marks a parameter that contains several values of its field."""
 
 
 EACH = EachMark()
@@ -44,7 +44,7 @@ Each = Annotated[Sequence[T], EACH]
 # No ``slots=True``: typing sets an attribute on the instance, so ``Page[Article](...)`` would fail in Python 3.11.
 @dataclass(frozen=True)
 class Page(Generic[T_co]):
-    """One page of items in order. ``cursor`` is the start of the next page, or None at the end."""
+    """One page of items in order. ``cursor`` marks the start of the next page; None: this is the last page."""
 
     items: list[T_co]
     cursor: Cursor | None = None
@@ -107,7 +107,7 @@ class Range(Generic[T]):
 
 @dataclass(frozen=True, init=False)
 class Through:
-    """A junction entity between the parameters and the result, with a mapping from its fields to those of the result:
+    """A junction entity between the parameters and the result, with the junction's field for each field of the result:
     ``Through(Follow, user_id="followed_id")``.
 
     Fields with equal names need no mapping.
@@ -123,10 +123,10 @@ class Through:
 
 class InvalidItem(BaseModel):
     """An item whose key belongs to the entity but whose attributes are invalid: ``Page[Ticket | InvalidItem]`` returns
-    it in place, while ``Page[Ticket]`` raises InvalidItemError.
+    such an item in its place, while ``Page[Ticket]`` raises InvalidItemError.
 
-    ``entity`` is the entity's name, ``key`` the stored primary key, ``message`` the error, ``errors`` the error of each
-    attribute.
+    ``entity`` is the entity's name, ``key`` is the stored primary key, ``message`` is the error of the item, and
+    ``errors`` has the error of each attribute.
     """
 
     model_config = ConfigDict(frozen=True)

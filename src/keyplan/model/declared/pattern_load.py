@@ -53,10 +53,10 @@ class Load:
     ``per_second``: average calls per second. ``peak_per_second``: calls in the busiest second. ``items``: the number of
     items that the key condition matches, before limit and filter (a read), or that one call writes (a write).
     ``item_bytes``: the size of one item in bytes, including attribute names. ``kept``: the share of items that a filter
-    keeps. ``hottest``: the share of calls to the busiest partition key; if a pattern uses several keys, by key
-    (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter, for a write whose actions
-    depend on them. ``fails``: the share of a write's calls with a false condition. ``in_transaction``: whether a write
-    is part of a transaction of several (``transact``).
+    keeps. ``hottest``: the share of calls to the busiest partition key; if a pattern uses several keys, one share per
+    key (``Post.by_status``). ``arguments``: the arguments of a typical call, as JSON values by parameter, for a write
+    whose actions depend on its arguments. ``fails``: the share of a write's calls with a false condition.
+    ``in_transaction``: whether ``transact`` executes the write in one transaction with other writes.
     """
 
     __pydantic_config__ = FORBID_OTHERS
@@ -77,7 +77,7 @@ class Load:
         return self.per_second if self.peak_per_second is None else self.peak_per_second
 
     def over(self, other: Load) -> Load:
-        """The load with missing members from the other one."""
+        """The load, with missing members taken from the other load."""
         return replace(other, **self.given)
 
     @property
@@ -88,7 +88,7 @@ class Load:
 
 
 def checked_load(load: Load) -> Load:
-    """The load in a decorator. Raises Problem for a negative or implausible rate."""
+    """The validated load of a decorator. Raises Problem for a negative or implausible rate."""
     if not load.given:
         return load
     try:
@@ -98,7 +98,7 @@ def checked_load(load: Load) -> Load:
 
 
 def fault_of(detail: ErrorDetails) -> ErrorDetail:
-    """Pydantic's error in the terms of a load."""
+    """The error detail for an error of pydantic in a load."""
     given = repr(detail.get("input"))
     shown = given if len(given) <= 60 else f"{given[:57]}..."
     message = "the value must be a mapping of names to values" if detail["type"] in _NO_MAPPING else detail["msg"]

@@ -1,7 +1,7 @@
 """``@read`` and ``@write``: a method's signature becomes an access pattern of its design.
 
-Call a pattern like its method: ``cms.article("1")``. ``await cms.article.aio("1")`` is the same for asynchronous code,
-and ``yield from self.article.read("1")`` reads within a write. A pattern declared with ``async def`` is awaitable.
+Call a pattern like a method: ``cms.article("1")``. ``await cms.article.aio("1")`` calls it from asynchronous code, and
+``yield from self.article.read("1")`` reads within a write. A pattern declared with ``async def`` is awaitable.
 ``keyplan.model.compiled`` compiles patterns; the opened design runs them.
 """
 
@@ -123,7 +123,7 @@ class Bound:
 
 
 class BoundRead(Bound, Generic[P, R]):
-    """A read of an opened design. Call it."""
+    """A read of an opened design, which you call like a method."""
 
     __slots__ = ()
 
@@ -142,7 +142,7 @@ class BoundRead(Bound, Generic[P, R]):
 
 
 class BoundStream(Bound, Generic[P, T]):
-    """A read that returns an iterator. Call it, and take as many items as you need."""
+    """A read that returns an iterator. Call the read, and take as many items as you need."""
 
     __slots__ = ()
 
@@ -155,27 +155,27 @@ class BoundStream(Bound, Generic[P, T]):
         return self._runner.stream_async(self._name, args, kwargs)
 
     def read(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, list[T]]:
-        """All items, within a write."""
+        """All items, read within a write."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("list[T]", answer)
 
 
 class BoundWrite(Bound, Generic[P, R]):
-    """A write of an opened design. Call it."""
+    """A write of an opened design, which you call like a method."""
 
     __slots__ = ()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Execute it. Raises WriteFailed if a condition is false; then nothing is written."""
+        """Execute the write. If a condition is false, nothing is written, and WriteFailed is raised."""
         return cast("R", self._runner.run_write(self._name, args, kwargs))
 
     async def aio(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Execute it, awaited."""
+        """Execute the write from asynchronous code."""
         return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
 
     def in_transaction(self, *args: P.args, **kwargs: P.kwargs) -> Joined[R]:
-        """Execute it as part of another write's transaction, ``yield from self.add_line.in_transaction(order)``, or
-        with writes of other designs: ``transact(shop.place.in_transaction(order), ledger.book.in_transaction(entry))``.
+        """Execute the write in another write's transaction, ``yield from self.add_line.in_transaction(order)``, or with
+        writes of other designs: ``transact(shop.place.in_transaction(order), ledger.book.in_transaction(entry))``.
         Raises ArgumentError.
         """
         runner: Any = self._runner
@@ -203,7 +203,7 @@ class Joined(Generic[R_co]):
 
 
 class BoundAsyncRead(Bound, Generic[P, R]):
-    """A read declared with ``async def``. Await it."""
+    """A read declared with ``async def``. Await the call."""
 
     __slots__ = ()
 
@@ -218,7 +218,7 @@ class BoundAsyncRead(Bound, Generic[P, R]):
 
 
 class BoundAsyncStream(Bound, Generic[P, T]):
-    """A read declared with an AsyncIterator. Use ``async for``."""
+    """A read that returns an AsyncIterator. Iterate with ``async for``."""
 
     __slots__ = ()
 
@@ -239,7 +239,7 @@ class ReadMethod(Pattern, Generic[BoundT_co]):
         self._bound: type[Any] = BoundAsyncRead if self._is_awaited else BoundRead
 
     def answers_in_parts(self, *, awaited: bool) -> None:
-        """Mark the result as an iterator, optionally async. The design's compiler resolves aliases of its type."""
+        """Mark the result as an iterator, or an async iterator if ``awaited``. The design's compiler calls this."""
         if not self._is_awaited:
             self._bound = BoundAsyncStream if awaited else BoundStream
 
@@ -316,18 +316,18 @@ def read(
     items: float | None = None,
     item_bytes: int | None = None,
 ) -> ReadDecorator:
-    """Declare an access pattern that reads: the method's parameters are the known fields, its return type is the
-    result.
+    """Declare an access pattern that reads. The method's parameters are the known fields, and its return type is the
+    result type.
 
-    ``id`` is the pattern's name in the design's list (``"AP1"``). ``newest_first=True`` reads in descending order of
-    the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) selects a key by its order, and
-    ``key=Ticket.by_project`` by name. ``consistent=True`` uses strongly consistent reads at twice the price; global
-    secondary indexes don't support them. ``where`` restricts fields to constants (by a key if possible, otherwise by a
-    filter), or is a filter in DynamoDB's syntax with field names and ``:parameters``. ``through`` is a junction, or
-    several: then the result is their union, each item once. ``scan=True`` allows a scan. ``scan_index=OPEN_ORDERS``
-    reads a whole index; ``segments=8`` reads the table or the index in that many parallel segments. ``entity=Order`` is
-    the entity that an ``int`` counts or a ``bool`` looks for; with ``total="amount"``, the ``int`` is the sum of that
-    field. ``complete=True`` reads attributes that the index doesn't project from the table, by BatchGetItem.
+    ``id`` is the pattern's id in the list of access patterns (``"AP1"``). ``newest_first=True`` reads in descending
+    order of the first sort key field that isn't fixed; ``order_by="rating"`` (``"-rating"``: descending) selects a key
+    by its order, and ``key=Ticket.by_project`` selects that key. ``consistent=True`` uses strongly consistent reads at
+    twice the price; global secondary indexes don't support them. ``where`` restricts fields to constants (by a key if
+    possible, otherwise by a filter), or is a filter in DynamoDB's syntax with field names and ``:parameters``.
+    ``through`` is a junction, or several junctions whose union is the result. ``scan=True`` allows a scan.
+    ``scan_index=OPEN_ORDERS`` reads a whole index; ``segments=8`` reads a table or an index in 8 parallel segments.
+    ``entity=Order`` is the entity that an ``int`` counts or a ``bool`` looks for; with ``total="amount"``, the ``int``
+    is the sum of that field. ``complete=True`` reads unprojected attributes with BatchGetItem from the table.
 
     ``per_second`` (average calls), ``items`` (matched by the key, before limit and filter) and ``item_bytes`` are the
     expected load, used only by ``keyplan check`` and ``keyplan cost``.
@@ -374,17 +374,17 @@ def write(
     in_transaction: bool = False,
     example: Example | Sequence[Example] = (),
 ) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
-    """Declare an access pattern that writes: a generator of actions. One action is one conditional request, several are
-    one transaction; the generator's return value is the result.
+    """Declare an access pattern that writes, as a generator of actions. One action is sent as one conditional request,
+    several actions are sent as one transaction; the generator's return value is the result.
 
-    ``attempts`` above 1 runs the generator again, after a short random pause, if one of its conditions is false: for
-    writes that read first (``yield from self.article.read(...)``) and then expect no concurrent change. ``per_second``
+    If a condition is false, ``attempts`` above 1 runs the generator again after a short random pause. Use it for writes
+    that read first (``yield from self.article.read(...)``) and require that no other write interferes. ``per_second``
     (average calls), ``items`` (written by one call) and ``item_bytes`` are the expected load for ``keyplan check`` and
-    ``keyplan cost``, and so is ``in_transaction``: the write is executed with writes of other designs by ``transact``,
-    so that its actions are always part of a transaction.
+    ``keyplan cost``, and so is ``in_transaction``: ``transact`` executes the write with writes of other designs, so
+    that its actions are always part of a transaction.
 
     ``example`` is a typical call, or one for each branch of the write, for commands that analyze writes: see
-    :class:`Example`. Without it, they generate one. Raises DesignError for an invalid argument. Example::
+    :class:`Example`. By default, they generate a call. Raises DesignError for an invalid argument. Example::
 
         @write("AP8", attempts=3)
         def publish(self, article_id: str) -> Writes[Article]:
@@ -408,11 +408,11 @@ class Example:
     """A typical call of a write pattern: ``@write("W4", example=Example(quantity=2).found(Order, status="paid"))``.
 
     The keyword arguments are arguments of the write, by parameter name, as values or as JSON. The analysis generates
-    the others. :meth:`found` gives field values of the items that exist before the call, and :meth:`missing` names
+    other arguments. :meth:`found` gives field values of the items that exist before the call, and :meth:`missing` names
     reads that find nothing. ``keyplan check``, ``cost``, ``export iam``, ``verify`` and ``plan`` run the write's body
-    with it, without a store. It has no effect on calls of the write.
+    with the example, without a store. The example has no effect on calls of the write.
 
-    An unknown name of an argument, field or read is a DesignError when the design's class is defined.
+    For an unknown argument, field or read, the class definition of the design raises DesignError.
     """
 
     def __init__(self, **arguments: Any) -> None:

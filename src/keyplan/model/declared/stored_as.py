@@ -1,4 +1,4 @@
-"""StoredAs: the stored form of a field in other programs. ``keyplan.model.stored.stored_forms`` implements it."""
+"""StoredAs: the stored form of a field in other programs. ``keyplan.model.stored.stored_forms`` implements forms."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _UNITS = {"s": timedelta(seconds=1), "ms": timedelta(milliseconds=1)}
 class StoredAs:
     """The stored form of a field in other programs: ``Annotated[datetime, StoredAs("ms")]``.
 
-    Datetimes: ``"s"`` and ``"ms"``, seconds or milliseconds since 1970 as a number (``"s as text"`` and ``"ms as
-    text"``: as a string); ``"iso s"`` and ``"iso ms"``, ``2026-11-21T09:42:00.000Z`` as in JavaScript; ``"isoformat"``,
-    Python's ``isoformat()`` in UTC; ``layout=``, a strftime format in UTC. Such a field has only the precision of its
-    form: instances truncate a datetime to whole seconds or milliseconds.
+    A datetime is stored as seconds or milliseconds since 1970: a number (``"s"``, ``"ms"``) or a string (``"s as
+    text"``, ``"ms as text"``); as in JavaScript, ``2026-11-21T09:42:00.000Z`` (``"iso s"``, ``"iso ms"``); as Python's
+    ``isoformat()`` in UTC (``"isoformat"``); or in a strftime format in UTC (``layout=``). Instances truncate such a
+    datetime to the precision of the stored form, whole seconds or milliseconds.
 
-    Numbers and bool: ``"text"``. bool: ``"number"``, 1 or 0. Sets: ``"list"``. bytes: ``"base64"``, a string. Any type:
-    ``"json"``, a string; ``"zlib"`` and ``"gzip"``, compressed bytes (of a string, of bytes, otherwise of JSON).
+    ``"text"`` stores a number or bool as a string, ``"number"`` a bool as 1 or 0, ``"list"`` a set, ``"base64"`` bytes,
+    ``"json"`` any type as a string. ``"zlib"`` and ``"gzip"`` store a compressed string, compressed bytes or JSON.
 
     ``write=`` and ``read=`` are a pair of custom functions for values other than None: ``write`` returns a string,
     number, bytes, bool, list or dict, and ``read`` converts it back.

@@ -18,9 +18,9 @@ class Table:
 
     ``partition`` and ``sort`` are its key attributes, ``pk`` and ``sk`` by default: a name, or ``Number("year")`` or
     ``Binary("hash")``; ``sort=None`` declares a table without a sort key. ``entities`` lists entities that no signature
-    of the design mentions (those used only in writes). ``key_style`` is the form of values in its keys, for tables of
-    other programs. Items expire by an entity's field of type :data:`~keyplan.Ttl`. Raises DesignError for an argument
-    of another type.
+    of the design mentions (those used only in writes). ``key_style`` is the form of values in keys, for tables of other
+    programs. A field of type :data:`~keyplan.Ttl` is the expiry time of an entity's items. Raises DesignError for an
+    argument of the wrong type.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Table:
         return {attribute.name: attribute.type for attribute in self._key_attributes()}
 
     def create_request(self, name: str | None = None) -> dict[str, Any]:
-        """The CreateTable request (on-demand billing) for this table under its own or another ``name``."""
+        """The CreateTable request (on-demand billing) for this table. ``name`` replaces the table's name."""
         types = self.attribute_types
         request: dict[str, Any] = {
             "TableName": name or self.name,

@@ -1,8 +1,8 @@
 """View: some fields of an entity.
 
-A view has no keys and is never written. Its fields are the entity's, with their stored names, defaults and validators,
-so a view declares only names and types. ``keyplan.model.stored.stored_entity`` reads items as views; plans set
-projections.
+A view has no keys and is never written. The fields of a view have the entity's stored names, defaults and validators,
+so a view declares only names and types. ``keyplan.model.stored.stored_entity`` reads items as views, and plans set the
+projection expressions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EntityT = TypeVar("EntityT", bound=Entity)
 
 
 class View(BaseModel, Generic[EntityT]):
-    """Some fields of an entity, for patterns that need no more: ``class OrderRow(View[Order])``.
+    """Some fields of an entity, for patterns that need no other fields: ``class OrderRow(View[Order])``.
 
     ::
 
@@ -50,8 +50,8 @@ class View(BaseModel, Generic[EntityT]):
 
     @classmethod
     def model_projection(cls, index: Index) -> tuple[str, ...]:
-        """The attributes that an index must include for the view: those of its fields that the keys of the table or the
-        index don't contain completely.
+        """The attributes that an index must include for the view: those of the view's fields that the keys of the table
+        or of the index don't contain completely.
         """
         entity = entity_of_view(cls)
         keys = [] if entity is None else [var for base in entity.__mro__ for var in vars(base).values()]
@@ -74,7 +74,7 @@ def is_view(value: Any) -> bool:
 
 
 def entity_of_view(view: type[View[Any]]) -> type[Entity] | None:
-    """The entity of a view; None if it declares none."""
+    """The entity of a view; None if the view doesn't name an entity."""
     for base in view.__mro__:
         if base is not View and issubclass(base, View):
             arguments = base.__pydantic_generic_metadata__["args"]

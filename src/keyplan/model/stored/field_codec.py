@@ -1,4 +1,4 @@
-"""Conversion of a field's values to attribute values and back, chosen when its entity is compiled.
+"""Conversion of a field's values to attribute values and back. The compiler of an entity chooses the functions.
 
 ``keyplan.dynamodb.values`` encodes plain Python values; this module adds types of fields: datetimes, dates, enums,
 UUIDs, nested models, and a TTL's epoch seconds. pydantic validates values, not this module.
@@ -158,7 +158,7 @@ _DECODERS: dict[Any, Decoder] = {
 
 
 def decoder_of(annotation: Any) -> Decoder:
-    """The function that converts a stored attribute value (tag and content) to a value that pydantic validates."""
+    """The function that converts an attribute value (its type and its content) to a value that pydantic validates."""
     if TTL.name in marks_of(annotation):
         return _decode_epoch
     kind = kind_of(annotation)

@@ -2,9 +2,9 @@
 
 pydantic's core looks up each field by attribute and type (``title`` → ``S``), so that no Python code runs per field;
 the instance is then created as by pydantic's ``model_construct``. Other cases (a type other than the field's, fields
-only in the key, models with before-validators) use the slow path in ``stored_entity``, which also produces error
-messages. The same applies to entities whose schema has an unexpected form, because pydantic doesn't guarantee it
-(decision 0012).
+only in the key, models with before-validators) use the slow path in ``stored_entity``, which also creates error
+messages. Entities whose schema has an unexpected form also use the slow path, because pydantic doesn't guarantee the
+form (decision 0012).
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def reader_of(
     slowly: Reader,
     in_index_keys: Sequence[tuple[str, str]] = (),
 ) -> Reader:
-    """A function that reads items of ``cls``. ``in_keys`` are the attributes that can be only in the key; ``slowly``
-    reads all other cases. ``in_index_keys``: attributes that can be only in an index key, each with that key's
-    attribute.
+    """A function that reads items of ``cls``. ``in_keys`` are attributes whose value can be only in the key. ``slowly``
+    reads the items that this function can't read. ``in_index_keys`` are attributes whose value can be only in an index
+    key, each with the attribute of that key.
     """
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
     by_python = (

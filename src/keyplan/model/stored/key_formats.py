@@ -1,6 +1,6 @@
 """Formats of field values in keys, for writing and reading: one class per format.
 
-A format must be injective, and its strings must sort like the values. ``key_templates`` has templates and escaping.
+A format writes different values as different strings, which sort like the values. ``key_templates`` escapes strings.
 """
 
 # Fields of frozen dataclasses implement properties of their base class:
@@ -31,14 +31,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Format(ABC):
-    """How a field's values are written into a key."""
+    """The format of a field's values in a key."""
 
     descending: bool = field(default=False, kw_only=True)
     """Whether the strings sort in reverse order of the values."""
 
     @property
     def raw(self) -> bool:
-        """Whether the string still needs escaping."""
+        """Whether the strings of the format need escaping."""
         return False
 
     @property
@@ -58,7 +58,7 @@ class Format(ABC):
 
     @abstractmethod
     def write(self, value: Any) -> str:
-        """The value's string. Raises KeyFieldError for a value outside the format's range."""
+        """The string of a value. Raises KeyFieldError for a value outside the format's range."""
 
     @abstractmethod
     def read(self, text: str) -> Any:
@@ -86,7 +86,7 @@ class TextFormat(Format):
 
 @dataclass(frozen=True)
 class PartsFormat(Format):
-    """A tuple of strings, joined by delimiters. It must be the last part of its template."""
+    """A tuple of strings, joined by delimiters. The tuple must be the last part of its template."""
 
     raw: bool = True
     pattern: str = ".+"
@@ -334,10 +334,10 @@ class NumberFormat(Format):
 
 @dataclass(frozen=True)
 class StoredFormat(Format):
-    """A value in a string key in the form of its attribute (``StoredAs``), or of another program.
+    """A value in a string key, in the stored form of its attribute (``StoredAs``) or in the form of another program.
 
-    ``unit``: the precision to which datetimes are truncated. ``whole``: the field has only that precision, so no
-    item has a more precise value.
+    ``unit``: the precision to which datetimes are truncated. ``whole``: whether the field has only that precision, so
+    that no item has a more precise value.
     """
 
     to_text: Callable[[Any], str]
@@ -353,11 +353,11 @@ class StoredFormat(Format):
 
     @property
     def exact(self) -> bool:
-        """Truncated values can't be read back completely."""
+        """Whether a string determines its value completely: truncated values can't be read back."""
         return self.whole
 
     def write(self, value: Any) -> str:
-        """The string. Raises KeyFieldError if a datetime is more precise than the field's unit."""
+        """The string of a value. Raises KeyFieldError if a datetime is more precise than the field's unit."""
         if self.unit is None or not isinstance(value, datetime):
             return self.to_text(value)
         floor = self.floor(value)
@@ -373,7 +373,7 @@ class StoredFormat(Format):
         return moment if self.unit is None else moment - (moment - _EPOCH) % self.unit
 
     def nearest(self, value: datetime) -> datetime:
-        """The nearest storable datetime: the last one up to this one, or the minimum."""
+        """The last storable datetime up to this datetime; outside the range, the minimum or the maximum."""
         if self.least is not None and as_utc(value) < self.least:
             return self.least
         if self.most is not None and as_utc(value) > self.most:
@@ -385,7 +385,7 @@ class StoredFormat(Format):
 
 
 def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
-    """A datetime as seconds (``s``) or milliseconds (``ms``) since 1970; fixed width from 2001 to 2286."""
+    """Datetimes as seconds (``s``) or milliseconds (``ms``) since 1970. The width is fixed from 2001 to 2286."""
     step, width = (timedelta(seconds=1), 10) if unit == "s" else (timedelta(milliseconds=1), 13)
 
     def write(value: Any) -> str:
@@ -420,8 +420,8 @@ class BinaryFormat(Format):
 def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks: tuple[Any, ...] = ()) -> Format:
     """The format of a field of type ``kind`` with ``spec`` (after the colon in ``{field:spec}``).
 
-    ``attribute_type`` is that of the key attribute: S, N or B. ``sorts``: whether the string must sort like the value.
-    ``ranks``: the field's values, if it has few. Raises Problem if there is no such format.
+    ``attribute_type`` is the type of the key attribute, S, N or B. ``sorts``: whether strings must sort like values.
+    ``ranks``: all values of a field with few values. Raises Problem if the type doesn't support ``spec``.
     """
     if attribute_type == "N":
         return _number_format(kind, spec)
@@ -553,7 +553,7 @@ def day_layout(spec: str, *, sorts: bool) -> str:
 
 
 def layout_of(spec: str, *, sorts: bool) -> str:
-    """The layout of a datetime in a key; with ``sorts``, no unit is missing in between. Raises Problem."""
+    """The layout of a datetime in a key. With ``sorts``, the layout must not omit a unit. Raises Problem."""
     letters = letters_of(spec)
     wrong = [letter for letter in letters if letter not in _WIDTHS]
     if wrong or not letters:

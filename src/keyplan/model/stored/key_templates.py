@@ -1,12 +1,12 @@
-"""Key templates: ``"AUTHOR#{author_id}"`` parsed into parts, written as strings for given values, and read back.
+"""Key templates: ``"AUTHOR#{author_id}"`` is parsed into parts, which write values as strings and read them back.
 
-Escaping makes the strings injective and keeps the order of the values: ``#`` ends a value, so within one it is written
-as ``$c``. ``$`` (the character after ``#``) starts an escape, and is itself written as ``$d``; if something follows the
-value in its template, every character before ``#`` is escaped, too (``$@`` … ``$b``), because the end of a value must
-sort before every continuation. Therefore tuples of values sort like their joined strings.
+Escaped strings are different for different values, and sort like the values. ``#`` ends a value, so ``#`` in a value is
+written as ``$c``. ``$`` (the character after ``#``) starts an escape, so ``$`` in a value is written as ``$d``. If the
+template continues after the value, every character before ``#`` is escaped, too (``$@`` … ``$b``), because the end of
+a value must sort before any continuation of it. Therefore, joined strings sort like the tuples of their values.
 
-A template of only one variable (``"{username}"``) contains the unescaped value, because no delimiter is needed. Keys of
-other programs have no escapes (``KeyStyle``). ``key_formats`` writes single values.
+A template of only one variable (``"{username}"``) contains the unescaped value, because it needs no delimiter. Keys of
+other programs aren't escaped (``KeyStyle``). ``key_formats`` writes single values.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _code(match: re.Match[str]) -> str:
 
 
 def escape(text: str, *, last: bool) -> str:
-    """The string with escaped delimiters. ``last``: nothing follows it in its template."""
+    """The string with escaped delimiters. ``last``: whether the string is at the end of its template."""
     pattern = _LAST if last else _INNER
     return pattern.sub(_code, text) if pattern.search(text) else text
 
@@ -62,7 +62,7 @@ class Literal_:  # noqa: N801 - Literal is typing's
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A field in a template, with its format. ``last``: nothing follows it; ``ends``: the string that follows."""
+    """A field in a template, with its format. ``last``: it ends the template; ``ends``: the string that follows it."""
 
     field: str
     format: Format
@@ -78,14 +78,14 @@ class Variable:
 
     @property
     def sorts(self) -> bool:
-        """Whether items sort by its values: unescaped strings sort only if nothing follows."""
+        """Whether items sort by the field's values. Unescaped strings sort only at the end of a template."""
         if self.folds or self.is_open:
             return False
         return bool(getattr(self.format, "sorts", True))
 
     @property
     def is_open(self) -> bool:
-        """Whether its values are unescaped and can contain the string that ends them."""
+        """Whether values are unescaped, so that a value can contain the string that follows it."""
         return self.style.raw and self.format.raw and not self.last
 
     def folded(self, value: Any) -> str:
@@ -104,7 +104,7 @@ class Variable:
         return escape(plain, last=self.last)
 
     def is_ambiguous(self, value: Any) -> bool:
-        """Whether the value contains the string that ends it, so that its end is ambiguous."""
+        """Whether the value contains the string that follows it, so that the end of the value is ambiguous."""
         if not self.is_open:
             return False
         text = self.text(value)
@@ -228,7 +228,7 @@ class Template:
         return result
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:
-        """The first field whose value contains the string that ends it; None if all are unambiguous."""
+        """The first field whose value contains the string that follows it; None if all values are unambiguous."""
         return next(
             (variable.field for variable in self.variables if variable.is_ambiguous(values[variable.field])), None
         )
@@ -238,7 +238,7 @@ class Template:
 
 
 def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, str]]:
-    """Constant strings, and (field, format) pairs. ``raw``: any string can end a value. Raises Problem."""
+    """The constant strings and (field, format) pairs. ``raw``: any string can follow a value. Raises Problem."""
     pieces: list[str | tuple[str, str]] = []
     position = 0
     for match in re.finditer(r"\{([^{}]*)\}", source):

@@ -41,7 +41,7 @@ from keyplan.model.declared.fields import is_alias, kind_of, layers
 
 
 class Form(enum.IntEnum):
-    """The definition that a value's stored form comes from."""
+    """The source of the stored form of a value."""
 
     OURS = 0
     DUMPED = 1
@@ -182,7 +182,7 @@ def takes_nothing(annotation: Any) -> bool:
 
 
 def unwritable(annotation: Any, form: Form) -> Problem | None:
-    """Why pydantic's serialization can't store values of a type: it masks, decodes or doesn't support them."""
+    """The reason why pydantic can't serialize values of a type without loss; None if pydantic can."""
     hint = "use another type, or a serializer and a validator that restore the value"
     if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
         return Problem("the validator rejects its own results, and writes validate instances again", hint)
@@ -222,7 +222,7 @@ def field_at(model: type[BaseModel], step: str) -> tuple[str, FieldInfo] | None:
 
 
 def aliased_models(annotation: Any) -> list[type[BaseModel]]:
-    """The models within a type with a field whose stored name differs from its name."""
+    """The models within a type that have a field whose stored name differs from its name."""
     found: list[type[BaseModel]] = []
 
     def collect(part: Any) -> bool:
@@ -239,7 +239,7 @@ def aliased_models(annotation: Any) -> list[type[BaseModel]]:
 
 
 def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any], AttributeValue]:
-    """Serializes a field's values with pydantic. Raises ValueFault if that fails or doesn't read back equal."""
+    """A function that serializes a field's values with pydantic. Raises ValueFault if a value can't be stored."""
     check = TypeAdapter(annotation) if holds_anything(annotation) else None
 
     def dump(value: Any) -> AttributeValue:
@@ -273,7 +273,7 @@ def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> Non
 
 
 def holds_anything(annotation: Any) -> bool:
-    """Whether it contains values of no declared type."""
+    """Whether a type contains values without a declared type."""
     return holds(annotation, lambda value: value in _UNTYPED)
 
 
@@ -344,7 +344,7 @@ def json_of(stored: Mapping[str, Any]) -> Any:
 
 
 def plain_of(stored: Mapping[str, Any]) -> Any:
-    """An attribute value as a plain Python value that is stored identically: sets stay sets, and bytes stay bytes."""
+    """The plain Python value that is stored as this attribute value: sets stay sets, and bytes stay bytes."""
     ((tag, content),) = stored.items()
     match tag:
         case "N":
@@ -371,7 +371,7 @@ def _number(text: str) -> Any:
 
 
 def undeclared(value: Any) -> Any:
-    """A value of an undeclared field. Raises ArgumentError if it doesn't read back equal."""
+    """The value of an undeclared field. Raises ArgumentError if a read would return a different value."""
     try:
         result = plain_of(values.encode(value))
     except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):

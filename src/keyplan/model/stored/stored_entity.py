@@ -1,7 +1,7 @@
 """An entity compiled for a table.
 
-Writes instances as items, reads items as instances, and recognizes its items by their keys. ``stored_keys`` and
-``key_templates`` have the keys; the client builds requests.
+It writes instances as items, reads items as instances, and recognizes its items by their keys. ``stored_keys`` and
+``key_templates`` implement keys; the client builds requests.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class CompiledEntity:
         return empty
 
     def giving(self, reader: CompiledEntity) -> CompiledEntity:
-        """The same entity with items read as a view."""
+        """A copy of the entity that reads items as a view."""
         seen = copy(self)
         seen.gives = reader.cls
         told = self.key_fields if self.primary.is_raw else ()
@@ -228,7 +228,7 @@ class CompiledEntity:
 
     @cached_property
     def read_as(self) -> dict[str, dict[str, Any]]:
-        """The stored defaults of attributes, except the primary key's."""
+        """The stored defaults by attribute, except for fields of the primary key."""
         found = {
             field.attribute: stored_default(field.default, field.encode)
             for field in self.fields.values()
@@ -248,8 +248,8 @@ class CompiledEntity:
 
     @cached_property
     def read_from_keys(self) -> dict[str, list[tuple[str, str | None]]]:
-        """The attributes that are read from an index key if absent, as other programs write them: the key's attributes,
-        each with the string next to the value; None: the value is the whole attribute.
+        """Attributes that are read from an index key if they are absent, as in items of other programs. For each: the
+        key attributes with the value, and the string next to the value, or None if there is no other string.
         """
         found: dict[str, list[tuple[str, str | None]]] = {}
         for attribute, template in (pair for key in self.index_keys for pair in key.attributes):
@@ -287,7 +287,7 @@ class CompiledEntity:
         )
 
     def inputs_of(self, key: CompiledKey) -> frozenset[str]:
-        """The plain fields that determine an item's position under a key; for a computed field, the fields it reads."""
+        """The fields that determine an item's position under a key. A computed field counts as the fields it reads."""
         known = self._inputs.get(key)
         if known is None:
             known = self._inputs[key] = frozenset().union(*map(self.inputs, key.fields))
@@ -301,7 +301,7 @@ class CompiledEntity:
         return self._reads[name]
 
     def writes_itself(self, key: CompiledKey, name: str) -> bool:
-        """Whether a change of a field updates a key: a number whose attribute is the key attribute."""
+        """Whether a change of a field also changes the key, because the field is a number in the key attribute."""
         stored = self.fields[name]
         plain = not (stored.computed or stored.optional or key.is_claim or key.shards > 1 or name in key.when)
         places = [attribute for attribute, template in key.attributes if name in template.fields]
@@ -309,8 +309,8 @@ class CompiledEntity:
         return plain and own and bool(places) and not any(self.fields[each].computed for each in key.fields)
 
     def field_values(self, instance: Entity) -> dict[str, Any]:
-        """All fields of an instance, with computed ones recomputed, because ``model_copy`` copies cached properties.
-        Datetimes are in UTC, as stored: computed values (their day, for example) must be the same when the item is
+        """All fields of an instance. Computed fields are recomputed, because ``model_copy`` copies cached properties.
+        Datetimes are in UTC, as stored, so that computed values (the day, for example) don't change when the item is
         read.
         """
         made = dict(instance.__dict__)
@@ -347,7 +347,7 @@ class CompiledEntity:
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
-        """The instance as it is read after storing: without fractions of a TTL and data that a serializer omits."""
+        """The instance as a read returns it: without fractional seconds of a TTL and data that a serializer omits."""
         if self._is_lossy:
             return self.from_item(self.to_item(instance))
         expires = None if self.ttl is None else getattr(instance, self.ttl.name)
@@ -371,7 +371,7 @@ class CompiledEntity:
         return checked
 
     def check_kinds(self, given: Mapping[str, Any]) -> None:
-        """Values of parts, validated against plain types without constraints. Raises ArgumentError."""
+        """Validate values against the types of fields, without constraints. Raises ArgumentError."""
         faults: list[ErrorDetail] = []
         for name, value in given.items():
             try:
@@ -414,13 +414,13 @@ class CompiledEntity:
         return written
 
     def told_apart(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that distinguish items with one unescaped key; empty if the key is unambiguous."""
+        """The fields that distinguish items with the same unescaped key; empty if the key is unambiguous."""
         if not key.is_raw or key.values(self.item_key(key, field_values)) is not None:
             return {}
         return {name: field_values[name] for _, template in key.attributes for name in template.fields}
 
     def holds(self, item: Mapping[str, Mapping[str, Any]], field_values: Mapping[str, Any]) -> bool:
-        """Whether an item's attributes have these values, in the keys' case; absent attributes match."""
+        """Whether an item's attributes have these values, compared in the keys' case. Absent attributes match."""
         folds = {v.field: v.folded for key in self.keys for _, template in key.attributes for v in template.variables}
         for name, value in field_values.items():
             field = self.fields[name]
@@ -473,7 +473,7 @@ class CompiledEntity:
             item[name] = self.encode_field(name, values.encode, dumped)
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """The attributes of ``field_values``; None is omitted, or NULL if the default differs."""
+        """The attributes of ``field_values``. None is omitted, or stored as NULL if the default isn't None."""
         item: dict[str, dict[str, Any]] = {}
         for name, attribute, encode, keeps_null in self._writable:
             value = field_values.get(name)
@@ -613,14 +613,14 @@ def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[s
 
 
 def seen_as(entity: CompiledEntity, view: type[View[Any]]) -> CompiledEntity:
-    """The entity for a plan whose result is the view: with its keys and fields, and items read as the view."""
+    """A copy of the entity for a plan that returns the view. The copy reads items as the view."""
     stored = [entity.fields[name] for name in view.model_fields]
     reader = CompiledEntity(cast("type[Entity]", view), entity.primary, entity.index_keys, (), (), stored)
     return entity.giving(reader)
 
 
 def seen_by(entity: CompiledEntity, names: Iterable[str]) -> CompiledEntity:
-    """The entity for a plan that needs only some fields of its items, or only their keys."""
+    """A copy of the entity for a plan that needs only these fields, or only the keys of items."""
     fields: Any = {name: (entity.fields[name].annotation, ...) for name in names}
     return seen_as(entity, create_model(entity.name, __base__=View[entity.cls], **fields))  # type: ignore[name-defined]
 

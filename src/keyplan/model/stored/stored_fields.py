@@ -108,7 +108,7 @@ def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
 
 
 def nested_default(cls: type[BaseModel], name: str) -> dict[str, Any] | None:
-    """The stored form of a nested field's default; None for no default, None, or an empty set."""
+    """The stored form of a nested field's default; None if the default is missing, None or an empty set."""
     found = field_at(cls, name)
     if found is None or found[1].is_required() or found[1].default_factory not in _CONSTANT:
         return None
@@ -130,7 +130,7 @@ def _alias_problem(annotation: Any) -> Problem | None:
 
 
 def stored_default(default: Any, encode: Encoder) -> dict[str, Any] | None:
-    """The stored form of a default; None if it isn't stored or has none."""
+    """The stored form of a default; None if the default isn't stored or can't be stored."""
     if default is None or (isinstance(default, _SETS) and not default):
         return None
     try:

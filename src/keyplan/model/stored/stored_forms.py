@@ -1,7 +1,7 @@
 """Stored forms of fields in attributes that other programs also use.
 
-``StoredAs(...)`` in a field's type selects the form, which becomes functions to write, read and compare values here.
-``field_codec`` has the default forms, ``pydantic_values`` those of pydantic, ``key_formats`` those in keys.
+``StoredAs(...)`` in a field's type selects a form. This module has functions that write, read and compare its values.
+``field_codec`` has the default forms, ``pydantic_values`` the forms of pydantic, and ``key_formats`` the forms in keys.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _FITTING: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
-    """A field's stored form as functions.
+    """The functions of a field's stored form.
 
-    ``tag`` is DynamoDB's type if operators support it; ``sorts``: stored values sort like the field's values;
-    ``compare`` gives the form of a compared value, which can be between storable ones; ``key`` is the format in a key
-    attribute of type S.
+    ``tag`` is the DynamoDB type, if operators support the form. ``sorts``: whether stored values sort like the field's
+    values. ``compare`` encodes a value for a comparison; the value can be between two storable values. ``key`` is the
+    format in a key attribute of type S.
     """
 
     mark: StoredAs
@@ -300,7 +300,7 @@ def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
             return content_of_another(value)
 
     def content_of_another(value: Any) -> bytes:
-        """The form of a value of another type: a compared value can be anything."""
+        """The content for a value of another type, because a compared value can have any type."""
         try:
             return adapter.dump_json(adapter.validate_python(value), by_alias=True)
         except PydanticSerializationError as error:

@@ -1,4 +1,4 @@
-"""A key compiled for one entity on one table. ``keyplan.model.declared.keys`` has its declaration."""
+"""A key compiled for one entity on one table. ``keyplan.model.declared.keys`` has the declarations of keys."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class CompiledKey:
         return out
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:
-        """The first field whose value is ambiguous in the key; see ``KeyStyle``."""
+        """The first field whose value is ambiguous in the key (see ``KeyStyle``); None if all are unambiguous."""
         return next((name for _, template in self.attributes if (name := template.ambiguous(values)) is not None), None)
 
     @cached_property
     def is_raw(self) -> bool:
-        """Whether it contains unescaped values that are followed by something."""
+        """Whether the key contains unescaped values that aren't at the end of their template."""
         return any(
             variable.style.raw and not variable.last
             for _, template in self.attributes
@@ -180,7 +180,7 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
 
 @dataclass(frozen=True)
 class IndexedAttribute:
-    """An attribute that is also an index key attribute: DynamoDB rejects invalid values even without that key."""
+    """An attribute that is also an index key attribute, so DynamoDB rejects values that are invalid in the index."""
 
     attribute: KeyAttribute
     index: str

@@ -142,7 +142,7 @@ def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
 def likely_outcome(
     entity: CompiledEntity, action: actions.Put[Any] | actions.Update[Any] | actions.Delete[Any]
 ) -> Entity:
-    """A plausible instance after, or before, an action. Raises ArgumentError, UpdateRejected."""
+    """A plausible instance after an action, or before the action. Raises ArgumentError, UpdateRejected."""
     if isinstance(action, actions.Put):
         met: Entity = action.item
         return met
@@ -254,7 +254,7 @@ def in_map(annotation: Any) -> bool:
 
 
 def needs_value(annotation: Any, step: str | int) -> bool:
-    """Whether a step of a path leads to a required part. Raises UpdateRejected if no part can exist there."""
+    """Whether a step of a path leads to a required part. Raises UpdateRejected for an element of a tuple."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         info = kind.model_fields.get(str(step))
