@@ -206,9 +206,7 @@ def test_a_pattern_without_an_estimate_is_excluded_from_both_totals(designs: tup
     assert result.exit_code == 0, result.output
     assert "(on-demand, without `add`)" in result.stdout
     assert "The cost of each pattern, index and billing mode is unchanged.\n\nNot estimated:" in result.stdout
-    assert (
-        "- W1 add: it creates an invalid Note: Note.note_id: field required; Note.text: field required" in result.stdout
-    )
+    assert "- W1 add: the body creates an invalid Note: Note.note_id: field required; Note.text: field" in result.stdout
     assert "\n    For further information" not in result.stdout
     value = json_of("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
     assert (value["not_compared"], value["differences"]) == (["add"], [])

@@ -156,7 +156,7 @@ class Books(Design):
         yield Update(author, name=name)
 
 
-HINT = " (give the write an example=)"
+HINT = " (add an example= to the write)"
 
 
 def estimated(**patterns: dict[str, object]) -> dict[str, PatternEstimate]:
@@ -351,7 +351,7 @@ def test_arguments_in_a_traffic_file_make_a_write_estimable() -> None:
     """With the assumed arguments, the write raises an exception."""
     result = estimate(Books)
     assert result.failures == (
-        "W6 haggle: every dry run raises: Refused: the price is wrong (give the write an example=)",
+        "W6 haggle: every dry run raises: Refused: the price is wrong (add an example= to the write)",
     )
     haggle = estimated(haggle={"arguments": {"price": 4711}})["haggle"]
     assert haggle.failure is None

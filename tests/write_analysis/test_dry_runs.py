@@ -224,7 +224,7 @@ def test_write_costs_show_the_range_over_branches_and_unknown_parts() -> None:
 
 
 def test_a_write_that_rejects_typical_items_needs_an_example() -> None:
-    why = "every dry run raises: Refused: no open order (give the write an example=)"
+    why = "every dry run raises: Refused: no open order (add an example= to the write)"
     assert ANALYZER.analysis(Orders.compiled.writes["has_no_example"]).unknown == (why,)
     assert costs("has_no_example").failure == why
 

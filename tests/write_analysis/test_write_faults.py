@@ -60,7 +60,7 @@ FAULTS = {
     "of_another_type": "Item.number: input should be a valid integer",
     "twice": "two actions of one write use the same item",
     "misspelt": "AttributeError: 'Item' object has no attribute 'nunber'",
-    "incomplete": "it creates an invalid Item: Item.name: field required",
+    "incomplete": "the body creates an invalid Item: Item.name: field required",
     "renamed": "Item.name: a primary key can't be changed",
 }
 
@@ -120,7 +120,7 @@ def test_a_write_is_run_once_per_case_and_only_by_the_analysis() -> None:
     explain(Things, "stubborn")
     assert renamed.RUNS == []
     runs = WriteAnalyzer(Things.compiled, Things).analysis(Things.compiled.writes["stubborn"]).runs
-    assert runs.unknown == "every dry run raises: RuntimeError: not today (give the write an example=)"
+    assert runs.unknown == "every dry run raises: RuntimeError: not today (add an example= to the write)"
     assert len(renamed.RUNS) == 1
 
 
@@ -260,7 +260,7 @@ def test_a_traffic_file_can_mark_a_write_as_part_of_a_transaction() -> None:
         ("calls_a_read", "yield from self.thing.read(...)"),
         ("iterates", "yield from self.things.read(...)"),
         ("calls_a_write", "yield from self.add.in_transaction(...)"),
-        ("calls_a_verb", "it calls self.get(...)"),
+        ("calls_a_verb", "the body calls self.get(...)"),
     ],
 )
 def test_the_error_for_a_pattern_called_in_a_write_suggests_the_fix(name: str, word: str) -> None:

@@ -1,1 +1,1 @@
-"""Compare two designs, and report what each change means for a table with data of the first. No store is opened."""
+"""Compare two designs without a store, and report the effect of each change on a table with data of the old design."""

@@ -27,9 +27,9 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change. ``code`` is stable, and ``place`` a path such as ``Shop.Order.by_merchant``. ``what`` describes the
-    difference, ``effect`` its consequence for deployed data or callers, and ``action`` what to do, if anything. Code in
-    an action is between backticks.
+    """One change between two designs. ``code`` is the stable name of the kind of change, and ``place`` is a path, such
+    as ``Shop.Order.by_merchant``. ``what`` describes the difference, ``effect`` the consequence for deployed data or
+    for callers, and ``action`` the required work, if any. Code in an action is between backticks.
     """
 
     severity: Severity

@@ -1,4 +1,4 @@
-"""The difference of two designs, as data and as a comment on a pull request; and the changes of the table."""
+"""The difference of two designs as JSON data and as Markdown for pull requests, and the changes of the table."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from keyplan.model.declared.indexes import Index, KeyAttribute
 
 HEADINGS = {
     Severity.BREAKING: "breaks deployed data",
-    Severity.MIGRATION: "needs work on deployed data",
-    Severity.API: "changes what callers see",
+    Severity.MIGRATION: "requires a migration",
+    Severity.API: "changes the API",
     Severity.SAFE: "safe",
 }
 _COUNTED = {
@@ -44,7 +44,7 @@ class Difference:
 
     @property
     def summary(self) -> str:
-        """The number of changes per severity: ``1 breaking, 2 safe``."""
+        """The number of changes by severity, such as ``1 breaking, 2 safe``."""
         counts = Counter(change.severity for change in self.changes)
         shown = [f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity]]
         return ", ".join(shown) or "no changes"
@@ -74,21 +74,21 @@ def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
     return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))
 
 
-NEW_TABLE = "create a table under another name, and copy each item as for a primary key change"
+NEW_TABLE = "create a table with another name, and copy each item as after a change of its primary key"
 
 
 def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     place = f"{new.name}.table"
     before, after = old.table, new.table
     if before.name != after.name:
-        what = f"the name was {before.name}, and is now {after.name}"
-        effect = "the design opens another table, which doesn't contain the items"
-        action = f"pass the old name when you open the design, dynamodb://REGION/{before.name}, or copy the items"
+        what = f"the table name was {before.name}, and is now {after.name}"
+        effect = "the new design opens another table, which doesn't contain the existing items"
+        action = f"pass the old name when you open the design (dynamodb://REGION/{before.name}), or copy the items"
         yield breaking("table-renamed", place, what, effect, action)
     keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
     if keys[0] != keys[1]:
-        what = f"the key was {_attributes(keys[0])}, and is now {_attributes(keys[1])}"
-        effect = "a table's key can't be changed"
+        what = f"the table's primary key was {_attributes(keys[0])}, and is now {_attributes(keys[1])}"
+        effect = "the primary key of a table can't be changed"
         yield breaking("table-key-changed", place, what, effect, NEW_TABLE)
     yield from _expiry(place, old.ttl_attribute, new.ttl_attribute)
     yield from _indexes(old, new)
@@ -98,19 +98,19 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
     if before == after:
         return
     if before is None:
-        what = f"items expire by {after}"
+        what = f"time to live is now declared on the attribute {after}"
         effect = "existing items lack the attribute, so they don't expire"
-        action = "keyplan create enables time to live"
+        action = "run keyplan create to enable time to live"
         yield safe("expiry-added", place, what, effect, action)
     elif after is None:
-        what = f"items no longer expire by {before}"
+        what = f"time to live is no longer declared on the attribute {before}"
         effect = "existing items with the attribute still expire while time to live is enabled"
         action = "disable time to live with UpdateTimeToLive"
         yield migration("expiry-removed", place, what, effect, action)
     else:
-        what = f"items expired by {before}, and now expire by {after}"
-        effect = f"existing items have only {before}, and never expire"
-        action = f"disable time to live, enable it for {after} an hour later, and write {after} to the items"
+        what = f"the time to live attribute was {before}, and is now {after}"
+        effect = f"existing items have only {before}, so they never expire"
+        action = f"disable time to live, enable it for {after} an hour later, and write {after} to existing items"
         yield migration("expiry-changed", place, what, effect, action)
 
 
@@ -125,7 +125,7 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
             severity = Severity.BREAKING if index.local else Severity.SAFE
             what = f"the {_kind(index)} is removed"
             effect = f"old code queries the index for {patterns}" if patterns else "no access pattern used the index"
-            action = "delete the index after the new code is deployed everywhere; until then, its writes are billed"
+            action = "delete the index after the new code is deployed everywhere; until then, index writes are billed"
             action = NEW_TABLE if index.local else action
             yield Change(severity, "index-removed", place, what, effect, action)
         elif _schema(index) != _schema(after[name]):
@@ -139,27 +139,27 @@ def _added(place: str, index: Index) -> Change:
     attributes = _attributes((*index.partition, *index.sort))
     if index.local:
         effect = "a local index can only be created with its table"
-        action = f"declare it as a global index; or {NEW_TABLE}"
+        action = f"declare a global index instead, or {NEW_TABLE}"
         return breaking("index-added", place, f"a new local index on {attributes}", effect, action)
     what = f"a new global index on {attributes}"
-    effect = "reads of the index fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes"
-    action = "keyplan create adds the index; deploy the code when the index is ACTIVE"
+    effect = "reads of the index fail until it's ACTIVE; DynamoDB adds the existing items that have its key attributes"
+    action = "run keyplan create to add the index, and deploy the new code when the index is ACTIVE"
     return migration("index-added", place, what, effect, action)
 
 
 def _altered(place: str, before: Index, after: Index) -> Change:
     parts: list[str] = []
     if before.local is not after.local:
-        parts.append(f"it was a {_kind(before)}, and is now a {_kind(after)}")
+        parts.append(f"the index was a {_kind(before)}, and is now a {_kind(after)}")
     if (before.partition, before.sort) != (after.partition, after.sort):
         keys = [_attributes((*index.partition, *index.sort)) for index in (before, after)]
-        parts.append(f"the key was {keys[0]}, and is now {keys[1]}")
+        parts.append(f"the index key was {keys[0]}, and is now {keys[1]}")
     if before.projection != after.projection:
-        parts.append(f"it projected {_projection(before)}, and now projects {_projection(after)}")
+        parts.append(f"the index projected {_projection(before)}, and now projects {_projection(after)}")
     action = NEW_TABLE
     if not before.local and not after.local:
-        action = "create an index under another name, and delete this one when no access pattern uses it any more"
-    effect = "an index's key and projection can't be changed"
+        action = "create an index with another name, and delete the old index when no access pattern uses it"
+    effect = "the key and the projection of an index can't be changed"
     return breaking("index-changed", place, "; ".join(parts), effect, action)
 
 

@@ -21,11 +21,11 @@ from keyplan.model.stored.stored_keys import CompiledKey
 Names = Mapping[str, str]
 
 _MOMENT = datetime(2026, 11, 21, 9, 42, 7, tzinfo=UTC)
-"""A timestamp whose stored formats differ."""
+"""A timestamp that each stored format writes differently."""
 
 
 def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """The changes of the entities. An entity with another name and the same primary key is renamed."""
+    """The changes of entities. If a removed and a new entity have the same primary key, the entity is renamed."""
     left = {name: compiled_entity for name, compiled_entity in old.by_name.items() if name not in new.by_name}
     pairs: list[tuple[CompiledEntity, CompiledEntity]] = []
     for name, entity in new.by_name.items():
@@ -37,11 +37,11 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
             continue
         if twin.name != name:
             left.pop(twin.name, None)
-            yield safe("entity-renamed", place, f"the name was {twin.name}", "items are unaffected")
+            yield safe("entity-renamed", place, f"renamed from {twin.name}", "items are unaffected")
         pairs.append((twin, entity))
     for entity in left.values():
         what = f"the entity with the key {_texts(entity.primary)} is removed"
-        effect = "its items stay in the table and its indexes, unread, and are billed"
+        effect = "existing items stay in the table and its indexes, where they are billed but not read"
         action = f"read each {entity.name} with the old design and delete it: `old.delete(item)`"
         yield migration("entity-removed", f"{new.name}.{entity.name}", what, effect, action)
     for before, after in pairs:
@@ -58,8 +58,8 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
     names = _old_names(before, after)
     if _is_elsewhere(before.primary, after.primary, names):
         what = f"the key {_was_and_is(before.primary, after.primary)}"
-        effect = "existing items have the old key: they aren't found, and writing an item creates a second one"
-        action = f"before the new code reads, {copied(after, is_moved=True)}"
+        effect = "existing items have the old key, so reads don't find them, and writes create duplicate items"
+        action = f"before the new code runs, {copied(after, is_moved=True)}"
         yield breaking("primary-key-changed", f"{place}.{after.primary.name}", what, effect, action)
     yield from _computed(place, before, after)
     for old, new in _pairs(before, after, names):
@@ -80,7 +80,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
 def _pairs(
     before: CompiledEntity, after: CompiledEntity, names: Names
 ) -> Iterator[tuple[CompiledKey | None, CompiledKey | None]]:
-    """Pairs of index keys before and after: on each index equal ones, then those of one name, then the rest."""
+    """Pairs of old and new index keys. Keys on an index are paired if they're equal, then by name, then in order."""
     places = dict.fromkeys(key.place for entity in (before, after) for key in entity.index_keys)
     added: list[CompiledKey] = []
     for name in places:
@@ -105,19 +105,19 @@ def _left_behind(index: str, before: CompiledKey, after: CompiledKey, names: Nam
     if _moved_ranks(before, after):
         return f"existing items have the old ranks in {index}, and are returned for other values"
     if _shape(replace(before, when={})) == _shape(replace(after, when={}), names):
-        return f"existing items are in {index} according to the old condition"
-    return f"existing items have the old key in {index}, and aren't found"
+        return f"the old condition still determines which existing items are in {index}"
+    return f"existing items have the old key in {index}, so reads don't find them"
 
 
 def _rewrite(entity: CompiledEntity, key: CompiledKey) -> str:
-    """How each item gets a key without losing concurrent writes: an update of a field of the key to its current value
-    recomputes the key, and its condition protects concurrent writes. A put protects them only with a version.
+    """How to add a key to each item without losing concurrent writes: an update that sets a field of the key to its
+    current value recomputes the key, and fails if the field has changed. A put only detects them with a version field.
     """
     inputs = entity.inputs_of(key)
     names = [name for name in entity.fields if name in inputs and name not in entity.key_fields]
-    lead = f"read each {entity.name}, and"
+    lead = f"read each {entity.name} and"
     if entity.version is not None and not entity.claims:
-        return f"{lead} put it: `design.put(item)`; if its version has changed, read the item again"
+        return f"{lead} put it: `design.put(item)`; if the version has changed, read the item again"
     if names:
         same = f"{names[0]}=item.{names[0]}"
         condition = same
@@ -142,7 +142,7 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
 
 
 def _is_stored(entity: CompiledEntity, attribute: KeyAttribute, template: Template) -> bool:
-    """Whether each existing item has the attribute with the template's value."""
+    """Whether every existing item has the attribute, with the value of the template."""
     for key in entity.keys:
         if key.shards == 1 and not key.when:
             held = next((element for name, element in key.attributes if name.name == attribute.name), None)
@@ -151,7 +151,7 @@ def _is_stored(entity: CompiledEntity, attribute: KeyAttribute, template: Templa
     field = next((each for each in entity.fields.values() if each.attribute == attribute.name), None)
     if field is None or not field.required or field.made_anew or str(template) != f"{{{field.name}}}":
         return False  # older items can lack a field with a default
-    return stored_field(entity, field.name).tag == attribute.type  # a bool, for example, has another form in keys
+    return stored_field(entity, field.name).tag == attribute.type  # a bool, for example, is stored differently in keys
 
 
 def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -161,9 +161,9 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
             continue
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
-            what = f"its code has changed; the field is part of {', '.join(key.name for key in keys)}"
-            effect = "if its value changes, reads by the field don't find existing items"
-            action = f"if its value changes, {_rewrite(after, keys[0])}"
+            what = f"the code of the computed field has changed, which is part of {', '.join(key.name for key in keys)}"
+            effect = "if the code returns other values, reads by the field don't find existing items"
+            action = f"if the code returns other values, {_rewrite(after, keys[0])}"
             yield migration("computed-field-changed", f"{place}.{name}", what, effect, action)
 
 
@@ -174,12 +174,12 @@ def _code(entity: CompiledEntity, name: str) -> object:
 def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     old, new = before.version, after.version
     if old is not None and new is None:
-        what = f"{old.name} no longer counts writes"
-        effect = "a write overwrites concurrent writes; old code doesn't detect the writes of new code"
+        what = f"{old.name} is no longer the version field"
+        effect = "writes overwrite concurrent writes, and old code doesn't detect writes of new code"
         action = "writes that depend on a read need only_if(...); old and new code must not run at the same time"
         yield migration("version-removed", f"{place}.{old.name}", what, effect, action)
     elif new is not None and old is None:
-        what = f"{new.name} counts writes"
+        what = f"{new.name} is now the version field"
         effect = "writes of old code aren't counted or detected until the new code is deployed everywhere"
         yield safe("version-added", f"{place}.{new.name}", what, effect)
 
@@ -188,12 +188,12 @@ def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> It
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
         what = 'undeclared attributes are no longer kept: extra="allow" was removed'
-        effect = "a put of an item that was read removes these attributes"
-        action = 'declare them as fields, or keep extra="allow"'
+        effect = "if an item is read and put, undeclared attributes are removed"
+        action = 'declare the attributes as fields, or keep extra="allow"'
         yield breaking("undeclared-dropped", place, what, effect, action)
     elif kept[1] and not kept[0]:
         what = 'undeclared attributes are now kept: extra="allow" was added'
-        yield safe("undeclared-kept", place, what, "these attributes are read and written")
+        yield safe("undeclared-kept", place, what, "undeclared attributes are read and written")
 
 
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -214,7 +214,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             continue
         text = _texts(claim)
         what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is now {text}"
-        effect = "existing items have no claim: reads by the value don't find them, and another item can have the value"
+        effect = "existing items have no claim: reads by the value don't find them, and other items can have the value"
         action = f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value"
         yield migration("claim-added" if other is None else "claim-changed", f"{place}.{name}", what, effect, action)
 
@@ -223,7 +223,7 @@ def _claimed(entity: CompiledEntity, claim: CompiledKey) -> str:
     inputs = entity.inputs_of(claim)
     name = next((name for name in entity.fields if name in inputs and name not in entity.key_fields), None)
     code = "design.delete(item); design.create(item)" if name is None else f"design.update(item, {name}=item.{name})"
-    return f"read each {entity.name}, and write its claim: `{code}`"
+    return f"read each {entity.name} and write the item's claim: `{code}`"
 
 
 def _old_names(before: CompiledEntity, after: CompiledEntity) -> Names:
@@ -235,7 +235,7 @@ def _shape(key: CompiledKey, names: Names | None = None) -> tuple[object, ...]:
     """Everything that determines an item's key. ``names``: the old names of fields."""
     names = names or {}
     when = tuple(sorted((names.get(name, name), tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
-    # Omit the names of the table's own key attributes: the comparison of the tables covers them
+    # Omit the names of the table's key attributes, which table_changes compares
     sides = tuple(
         (attribute.name if key.index else "", attribute.type, *_template(template, names))
         for attribute, template in key.attributes
@@ -249,7 +249,7 @@ def _is_elsewhere(before: CompiledKey, after: CompiledKey, names: Names) -> bool
 
 
 def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
-    """The values whose ``rank`` has changed: a new member of an enum changes no rank only if it is the last."""
+    """The values whose ``rank`` has changed. A new last member of an enum changes no ranks."""
     result: list[str] = []
     for (_, old), (_, new) in zip(before.attributes, after.attributes, strict=False):
         for was, now in zip(old.variables, new.variables, strict=False):
@@ -257,7 +257,7 @@ def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
                 forms = (was.format, now.format)
                 old_ranks, ranks = ({_plain(value): form.write(value) for value in form.ranks} for form in forms)
                 result += [
-                    f"{value} of {now.field} was {text}, and is now {ranks[value]}"
+                    f"the rank of {now.field} {value} was {text}, and is now {ranks[value]}"
                     for value, text in old_ranks.items()
                     if ranks.get(value, text) != text
                 ]
@@ -294,10 +294,10 @@ def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
         return f"was {text}, and is now {new_text}"
     moved = _moved_ranks(before, after)
     if moved:
-        return f"{text} has other ranks: {'; '.join(moved)}"
+        return f"{text} has different ranks: {'; '.join(moved)}"
     if _styles(before) != _styles(after):
         return f"{text} had the style {_styles(before)}, and now has {_styles(after)}"
-    return f"{text} has its fields in another format, because their types have changed"
+    return f"{text} has different formats, because the types of its fields have changed"
 
 
 def _styles(key: CompiledKey) -> str:
@@ -306,17 +306,17 @@ def _styles(key: CompiledKey) -> str:
 
 
 def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """Discriminators: an item without its entity's belongs to another entity."""
+    """Changes of discriminators. An item without the discriminator of its entity isn't read as the entity."""
     for name, value in after.labels.items():
         if before.labels.get(name) != value:
-            was = f"was {_label(name, before)}, and is" if name in before.labels else "is new:"
+            was = f"was {_label(name, before)}, and is now" if name in before.labels else "is new:"
             what = f"the discriminator {was} {_label(name, after)}"
-            effect = "existing items lack the discriminator, and aren't found"
-            action = f"before the new code reads, {copied(after)}"
+            effect = "existing items lack the discriminator, so reads don't find them"
+            action = f"before the new code runs, {copied(after)}"
             yield breaking("label-changed" if name in before.labels else "label-added", place, what, effect, action)
     for name in before.labels.keys() - after.labels.keys():
         what = f"the discriminator {_label(name, before)} is removed"
-        effect = "existing items keep the attribute; new items lack it, and old code doesn't find them"
+        effect = "existing items keep the attribute; new items lack it, so old code doesn't find new items"
         yield safe("label-removed", place, what, effect)
 
 

@@ -1,7 +1,7 @@
-"""Changes of an entity's fields: whether existing items can still be read, with the same values.
+"""Changes of an entity's fields, and whether the new design reads the same values from existing items.
 
-Types are compared by their JSON schemas, so that an enum or a nested model of two files is the same type if it accepts
-the same values.
+Types are compared by their JSON schemas, so two enums or nested models from different files are the same type if they
+accept the same values.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LIMITS = (
     (1, ("minItems",)),
     (-1, ("maxItems",)),
 )
-"""Limits of a JSON schema: 1 for lower and -1 for upper ones; the second name of a pair excludes the limit itself."""
+"""Limits of a JSON schema: 1 for lower limits, -1 for upper limits. The second name of a pair is an exclusive limit."""
 _INNER = ("items", "additionalProperties", "properties", "required")
 """Members of a JSON schema that describe the content of a value."""
 
@@ -51,7 +51,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
             yield _added(where, field, before, after)
             continue
         if old.name != name:
-            what = f"the name was {old.name}; the attribute is still {field.attribute}"
+            what = f"renamed from {old.name}; the attribute is still {field.attribute}"
             yield api("field-renamed", where, what, "items are unaffected; code must use the new name")
         elif old.attribute != field.attribute:
             yield _moved(where, old, field, _held_in_keys(name, before, after), after)
@@ -67,7 +67,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
     for name, field in olds.items():
         if name not in news and field.attribute not in kept:
             what = f"the field of type {type_name(field.annotation)} is removed"
-            effect = f"existing items keep the attribute {field.attribute}, unread, until they are put again"
+            effect = f"existing items keep the attribute {field.attribute}, which isn't read, until they are put again"
             yield safe("field-removed", f"{place}.{name}", what, effect)
 
 
@@ -75,12 +75,12 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
     what = f"a new field of type {type_name(field.annotation)}"
     if field.made_anew:
         effect = "existing items get a new default at each read, and Add, Append, SetAdd and SetRemove fail on them"
-        action = f"{_stored(field.name, after)}; or give it a fixed default"
+        action = f"{_stored(field.name, after)}; or give the field a fixed default"
         return migration("field-added", place, what, effect, action)
     if not after.cls.model_fields[field.name].is_required():
         kind = kind_of(field.annotation)
         if field.default is not None and isinstance(kind, type) and issubclass(kind, (dict, BaseModel)):
-            effect = "in existing items, the field has its default, but updates of a part of it (.at) fail"
+            effect = "in existing items, the field has its default, but updates of a part of the field (.at) fail"
             return migration("field-added", place, what, effect, _stored(field.name, after))
         return safe("field-added", place, what, "in existing items, the field has its default")
     if field.optional or kind_of(field.annotation) in _SETS:
@@ -91,27 +91,27 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
         return migration("field-added", place, what, _in_key(keys[0]), copied(after))
     what = f"{what}, without a default"
     effect = "existing items lack the field, and can't be read (InvalidItemError)"
-    action = "add a default, or write a value to every item before the new code reads"
+    action = "add a default, or write a value to every item before the new code runs"
     return breaking("field-required", place, what, effect, action)
 
 
 def _stored(name: str, entity: CompiledEntity) -> str:
     code = f'design.update(Update(item, {name}=item.{name}).only_if("attribute_not_exists({name})"))'
-    return f"read each {entity.name}, and write the field: `{code}`, which fails if an item has the field"
+    return f"read each {entity.name} and write the field: `{code}`; the update fails if the item has the field"
 
 
 def _in_key(key: str) -> str:
-    return f"existing items are read by their key {key}, but conditions and filters on the field are false for them"
+    return f"reads find existing items by the key {key}, but conditions and filters on the field are false for them"
 
 
 def copied(entity: CompiledEntity, *, is_moved: bool = False) -> str:
-    """How to read items with the old design and write them with the new one; ``is_moved``: under another key."""
+    """How to read items with the old design and write them with the new. ``is_moved``: the primary key changes."""
     code = f"{entity.name}.model_validate(item.model_dump(round_trip=True), by_name=True)"
     if entity.claims:
         code = f"old.delete(item); new.create({code})"
     else:
         code = f"new.create({code}); old.delete(item)" if is_moved else f"new.put({code})"
-    return f"read each {entity.name} with the old design and write it with the new one: `{code}`"
+    return f"read each {entity.name} with the old design and write it with the new design: `{code}`"
 
 
 def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> list[str]:
@@ -131,17 +131,17 @@ def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> l
 
 
 def _moved(place: str, old: StoredField, new: StoredField, keys: list[str], after: CompiledEntity) -> Change:
-    what = f"it was stored as {old.attribute}, and is now stored as {new.attribute}"
+    what = f"the field was stored as {old.attribute}, and is now stored as {new.attribute}"
     if keys:
         return migration("attribute-renamed", place, what, _in_key(keys[0]), copied(after))
     reads = "can't be read" if new.required and not new.optional else "are read with the default"
-    effect = f"existing items have the old attribute, which isn't read: they {reads}"
-    action = f"keep the alias {old.attribute}; or before the new code reads, {copied(after)}"
+    effect = f"existing items have the old attribute, which the new code doesn't read: existing items {reads}"
+    action = f"keep the alias {old.attribute}; or before the new code runs, {copied(after)}"
     return breaking("attribute-renamed", place, what, effect, action)
 
 
 def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
-    """Fields of nested models that are stored under another name. A field stored under its own name is still read."""
+    """Changed aliases of fields in nested models. A field that is stored under its own name can still be read."""
     olds, news = _nested_names(old.annotation), _nested_names(new.annotation)
     moved = [(name, olds[name], stored) for name, stored in news.items() if olds.get(name, stored) != stored]
     if not moved:
@@ -149,11 +149,11 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
     breaks = any(was not in {name.rpartition(".")[2], stored} for name, was, stored in moved)
     what = "; ".join(f"{name} was stored as {was}, and is now stored as {stored}" for name, was, stored in moved)
     if breaks:
-        action = f"before the new code reads, {copied(after)}"
+        action = f"before the new code runs, {copied(after)}"
         yield breaking("nested-alias-changed", place, what, "existing items can't be read", action)
         return
-    effect = "existing items are read, but conditions and filters on the nested field don't match the old name"
-    action = f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`"
+    effect = "existing items can be read, but conditions and filters on the nested field don't match the old name"
+    action = f"read each {after.name} and write the field: `design.update(item, {new.name}=item.{new.name})`"
     yield migration("nested-alias-changed", place, what, effect, action)
 
 
@@ -181,12 +181,12 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
     if before is not None and now is not None and before.write is not None and now.write is not None:
         what = "the functions that write and read the field have changed"
         effect = "the new functions may not be able to read existing values"
-        action = f"if they can't, {copied(after)}"
+        action = f"if the new functions can't read existing values, {copied(after)}"
         yield migration("stored-form-changed", place, what, effect, action)
         return
-    what = f"it was stored {_as(before)}, and is now stored {_as(now)}"
-    effect = "existing items have the old format, also in keys: they can't be read, or are read as another value"
-    action = f"before the new code reads, {copied(after)}"
+    what = f"the field was stored {_as(before)}, and is now stored {_as(now)}"
+    effect = "existing values, including those in keys, have the old format: reads fail or return other values"
+    action = f"before the new code runs, {copied(after)}"
     yield breaking("stored-form-changed", place, what, effect, action)
 
 
@@ -196,18 +196,18 @@ _TYPE_NAMES = {"S": "a string", "N": "a number", "B": "binary", "BOOL": "a Boole
 def _stored_type_changes(
     place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
 ) -> Iterator[Change]:
-    """Another DynamoDB type for the same values, such as a set that becomes a list."""
+    """A change of the DynamoDB type for the same values, such as from a set to a list."""
     if old.codec is not None or new.codec is not None:
-        return  # reported as a changed stored format
+        return  # _form_changes reports a changed stored format
     was, now = stored_field(before, old.name), stored_field(after, new.name)
     if was.tag is None or now.tag is None or was.tag == now.tag:
         return
-    what = f"it was stored as {_TYPE_NAMES.get(was.tag, was.tag)}, and is now {_TYPE_NAMES.get(now.tag, now.tag)}"
+    what = f"the stored type was {_TYPE_NAMES.get(was.tag, was.tag)}, and is now {_TYPE_NAMES.get(now.tag, now.tag)}"
     effect = (
-        "existing items are read, but conditions, filters, indexes and time to live don't match their old type, and "
-        "Add, Append, SetAdd and SetRemove fail on them"
+        "existing items can be read, but conditions, filters, indexes and time to live don't match the old type, and "
+        "Add, Append, SetAdd and SetRemove fail on existing items"
     )
-    action = f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`"
+    action = f"read each {after.name} and write the field: `design.update(item, {new.name}=item.{new.name})`"
     yield migration("stored-type-changed", place, what, effect, action)
 
 
@@ -223,14 +223,14 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
     keys = [key for key in (*after.keys, *after.claims) if new.name in after.inputs_of(key)]
     what = f"{differing[0]!r} was normalized to {differing[1]!r}, and is now normalized to {differing[2]!r}"
     if not keys:
-        effect = "existing items are read in the new form; conditions and filters compare the stored form"
+        effect = "reads normalize existing values, but conditions and filters compare the values as they are stored"
         yield safe("spelling-changed", place, what, effect)
         return
     primary = after.primary in keys
     severity = Severity.BREAKING if primary else Severity.MIGRATION
     names = " and ".join(key.name for key in keys)
-    effect = f"existing items have the old form in {names}: reads with the new form don't find them"
-    action = f"before the new code reads, {copied(after, is_moved=primary)}"
+    effect = f"existing items have the old value in {names}, so reads with the new value don't find them"
+    action = f"before the new code runs, {copied(after, is_moved=primary)}"
     yield Change(severity, "spelling-changed", place, what, effect, action)
 
 
@@ -242,14 +242,14 @@ def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...
 
 
 def _form(mark: StoredAs | None) -> object:
-    """A stored format; for functions their source text."""
+    """A stored format that can be compared: functions are replaced with their source code."""
     if mark is None:
         return None
     return mark.form, mark.layout, source_text(mark.write), source_text(mark.read)
 
 
 def source_text(function: Callable[..., Any] | None) -> str | None:
-    """The source text of a function; its name if the source can't be read."""
+    """The source code of a function, without comments; the function's name if the source can't be read."""
     if function is None:
         return None
     try:
@@ -279,7 +279,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
     types = f"the type was {name}, and is now {new_name}"
     narrower = list(_narrower(before, now))
     if not narrower:
-        what = types if name != new_name else f"it accepts more values than the previous {name}"
+        what = types if name != new_name else f"the type accepts more values than the previous {name}"
         yield safe("type-widened", place, what, "all stored values are still valid")
         return
     has_default = not after.cls.model_fields[new.name].is_required()
@@ -287,9 +287,9 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         effect = "items without a value are read with the default"
         yield safe("type-narrowed", place, types, effect)
         return
-    what = types if name != new_name else f"it accepts fewer values than the previous {name}"
+    what = types if name != new_name else f"the type accepts fewer values than the previous {name}"
     effect = f"existing items with values that are no longer valid can't be read: {'; '.join(narrower)}"
-    action = "keyplan drift --items with the new design counts them; correct them before the new code reads"
+    action = "count the items with keyplan drift --items and the new design, and correct them before the new code runs"
     yield breaking("type-narrowed", place, what, effect, action)
 
 
@@ -315,7 +315,7 @@ def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
         return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
     left_out = {"title", "description", "$defs", "default"}
     result = {name: _resolved(value, definitions, depth) for name, value in schema.items() if name not in left_out}
-    if "enum" in schema:  # a changed order is reported with the keys that rank them
+    if "enum" in schema:  # a changed order is reported for keys that use ranks
         result["enum"] = sorted(schema["enum"], key=repr)
     if "properties" in schema:  # a member may be called "title"
         members = schema["properties"].items()
@@ -385,7 +385,7 @@ def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         inner = now.get(name, {})
         if isinstance(inner, dict) and inner:
             outer = before.get(name, {})
-            lost = _narrower(outer, inner) if isinstance(outer, dict) and outer else [f"others than {_kind(inner)}"]
+            lost = _narrower(outer, inner) if isinstance(outer, dict) and outer else [f"all except {_kind(inner)}"]
             yield from (f"{what}: {text}" for text in lost)
     olds, news = before.get("properties", {}), now.get("properties", {})
     for name, value in news.items():
@@ -409,22 +409,22 @@ def _values(schema: dict[str, Any]) -> list[Any] | None:
 def _default_changes(
     place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
 ) -> Iterator[Change]:
-    """Changes of what an item without the attribute reads as."""
+    """Changes of the value that a read returns for an item without the attribute."""
     was, now = before.cls.model_fields[old.name], after.cls.model_fields[new.name]
     if now.is_required():
-        # A change to a type without None is reported with the type
+        # A change to a type without None is reported as a type change
         if was.is_required() or new.optional or old.optional or kind_of(new.annotation) in _SETS:
             return
-        what = "its default is removed"
+        what = "the default is removed"
         effect = "items written since the field was added have a value; older items can't be read"
         yield safe("default-removed", place, what, effect)
         return
     if new.made_anew:
         if old.made_anew:
             return
-        what = "a function computes its default for each read"
+        what = "the default is now computed by a function"
         effect = "items without a value get a different default at each read"
-        action = f"{_stored(new.name, after)}; or give it a fixed default"
+        action = f"{_stored(new.name, after)}; or give the field a fixed default"
         yield migration("default-changed", place, what, effect, action)
         return
     default, other = plain(_read_as(old)), plain(_read_as(new))
@@ -433,19 +433,19 @@ def _default_changes(
     kept_nothing = not old.keeps_null and (old.optional or kind_of(old.annotation) in _SETS)
     if not kept_nothing and old.required:
         return  # every item has a value
-    what = f"its default is {other!r}" if was.is_required() else f"its default was {default!r}, and is now {other!r}"
-    effect = "items older than the field are read with the new default; other items have a value"
+    what = f"the default is {other!r}" if was.is_required() else f"the default was {default!r}, and is now {other!r}"
+    effect = "items older than the field are read with the new default; newer items have a value"
     if not kept_nothing:
         yield safe("default-changed", place, what, effect)
         return
     nothing = "None" if old.optional else "empty"
-    effect = f"items in which the field was {nothing} don't store it, and are read with the new default"
-    action = f"to keep {nothing}, before the new code reads, {copied(after)}"
+    effect = f"items in which the field was {nothing} don't store the field, and are read with the new default"
+    action = f"to keep {nothing}, before the new code runs, {copied(after)}"
     yield migration("default-changed", place, what, effect, action)
 
 
 def _read_as(field: StoredField) -> Any:
-    """What a field reads as if nothing is stored."""
+    """The value that a read returns for a field without a stored value."""
     if field.required and kind_of(field.annotation) in _SETS and not field.optional:
         return []
     return field.default

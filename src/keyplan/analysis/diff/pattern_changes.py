@@ -1,4 +1,4 @@
-"""Changes of access patterns: signature, result, order, filter, and the key that serves them."""
+"""Changes of access patterns: the signature, result, order, filter, and the key that supports the pattern."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Pattern = ReadPattern | WritePattern
 
 
 def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """The changes of the patterns. A pattern with the same id and another name is renamed."""
+    """The changes of access patterns. If a removed and a new pattern have the same id, the pattern is renamed."""
     left = {name: element for name, element in old.patterns.items() if name not in new.patterns}
     for name, pattern in new.patterns.items():
         place = f"{new.name}.{name}"
@@ -28,19 +28,19 @@ def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change
                 yield safe("pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
                 continue
             del left[before.name]
-            yield api("pattern-renamed", place, f"the name was {before.name}", "callers must use the new name")
+            yield api("pattern-renamed", place, f"renamed from {before.name}", "callers must use the new name")
         yield from _changes(place, before, pattern)
     for name, pattern in left.items():
         what = f"{pattern.id}: {pattern.signature} is removed"
-        effect = "callers fail"
+        effect = "existing calls fail"
         yield api("pattern-removed", f"{new.name}.{name}", what, effect)
 
 
 def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
     if type(before) is not type(after):
         kinds = {ReadPattern: "a read", WritePattern: "a write"}
-        what = f"it was {kinds[type(before)]}, and is now {kinds[type(after)]}"
-        yield api("pattern-changed", place, what, "callers must change")
+        what = f"the pattern was {kinds[type(before)]}, and is now {kinds[type(after)]}"
+        yield api("pattern-changed", place, what, "calls must be adapted")
         return
     if before.id != after.id:
         yield safe("pattern-id-changed", place, f"the id was {before.id}, and is now {after.id}")
@@ -59,9 +59,9 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         for name, parameter in after.by_name.items()
         if name in before.by_name and type_name(before.by_name[name].annotation) != type_name(parameter.annotation)
     ]
-    parts = [f"without {', '.join(lost)}"] * bool(lost) + [f"needs {', '.join(needed)}"] * bool(needed) + other
+    parts = [f"removes {', '.join(lost)}"] * bool(lost) + [f"requires {', '.join(needed)}"] * bool(needed) + other
     parts += [
-        f"needs {name}"
+        f"requires {name}"
         for name, parameter in after.by_name.items()
         if parameter.required and name in before.by_name and not before.by_name[name].required
     ]
@@ -69,7 +69,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
     if returned != new_returned:
         parts.append(f"returns {new_returned}, not {returned}")
     if before.is_async is not after.is_async:
-        parts.append("is awaited" if after.is_async else "isn't awaited")
+        parts.append("must be awaited" if after.is_async else "is no longer awaited")
     if parts:
         yield api("signature-changed", place, "; ".join(parts), "existing calls fail")
     for name, parameter in after.by_name.items():
@@ -77,42 +77,42 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         optional = not parameter.required and other_default is not REQUIRED
         if optional and repr(plain(other_default)) != repr(plain(parameter.default)):
             what = f"the default of {name} was {other_default!r}, and is now {parameter.default!r}"
-            effect = "calls without the argument get another result"
+            effect = "calls without the argument return a different result"
             yield api("default-argument-changed", place, what, effect)
     if more:
-        yield safe("parameter-added", place, f"takes {', '.join(more)}", "existing calls still work")
+        yield safe("parameter-added", place, f"accepts {', '.join(more)}", "existing calls still work")
 
 
 def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
     if uses_of(before) != uses_of(after):
-        what = f"it was read{_by(before)}, and is now read{_by(after)}"
+        what = f"the pattern was read{_by(before)}, and is now read{_by(after)}"
         effect = "existing cursors are rejected"
         yield safe("pattern-moved", place, what, effect)
     order, new_order = _order(before), _order(after)
     if order != new_order and not after.shape.told:
         what = f"the result was in {order}, and is now in {new_order}"
-        effect = "callers get different items first; existing cursors are rejected"
+        effect = "callers get the items in a different order; existing cursors are rejected"
         yield api("order-changed", place, what, effect)
     yield from _bucketed(place, before, after)
     for code, described, text, effect in (
         ("filter-changed", _where, "the filter was {}, and is now {}", "callers get different items"),
-        ("junction-changed", _ways, "it read through {}, and now reads through {}", "callers get different items"),
-        ("number-changed", _counted, "it returned {}, and now returns {}", "callers get a different number of items"),
+        ("junction-changed", _ways, "the junction was {}, and is now {}", "callers get different items"),
+        ("number-changed", _counted, "the pattern returned {}, now {}", "callers get a different number of items"),
     ):
         old, new = described(before), described(after)
         if old != new:
             yield api(code, place, text.format(old, new), effect)
     strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
     if strong and not new_strong:
-        effect = "a caller may not see a preceding write"
+        effect = "a read may not return the result of a preceding write"
         yield api("consistency-changed", place, "the read is now eventually consistent", effect)
     elif new_strong and not strong:
-        effect = "its read units double"
+        effect = "the read units of the pattern double"
         yield safe("consistency-changed", place, "the read is now strongly consistent", effect)
 
 
 def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
-    """Whether a range is read by time buckets, and by which unit."""
+    """The change of the time buckets in which a range is read."""
     old, new = before.buckets, after.buckets
     units = [None if buckets is None else buckets.unit for buckets in (old, new)]
     if units[0] == units[1]:
@@ -128,7 +128,7 @@ def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[C
 
 
 def _order(pattern: ReadPattern) -> str:
-    """The order of a result in words: the fields that the keys leave open, and their direction."""
+    """The order of a result in words: the fields that order the items, and the direction."""
     result: list[str] = []
     for query in _queries(pattern.plan):
         for match in query.matches:

@@ -1,6 +1,6 @@
-"""The analysis of writes: what a body reads, writes and needs.
+"""The analysis of writes: the reads and actions of a write's body, and the IAM actions that the write requires.
 
-``body_reader.py`` evaluates the syntax tree in every branch. ``dry_run.py`` runs the body without a store, with
-typical arguments or those of ``@write(..., example=...)``. ``analysis.py`` combines both. Anything that neither
-determines is unknown.
+``body_reader.py`` evaluates all branches of the body's syntax tree. ``dry_run.py`` runs the body without a store, with
+typical arguments or with the arguments in ``@write(..., example=...)``. ``analysis.py`` combines the results, and
+reports the effects that neither module can determine.
 """

@@ -1,4 +1,4 @@
-"""The effects of a write: its reads, its actions, the permissions that it needs, and the reason if it always fails."""
+"""The effects of a write: its reads, its actions, the IAM actions that it requires, and the reason if it always fails."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RIGHTS = {
     "Check": "ConditionCheckItem",
     "Batch": "BatchWriteItem",
 }
-"""The IAM action for each action. A transaction needs those of its actions."""
+"""The IAM action for each kind of action. A transaction requires the IAM actions of its actions."""
 _SINGLE = {**_RIGHTS, "Check": "TransactWriteItems"}
 
 _PLAIN = {str, bool, bytes, UUID, datetime, date}
@@ -40,7 +40,7 @@ _PLAIN = {str, bool, bytes, UUID, datetime, date}
 
 @dataclass(frozen=True, slots=True)
 class BodyFault:
-    """The reason why an action, or a whole write, always fails. ``line``: in the write's code, if known."""
+    """The reason why an action, or a whole write, always fails. ``line``: the line of the action, if known."""
 
     message: str
     hint: str
@@ -49,7 +49,7 @@ class BodyFault:
 
 @dataclass
 class WriteAnalysis:
-    """The known facts of one write. ``runs``: its dry runs, if needed; ``joined``: it runs in another transaction."""
+    """The analysis of one write. ``runs``: the dry runs, if needed. ``joined``: it's part of a larger transaction."""
 
     design: CompiledDesign
     pattern: WritePattern
@@ -75,7 +75,7 @@ class WriteAnalysis:
             return (self.runs.unknown,)
         result = dict.fromkeys(
             f"no dry run reaches the {action.kind}{'' if action.entity is None else ' ' + action.entity.name} in line "
-            f"{action.line} (give the write an example=)"
+            f"{action.line} (add an example= to the write)"
             for action in self.actions
             if not any(_is_of(shape, action) for shape in self._shapes)
         )
@@ -101,10 +101,10 @@ class WriteAnalysis:
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """The IAM actions that its actions need, without those of its reads."""
+        """The IAM actions that the actions of the write require, without the IAM actions for its reads."""
         result = {_RIGHTS[kind] for kind in self.kinds}
         if "Update" in self.kinds and any(entity.claims for entity in self.entities):
-            # An update can move a claim: the old claim item is deleted, the new one put
+            # An update can change a claim: the old claim item is deleted, and a new claim item is put
             result |= {"PutItem", "DeleteItem"}
         return tuple(sorted(result))
 
@@ -114,7 +114,7 @@ class WriteAnalysis:
 
     @property
     def operation(self) -> str:
-        """The operation of the write itself: one action is a single request, several are one transaction."""
+        """The operation that sends the actions: a request for a single action, or a transaction for several actions."""
         kinds = [kind for kind in self.kinds if kind != "Batch"]
         batch = ["BatchWriteItem"] if "Batch" in self.kinds else []
         most = max((len(run.mutations) for run in self.runs.finished), default=0)
@@ -147,12 +147,12 @@ class WriteAnalysis:
     def _of_the_code(self) -> Iterator[BodyFault]:
         for name, line in self.code.direct_calls.items():
             if name in self.design.reads:
-                hint = f"read with `yield from self.{name}.read(...)`: the write then requires the item to be unchanged"
+                hint = f"read with `yield from self.{name}.read(...)`, so that the write fails if the item has changed"
             elif name in self.design.writes:
-                hint = f"use `yield from self.{name}.in_transaction(...)`, in the same transaction"
+                hint = f"use `yield from self.{name}.in_transaction(...)`, which runs in the same transaction"
             else:
-                hint = "yield actions, `yield Put(...)`, and read with the design's patterns"
-            yield BodyFault(f"it calls self.{name}(...): {hint}", hint, line)
+                hint = "yield actions, such as `yield Put(...)`, and read with the access patterns of the design"
+            yield BodyFault(f"the body calls self.{name}(...): {hint}", hint, line)
         for action in self.actions:
             if action.outside is not None:
                 message = f"{action.outside} isn't an entity of this design"
@@ -162,14 +162,14 @@ class WriteAnalysis:
             known = action.entity.fields.keys() | action.entity.cls.model_computed_fields.keys()
             for name in (name for name in action.changes if name not in known):
                 near = difflib.get_close_matches(name, action.entity.fields, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"its fields are {', '.join(action.entity.fields)}"
+                hint = f"did you mean {near[0]}?" if near else f"valid fields: {', '.join(action.entity.fields)}"
                 yield BodyFault(f"{action.entity.name} has no field {name!r}", hint, action.line)
             if action.kind == "Update":
                 yield from _unchangeable(action)
             yield from _wrong_values(action)
 
     def _of_the_runs(self) -> Iterator[BodyFault]:
-        """What the client rejects for any values, and errors in the code that end every dry run."""
+        """Actions that the client rejects for any values, and errors in the code that end every dry run."""
         for refused in self.runs.refused:
             own = [action for action in self.actions if _is_of(shape_of(refused.action), action)]
             certain = refused.always or (refused.action is None and self._is_certain)
@@ -178,11 +178,11 @@ class WriteAnalysis:
         if not self.runs.finished and not self.runs.refused:
             mistakes = [text for text in map(_mistake, self.runs.errors) if text is not None]
             if mistakes and len(mistakes) == len(self.runs.errors):
-                yield BodyFault(mistakes[0], "correct this action: every dry run fails at it")
+                yield BodyFault(mistakes[0], "correct this action, which fails in every dry run")
 
     @property
     def _is_certain(self) -> bool:
-        """Whether the number of its actions depends only on the code."""
+        """Whether the number of the write's actions depends only on the code."""
         kinds = {kind_of(parameter.annotation) for parameter in self.pattern.signature.parameters}
         return not self.runs.finished and (not self.code.loops or (not self.asked and kinds <= _PLAIN))
 
@@ -248,13 +248,13 @@ def _mistake(error: Exception) -> str | None:
     if isinstance(error, ValidationError) and any(
         is_type_error(fault["type"]) for fault in error.errors(include_url=False)
     ):
-        return f"it creates an invalid {error.title}: {'; '.join(map(str, error_details_of(error, error.title)))}"
+        return f"the body creates an invalid {error.title}: {'; '.join(map(str, error_details_of(error, error.title)))}"
     return None
 
 
 @dataclass
 class WriteAnalyzer:
-    """The analyses of a design's writes, each created once. ``owner``: the design's class; without it, no body runs."""
+    """Analyzes each write of a design once. ``owner``: the design class; if it is None, there are no dry runs."""
 
     design: CompiledDesign
     owner: type[Any] | None
@@ -272,13 +272,13 @@ class WriteAnalyzer:
         return result
 
     def from_code(self, pattern: WritePattern) -> WriteAnalysis:
-        """The analysis of a write from its code only, if it can be read."""
+        """Analyze a write from its code only, or also with dry runs if the code can't be read or contains no action."""
         result = self._from_code(pattern)
         return result if result.known and result.code.mentioned else self.analysis(pattern)
 
     def dry_runs(self, pattern: WritePattern, typical: Typical) -> DryRuns:
         if self.owner is None:
-            return DryRuns(unknown="a dry run needs the design's class, which is missing")
+            return DryRuns(unknown="a dry run requires the design class, which wasn't passed")
         return dry_runs(self.design, self.owner, pattern, self._code(pattern), typical, self._traffic)
 
     def faults(self) -> Mapping[str, tuple[BodyFault, ...]]:

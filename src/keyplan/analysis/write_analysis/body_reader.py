@@ -1,8 +1,8 @@
-"""The possible reads and actions of a write's body, in every branch of its syntax tree.
+"""Find the possible reads and actions in all branches of a write's body.
 
-The body, and the author's functions that it calls, are evaluated once with abstract values: which entity a value is an
-instance of, and whether it comes from a read. Names are resolved: ``from keyplan import Create as New`` is Create.
-A value that the code doesn't determine is ``OPEN``.
+The body, and the functions of the design's author that it calls, are evaluated once with abstract values: a value's
+entity, for example, and whether the value comes from a read. Names are resolved, so ``New`` is Create after
+``from keyplan import Create as New``. A value that the code doesn't determine is ``OPEN``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 CALLS_MAX = 2_000
-"""Calls of the author's functions that are followed in one write."""
+"""The maximum number of calls of the author's functions that are followed in one write."""
 _ACTIONS: tuple[type[Any], ...] = (words.Put, words.Create, words.Update, words.Delete, words.Check, words.Batch)
 _CHANGES = (words.Add, words.Append, words.SetAdd, words.SetRemove, words.IfNotExists, words.Remove)
 _PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remove"}
@@ -46,20 +46,20 @@ _ARITHMETIC = ast.Add | ast.Sub | ast.Mult | ast.Div | ast.FloorDiv | ast.BitOr
 _DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
 _COLLECTIONS = frozenset({list, tuple, set, frozenset, dict})
 _LEAVES = ast.Yield | ast.YieldFrom | ast.Return | ast.Raise | ast.Break
-"""What ends a loop, or lets a dry run end it."""
+"""Statements that end a loop, or at which a dry run can end it."""
 _Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """The known facts of a value. ``known``: the object that its name refers to. ``cls``: the entity class of the
-    value or its elements; ``returns``: the class of the result of ``yield from``. ``given``: the fields that it is
-    constructed or copied with; ``parts``: the elements of a tuple. ``checked``: the fields that were tested.
+    """An abstract value. ``known``: the object that the value's name refers to. ``cls``: the entity class of the value
+    or its elements. ``returns``: the class of the result of ``yield from``. ``given``: the fields that are passed when
+    the value is constructed or copied. ``parts``: the elements of a tuple. ``checked``: the fields that the code tests.
 
-    ``read``: it comes from a read; ``asked``: it is an item that was read; ``computed``: it is computed from a read;
-    ``grown``: it extends a read value. ``fields``: the entities' fields that it uses; ``results`` and ``counts``: the
-    reads whose result, or number of items, it uses. ``unbounded``: the parameter or read with any number of elements.
-    ``actions``: the actions that it can be; ``path``: the part that ``at()`` selects.
+    ``read``: the value comes from a read. ``asked``: the value is an item that was read. ``computed``, ``grown``: the
+    value is computed from a read value, or extends it. ``fields``, ``results``, ``counts``: the fields of entities, the
+    results of reads and the numbers of read items that the value depends on. ``unbounded``: the parameter or read
+    without a maximum length. ``actions``: the actions that the value can be. ``path``: the part that ``at()`` selects.
     """
 
     known: Any = OPEN
@@ -82,7 +82,7 @@ class Value:
 
 
 _Named: TypeAlias = tuple[str | None, ast.expr, Value]
-"""An argument by its name; None for ``**arguments``."""
+"""A keyword argument: the name (None for ``**arguments``), the expression, and the value."""
 
 
 def _union(values: Iterable[Value]) -> Value:
@@ -98,7 +98,7 @@ def _union(values: Iterable[Value]) -> Value:
 
 
 def code_of(pattern: WritePattern, design: CompiledDesign, owner: type[Any] | None, sources: Sources) -> WrittenCode:
-    """The code of a write. ``owner``: the design's class, for helpers that are its methods."""
+    """Read the code of a write. ``owner``: the design class, to follow calls of its methods."""
     reader = _Reader(design, owner, sources, WrittenCode(pattern))
     arguments: dict[str, Value] = {}
     for parameter in pattern.signature.parameters:
@@ -134,7 +134,7 @@ class _Reader:
         self._bases = [base for base in bases if base.__module__.partition(".")[0] not in libraries]
 
     def call(self, function: Any, arguments: Mapping[str, Value], loops: Sequence[_Loop]) -> Value | None:
-        """Evaluate a function's body, and return its result; None if its source can't be read."""
+        """Evaluate the body of a function and return the result; None if the function's source can't be read."""
         code = unwrapped(function)
         node = None if code is None else self.sources.function(code)
         if node is None or function in self._running:
@@ -156,7 +156,7 @@ class _Reader:
         return replace(result, parts=first.parts, asked=first.asked, grown=first.grown, actions=actions)
 
     def is_followed(self, value: Any) -> bool:
-        """Whether a value is one of the author's functions, with readable source."""
+        """Whether a value is a function of the design's author with readable source."""
         function = getattr(value, "__func__", value)
         code = unwrapped(function) if inspect.isfunction(function) and is_authors(function, self._package) else None
         return code is not None and self.sources.function(code) is not None
@@ -170,7 +170,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A loop around a statement. ``unbounded``: what it iterates over, if any number; ``many``: not over a literal."""
+    """A loop around a statement. ``unbounded``: the iterable, if it has no maximum length; ``many``: not a literal."""
 
     unbounded: str | None
     many: bool
@@ -232,7 +232,7 @@ class _Scope:
                     if case.guard is not None:
                         self._tested(case.guard)
                     self._statements(case.body)
-            case ast.FunctionDef(name=name):  # assume that it is called here
+            case ast.FunctionDef(name=name):  # assume that the inner function is called
                 self.names |= {argument.arg: Value() for argument in node.args.args} | {name: Value(known=LOCAL)}
                 self._statements(node.body)
             case ast.Return(value=ast.expr() as value):
@@ -290,7 +290,7 @@ class _Scope:
     # Variables
 
     def _kept(self, node: ast.expr) -> Value:
-        """What a variable is given: the result of a read only as it is, and an action only if it is one."""
+        """The value to assign to a variable. It depends on a read's result only if the expression is the read."""
         value = self.value(node)
         if not isinstance(node, ast.YieldFrom):
             value = replace(value, results=frozenset())
@@ -324,7 +324,7 @@ class _Scope:
         self._bind(target, element)
 
     def _tested(self, test: ast.expr) -> Value:
-        """Evaluate a test, and note the fields and counts that it looks at."""
+        """Evaluate a test, and record the fields and counts that it tests."""
         for node in ast.walk(test):
             entity, name = self._field(node)
             if entity is not None and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -345,7 +345,7 @@ class _Scope:
         return None, ""
 
     def _constants(self, node: ast.expr) -> Iterator[Any]:
-        """The value of a literal or an Enum member, or those in a tuple, list or set of them."""
+        """The values of a literal, of an enum member, or of a tuple, list or set of literals and enum members."""
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
             for part in node.elts:
                 yield from self._constants(part)
@@ -533,7 +533,7 @@ class _Scope:
         return {str(key.value): (value, self.value(value)) for key, value in pairs if isinstance(key, ast.Constant)}
 
     def _method(self, function: ast.Attribute, owner: Value) -> None:
-        """Note a call of a pattern, a fold by case, and the growth of a copy of what was read."""
+        """Record a call of a pattern, a conversion to one letter case, or an extended copy of a read value."""
         name = function.value.id if isinstance(function.value, ast.Name) else ""
         if name == "self":
             verb = getattr(self.reader.owner, function.attr, None)
@@ -545,7 +545,7 @@ class _Scope:
             self.names[name] = replace(owner, grown=True, computed=True)
 
     def _judged(self, function: ast.expr) -> list[Any]:
-        """The author's functions that a call may be of. Notes what the call does outside."""
+        """The author's functions that a call can refer to. Records the side effects of the call."""
         base = function.value if isinstance(function, ast.Subscript) else function  # ``set[str]()``
         known = self._known(base) if base is function or isinstance(self._known(base), type) else OPEN
         owner = self._known(function.value) if isinstance(function, ast.Attribute) else OPEN
@@ -574,7 +574,7 @@ class _Scope:
     def _followed(
         self, helper: Any, call: ast.Call, positional: Sequence[Value], given: Mapping[str, tuple[ast.expr, Value]]
     ) -> Value | None:
-        """Evaluate a function of the author's with these arguments."""
+        """Evaluate a function of the design's author with these arguments."""
         helper = getattr(helper, "__func__", helper)
         code = unwrapped(helper)
         writes = {write.function for write in self.design.writes.values()}
@@ -723,7 +723,7 @@ def _note_constant(action: Action, name: str, node: ast.expr) -> None:
 
 
 def _changed_part(path: ast.expr) -> tuple[str | None, bool]:
-    """The field that ``lambda item: item.field[key]`` starts with, and whether it has a key that isn't a literal."""
+    """The field in ``lambda item: item.field[key]``, and whether any key isn't a literal."""
     node = path.body if isinstance(path, ast.Lambda) else None
     name, keyed = None, False
     while isinstance(node, ast.Attribute | ast.Subscript):
@@ -748,7 +748,7 @@ def _member_of(owner: Any, name: str) -> Any:
 
 
 def _read_of(node: ast.expr) -> str | None:
-    """The read of ``self.article.read``."""
+    """The name of the read in ``self.article.read``."""
     if isinstance(node, ast.Attribute) and node.attr == "read" and isinstance(node.value, ast.Attribute):
         return node.value.attr
     return None
@@ -765,6 +765,6 @@ def _named(node: ast.expr) -> Iterator[str]:
 def _closure(function: Any) -> dict[str, Value]:
     result = {name: Value() for name in function.__code__.co_freevars}
     for name, cell in zip(result, function.__closure__ or (), strict=False):
-        with suppress(ValueError):  # the cell isn't assigned yet
+        with suppress(ValueError):  # the closure cell has no value yet
             result[name] = Value(cell.cell_contents)
     return result

@@ -1,4 +1,4 @@
-"""The possible effects of a write's code, as data: its actions with their changes, and its reads."""
+"""The possible effects of a write's code, as data: the actions with their changes, and the reads."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 
 @dataclass(eq=False)
 class Action:
-    """One action in a write's code. ``entity``: None if the code doesn't determine it.
+    """One action in a write's code. ``entity`` is None if the code doesn't determine the entity.
 
-    ``outside``: an entity class that isn't in the design. ``by_instance``: an update of an instance, not by key fields.
-    ``changes``: an update's fields with the kind of change (``set``, ``Add``, ...); ``open``: it has further changes
-    that aren't named. ``built``: the fields of an instance that is constructed in the write. ``constants``: fields with
-    a literal value, as a change or in ``only_if``. ``lowered``: fields with ``Add(-amount)`` of a variable.
+    ``outside``: an entity class that isn't in the design. ``by_instance``: the action updates an instance, not a key.
+    ``changes``: the changed fields, with the kind of change (``set``, ``Add``, ...). ``open``: the code doesn't name
+    all changes. ``built``: the fields of an instance that the write constructs. ``constants``: fields with a literal
+    value, in a change or in ``only_if``. ``lowered``: fields with ``Add(-amount)`` of a variable.
 
-    ``from_read``: fields whose new value is computed from a read; ``grown``: fields whose previous contents are
-    extended; ``keyed``: maps that get a nonliteral key; ``checked``: fields that the code tests before. ``asked_for``:
-    the write has read the item.
+    ``from_read``: fields whose new value is computed from a read. ``grown``: fields whose previous contents are
+    extended. ``keyed``: maps in which a nonliteral key is set. ``checked``: fields that the code tests before the
+    action. ``asked_for``: the write has read the item.
 
-    ``conditional``: it has ``only_if`` on the fields in ``expects``. ``creates``: ``or_create``; ``must_exist``:
-    ``if_missing``; ``once``: ``idempotent``, with a token built from the fields in ``named_by``. ``looped``: in a loop;
-    ``unbounded``: the loop's iterable if its length is unlimited. ``batched``: in a Batch.
+    ``conditional``: the action has ``only_if``, on the fields in ``expects``. ``creates``, ``must_exist``, ``once``:
+    the code calls ``or_create``, ``if_missing`` or ``idempotent``, whose token contains the fields in ``named_by``.
+    ``looped``: the action is in a loop, over ``unbounded`` if that has no maximum length. ``batched``: in a Batch.
     """
 
     kind: str
@@ -54,13 +54,13 @@ class Action:
 
     @property
     def moving(self) -> frozenset[str]:
-        """The fields that change with each call: by ``Add``, or computed from a read."""
+        """The fields that each call changes, by ``Add`` or with a value computed from a read."""
         return frozenset(self.from_read | {name for name, change in self.changes.items() if change == "Add"})
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A read within a write, by the pattern's name. ``looped``: in a loop over more than a literal tuple or list."""
+    """A read within a write, by pattern name. ``looped``: it is in a loop, but not over a literal tuple or list."""
 
     name: str
     line: int
@@ -69,7 +69,7 @@ class Ask:
 
 @dataclass
 class WrittenCode:
-    """A write's code. ``known``: its source is readable; ``mentioned``: its kinds of actions; ``loops``: in a loop."""
+    """The code of a write. ``known``: the source is readable. ``mentioned``: kinds of actions. ``loops``: in a loop."""
 
     pattern: WritePattern
     known: bool = False
@@ -79,21 +79,21 @@ class WrittenCode:
     entities: dict[str, None] = field(default_factory=dict[str, None])
     loops: bool = False
     endless: bool = False
-    """Whether it has a ``while True`` that nothing leaves."""
+    """Whether the code has an endless ``while True`` loop."""
     folded: set[str] = field(default_factory=set[str])
-    """The names of values that it converts to one case."""
+    """The names of values that the code converts to one letter case."""
     counted: set[str] = field(default_factory=set[str])
-    """The reads whose number of items, or sum, it tests."""
+    """The reads whose number or sum of items the code tests."""
     decided: dict[str, list[Action]] = field(default_factory=dict[str, list[Action]])
-    """By read, the actions in the branches of an ``if`` that tests its result."""
+    """By read, the actions in the branches of an ``if`` that tests the result of the read."""
     compared: list[tuple[str, str, Any]] = field(default_factory=list[tuple[str, str, Any]])
     """Entity, field and value: literals that tests and conditions compare a field with."""
     direct_calls: dict[str, int] = field(default_factory=dict[str, int])
-    """The patterns and CRUD methods of the design that it calls, which a write can't, with their lines."""
+    """The patterns and CRUD methods of the design that the code calls, which isn't allowed, with their lines."""
     outside: dict[str, None] = field(default_factory=dict[str, None])
-    """What its calls do outside the process, in words: ``opens a file``."""
+    """The side effects of the code in words, such as ``opens a file``."""
     not_followed: dict[str, None] = field(default_factory=dict[str, None])
-    """The functions that it calls and that can't be followed."""
+    """The called functions that can't be followed."""
 
     @property
     def not_run(self) -> str | None:

@@ -1,7 +1,7 @@
-"""Dry runs of writes: the body runs without a store, once if every read finds an item and once if none does.
+"""Dry runs of writes: the body runs without a store, once with an item for every read, and once without any item.
 
-The client's compiler turns each action into item changes. Nothing is sent, and conditions are assumed to be true. Only
-commands that analyze writes run a body, and only if it has no side effects (``outside_calls.py``).
+The client's compiler converts each action to item changes. No request is sent, and conditions are assumed to be true.
+Only commands that analyze writes run a body, and only if the body has no side effects (``outside_calls.py``).
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.model.stored.update_outcomes import changed, outcome, whole_update
 
 STEPS_MAX = 10_000
-"""Reads and actions after which a dry run ends."""
+"""The maximum number of reads and actions in a dry run."""
 _OPERATIONS: Mapping[type[Any], str] = {Put: "PutItem", Create: "PutItem", Update: "UpdateItem", Delete: "DeleteItem"}
 """The request of a single action. A single Check is a transaction."""
 
 
 class ActionShape(NamedTuple):
-    """The properties that match an action of a dry run with one in the code."""
+    """The properties by which an action of a dry run is matched with an action in the code."""
 
     kind: str
     entity: str
@@ -55,7 +55,7 @@ class ActionShape(NamedTuple):
 
 @dataclass(frozen=True)
 class Mutation:
-    """One item before and after a write (None: absent). ``times``: how many such items a call writes."""
+    """One item before and after a write; None if the item doesn't exist. ``times``: such items written per call."""
 
     what: str
     before: Item | None
@@ -65,12 +65,12 @@ class Mutation:
 
     @property
     def size_bytes(self) -> int:
-        """The bytes that determine the table's write units: the larger of before and after."""
+        """The larger size of the item before and after, which determines the write units of the table."""
         return max(values.item_size(item) if item is not None else 0 for item in (self.before, self.after))
 
 
 class Refused(Exception):
-    """The client rejects an action (None: the whole write) with ``error``. ``always``: whatever the values are."""
+    """The client rejects ``action`` (None: the whole write) with ``error``. ``always``: for all values of fields."""
 
     def __init__(self, error: KeyplanError, action: Any = None, *, always: bool) -> None:
         super().__init__(str(error))
@@ -81,10 +81,10 @@ class Refused(Exception):
 
 @dataclass
 class DryRun:
-    """The result of one dry run: its reads, the items that it changed, the entities that it put or updated.
+    """The result of one dry run: the reads, the changed items, and the entities that were put or updated.
 
-    ``case``: which items existed. ``single``: the operation, if its only action is sent as one request. ``batches``:
-    the changes of each Batch. ``there``: the items that existed. ``notes``: assumptions.
+    ``case``: the example, and whether reads found items. ``single``: the operation, if a single action is sent as a
+    request. ``batches``: the changes of each Batch. ``there``: items before the write. ``notes``: assumptions.
     """
 
     case: str
@@ -109,7 +109,7 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DryRuns:
-    """The dry runs of a write. ``done`` wrote something, ``idle`` didn't; ``unknown``: why the effect is unknown."""
+    """The dry runs of a write. ``done`` write items, ``idle`` don't. ``unknown``: why the effects are unknown."""
 
     done: tuple[DryRun, ...] = ()
     idle: tuple[DryRun, ...] = ()
@@ -140,21 +140,21 @@ def dry_runs(
             return DryRuns(unknown=str(problem) + (f" ({problem.hint})" if problem.hint else ""))
         except Refused as error:
             refused.append(error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a body is its author's code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the body can raise any error
             errors.append(error if isinstance(error, Exception) else RuntimeError("it exits"))
         else:
             if case.extra and not any(asked.nothing and asked.pattern.name in case.extra for asked in run.asked):
-                continue  # no call of a read that finds nothing in this case only
+                continue  # the body didn't call a read whose result differs from the other case
             (done if run.items else idle).append(run)
     unknown = None
     if not done and not idle:
         first = (*(each.error for each in refused), *errors)[0]
-        unknown = f"every dry run raises: {_text(first)} (give the write an example=)"
+        unknown = f"every dry run raises: {_text(first)} (add an example= to the write)"
     return DryRuns(tuple(done), tuple(idle), tuple(refused), tuple(errors), unknown)
 
 
 def _cases(design: CompiledDesign, pattern: WritePattern, code: WrittenCode) -> Iterator[Case]:
-    """For each example: every read finds an item, then no read does."""
+    """Two cases for each example: every read finds an item, and no read finds an item."""
     reads = (design.reads[ask.name] for ask in code.asks)
     optional = frozenset(read.name for read in reads if read.shape.optional or read.shape.many or read.shape.told)
     for number, example in enumerate(pattern.examples or (Example(),), 1):
@@ -167,11 +167,11 @@ def _cases(design: CompiledDesign, pattern: WritePattern, code: WrittenCode) -> 
 
 
 def _run(cls: type[Any], pattern: WritePattern, world: TypicalWorld, traffic: Traffic) -> DryRun:
-    """One dry run. Raises what the body raises, Refused, and Problem for a body that doesn't end."""
+    """One dry run. Raises errors of the body, Refused, and Problem for a body that doesn't end."""
     load = traffic.patterns.get(pattern.name, Load())
     arguments = arguments_of(world, pattern, {**(load.arguments or {}), **world.case.example.arguments})
     world.there.clear()  # instances in the arguments don't exist yet
-    nowhere = object.__new__(cls)  # a design without a store: the body uses only the ``read`` of its reads
+    nowhere = object.__new__(cls)  # a design without a store: the body only calls its reads
     actions = pattern.function(nowhere, **arguments)
     run = dry_run(world.design, world, actions, case=world.case.name, joined=bool(load.in_transaction))
     notes = dict.fromkeys([world.case.name, *world.notes] if world.case.name else world.notes)
@@ -204,7 +204,7 @@ def dry_run(
     case: str = "",
     joined: bool = False,
 ) -> DryRun:
-    """Run a write's generator in a world. Raises what the body raises, Refused, and Problem if it doesn't end."""
+    """Run the generator of a write in ``world``. Raises errors of the body, Refused, and Problem if it doesn't end."""
     run = DryRun(case)
     _Running(design, world, run, joined=joined).run(actions)
     return run
@@ -218,11 +218,11 @@ class _Running:
         self.joined = joined
         self.operations = 0
         self.wanted: list[tuple[Any, Compiled]] = []
-        """Actions whose outcome the body needs (``yield from``)."""
+        """Actions whose result the body uses (``yield from``)."""
         self.compiler = WriteCompiler(design.entities, Target(design.table.name, design.table))
         self.targets: list[Entity] = []
         self._left: dict[str, Before] = {}
-        """By key, the item after the actions so far."""
+        """By key, the item after the previous actions."""
 
     def run(self, actions: Generator[Action | Ask, Any, Any]) -> None:
         answer: Any = None
@@ -253,7 +253,7 @@ class _Running:
         return asked.answer
 
     def _take(self, action: Action) -> Any:
-        """Note what an action changes. Returns what the client returns for it."""
+        """Record the changes of an action. Returns the result that the client returns for the action."""
         if isinstance(action, Batch):
             self.compiler.batch(action)
             self.result.shapes[ActionShape("Batch", "", frozenset())] = None
@@ -272,7 +272,7 @@ class _Running:
         return result
 
     def _check_outcomes(self) -> None:
-        """Raises Refused if the body needs an outcome that a transaction doesn't return."""
+        """Raises Refused if the body uses a result that a transaction doesn't return."""
         if not self.joined and self.operations == 1:
             return
         for action, compiled in self.wanted:
@@ -337,7 +337,7 @@ class _Running:
         return mutations, instance
 
     def _update(self, action: Update) -> tuple[list[Mutation], Entity | None]:
-        """Also returns the instance after, or before, as the client does; None if the update creates the item."""
+        """Returns the changes, and the instance that the client returns: after or before the update, or None."""
         action = whole_update(self._named(action)[0], action)
         entity, known = self._named(action)
         stored = self._before(entity, known, action)
@@ -379,12 +379,12 @@ class _Running:
 
 
 def is_type_error(kind: str) -> bool:
-    """Whether a pydantic error is about a type or a name, not about a value."""
+    """Whether a Pydantic error is about a type or a name rather than about a value."""
     return kind in {"missing", "extra_forbidden"} or kind.endswith("_type")
 
 
 def _is_always(error: KeyplanError) -> bool:
-    """Whether the client rejects an action for a wrong name or type, whatever the values are."""
+    """Whether the client rejects an action because of a wrong name or type, for all values."""
     if type(error) in {RequestError, UpdateRejected}:
         return True
     cause = error.__context__
@@ -406,7 +406,7 @@ def _target(action: Any) -> Any:
 def _claims(
     entity: CompiledEntity, changes: Iterable[tuple[CompiledKey, Mapping[str, Any] | None, Mapping[str, Any] | None]]
 ) -> Iterator[Mutation]:
-    """The claim items of an action: for each claim, the field values that release it and that claim it."""
+    """The changes of claim items. ``changes``: each claim with the field values to release and the values to claim."""
     for claim, held, wanted in changes:
         if held is not None:
             yield Mutation(f"release {claim.name}", entity.claim_item(claim, held), None)
@@ -415,7 +415,7 @@ def _claims(
 
 
 def _differing(entity: CompiledEntity, before: Entity, after: Entity, action: Update) -> Entity:
-    """The item before an update, with other values in the fields that the update sets: a typical call changes them."""
+    """The item before an update, with different values in the updated fields, because a typical call changes values."""
     same: dict[str, Any] = {}
     for name in action.changes:
         stored = entity.fields.get(name)

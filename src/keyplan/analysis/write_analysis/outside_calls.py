@@ -1,6 +1,6 @@
-"""Calls in a write's body that do I/O, wait, or can't be followed: such a body isn't run.
+"""Find calls in a write's body that do I/O, wait, or can't be followed. A body with these calls isn't run.
 
-The author's own functions are followed. Only the library modules below are known to have no side effects.
+Functions of the design's author are followed. Of other modules, only the modules listed here have no side effects.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from keyplan.model.declared import actions
 from keyplan.model.declared.parameters import Page
 
 OPEN = object()
-"""What a name refers to if that isn't known."""
+"""The value of a name that can't be resolved."""
 LOCAL = object()
 """A function that is defined in the body."""
 
@@ -36,7 +36,7 @@ _OUTSIDE = {
     "rmdir": "removes a folder", "mkdir": "creates a folder", "makedirs": "creates a folder",
     "rename": "renames a file", "write_text": _FILE, "write_bytes": _FILE, "read_text": _FILE, "read_bytes": _FILE,
 }  # fmt: skip
-"""What functions of these names do, in the modules below."""
+"""The side effects of functions with these names in ``_MODULES``."""
 _NETWORK = "makes a request over the network"
 _MODULES = {
     "socket": "opens a socket", "ssl": "opens a socket", "subprocess": "starts a process",
@@ -47,7 +47,7 @@ _MODULES = {
     "logging": "logs", "pathlib": "uses files", "io": "uses files", "os": "uses the operating system",
     "sys": "uses the interpreter's state", "time": "", "builtins": "",
 }  # fmt: skip
-"""What other functions of these modules do."""
+"""The side effects of other functions in these modules."""
 _WITHOUT_EFFECT = frozenset({
     "_decimal", "_hashlib", "_json", "_operator", "_random", "_struct", "base64", "binascii", "bisect", "calendar",
     "cmath", "collections", "colorsys", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools",
@@ -75,7 +75,7 @@ _METHODS: frozenset[str] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of ``known``, a member of ``owner``; the dotted name starts with ``root`` (OPEN: unknown)."""
+    """A call of the object ``known``, a member of ``owner``. ``root``: the start of the dotted name. OPEN: unknown."""
 
     function: ast.expr
     known: Any
@@ -87,7 +87,7 @@ class Call:
 def outside_calls(
     call: Call, is_followed: Callable[[Any], bool], names: Container[str]
 ) -> Iterator[tuple[str | None, str]]:
-    """The side effect of a call, in words; or None and its name if it can't be followed. ``names``: local variables."""
+    """A call's side effect in words (None if the call can't be followed) and its name. ``names``: local variables."""
     target, known, owner = call.function, call.known, call.owner
     text = ast.unparse(target)
     if known is LOCAL:
@@ -96,7 +96,7 @@ def outside_calls(
         yield from _of_object(known, text, is_followed)
     elif isinstance(target, ast.Attribute):
         if isinstance(owner, ModuleType) or target.attr in {"read", "in_transaction"}:
-            return  # if the module lacks the name, a dry run reports it
+            return  # a dry run reports a name that the module doesn't contain
         if owner is not OPEN and owner is not LOCAL and not isinstance(owner, type):
             # An object in the module, such as a logger, a regular expression or a client
             yield from _of_object(getattr(type(owner), target.attr, None), text, is_followed, type(owner))

@@ -1,6 +1,6 @@
 """Source locations of a design's members, and the syntax trees of its functions.
 
-Each file is parsed once. A design without source (created in a console) has no locations, and its code is unknown.
+Each file is parsed once. The locations and the code of a design that was created in a console are unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TREES_KEPT = 32
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A location in the source. ``file``: a path as in Python's code objects; ``line`` starts at 1."""
+    """A location in the source code. ``file``: the path from Python's code object. ``line``: the line number from 1."""
 
     file: str
     line: int
@@ -123,7 +123,7 @@ def unwrapped(function: object) -> CodeType | None:
 
 
 def is_authors(function: Any, package: str) -> bool:
-    """Whether a function belongs to the author of the design, whose package is given, not to a library."""
+    """Whether a function is from the author of the design, which is in ``package``, and not from a library."""
     own = package_of(function)
     if own == package or inspect.isgeneratorfunction(function):
         return own not in {"keyplan", "pydantic"}

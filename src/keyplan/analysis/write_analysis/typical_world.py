@@ -1,4 +1,4 @@
-"""The items and arguments that dry runs of writes find: typical ones, or those of the write's examples."""
+"""The items and arguments for dry runs of writes: typical values, or the values in the write's examples."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from keyplan.model.declared.patterns import Example
 from keyplan.model.stored.stored_entity import CompiledEntity, shrunk
 
 ELEMENTS = 3
-"""Items of a list argument."""
+"""The number of elements of a list argument."""
 ANSWER_MAX = 200
-"""Items that a read within a write finds at most."""
+"""The maximum number of items that a read within a write finds."""
 
 Fields = Mapping[str, Any]
 Before = tuple[Entity, Item] | None
@@ -46,7 +46,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Case:
-    """An example, and the reads that find nothing. ``extra``: those that find nothing in this case only."""
+    """An example, and the reads that find no item. ``extra``: the reads that find no item only in this case."""
 
     name: str
     missing: frozenset[str]
@@ -56,7 +56,7 @@ class Case:
 
 @dataclass
 class TypicalWorld:
-    """Reads that find typical items. ``typical``: an update changes the fields that it sets."""
+    """Answers the reads of a dry run with typical items. ``typical``: updates are assumed to change values."""
 
     design: CompiledDesign
     values: Typical
@@ -78,7 +78,7 @@ class TypicalWorld:
         return Asked(pattern, arguments, self._answer(pattern, {**arguments, **constants}))
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
-        """A typical instance with these values and those of the example, added to the existing items."""
+        """A typical instance with the ``known`` values and the example's values. It's added to the existing items."""
         given = self.case.example.fields.get(entity.cls, {})
         result = self.values.instance(entity, {**given, **known}, serial)
         self.there.append(result)
@@ -88,8 +88,8 @@ class TypicalWorld:
         return self.values.item(instance)
 
     def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before:
-        """The action's instance, or a typical one that fulfills ``only_if``; for a Put, what a read found. None for a
-        Create, and if a read found nothing, for a Delete or or_create().
+        """The action's instance, or a typical instance that fulfills ``only_if``; for a Put, the instance that a read
+        found. None for a Create, and for a Delete or or_create() of an item that a read didn't find.
         """
         if isinstance(action, Create):
             return None
@@ -171,7 +171,7 @@ class TypicalWorld:
 
 
 def _expected(entity: CompiledEntity, action: Action) -> Fields:
-    """The values that ``only_if`` expects of fields; None for those that must not exist."""
+    """The values that ``only_if`` requires; None for a field that must not exist."""
     if isinstance(action, Batch):
         return {}
     texts = " ".join(condition.text for condition in action.conditions)
@@ -184,7 +184,7 @@ def _expected(entity: CompiledEntity, action: Action) -> Fields:
 
 
 def arguments_of(world: TypicalWorld, pattern: WritePattern, given: Fields) -> dict[str, Any]:
-    """Typical arguments with distinct strings, and the ``given`` ones. Raises ArgumentError."""
+    """The ``given`` arguments, and typical values with distinct strings for the others. Raises ArgumentError."""
     result: dict[str, Any] = {}
     shared: dict[str, Any] = {}
     for parameter in pattern.signature.parameters:
