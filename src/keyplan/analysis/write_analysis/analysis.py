@@ -1,4 +1,4 @@
-"""The effects of a write: its reads, its actions, the IAM actions that it requires, and the reason if it always fails."""
+"""The effects of a write: its reads and actions, the required IAM actions, and the reason if it always fails."""
 
 from __future__ import annotations
 
