@@ -95,7 +95,7 @@ def ranged(query: Query) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The load of a pattern on the busiest partition of a key, in units/s. ``one_item``: one item has most of it."""
+    """The load of a pattern on the busiest partition of a key, in units/s. ``one_item``: most load is on one item."""
 
     entity: CompiledEntity
     key: CompiledKey

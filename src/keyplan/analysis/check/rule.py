@@ -17,7 +17,7 @@ Remarks: TypeAlias = Iterator[Remark]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. The last part of ``module`` is its name, and ``doc`` (the docstring) contains its title and manual."""
+    """A rule is defined in ``module``. ``doc``, the docstring of the module, contains the title and the manual."""
 
     code: str
     severity: Severity

@@ -4,7 +4,7 @@ A partition supports 3,000 read units and 1,000 write units per second, whatever
 above these limits are throttled, and a throttled index throttles writes to the table. The rule uses the peak rates,
 and, for keys with many values, ``hottest``, which is the share of the busiest key, as one number or per key (``hottest
 = { "Post.by_tag" = 0.4 }``). A key with an id that each call generates has no hot partition. Above the limit, the
-finding is an error; above half of the limit, it's a warning. Adaptive capacity is ignored.
+finding is an error, and above half of the limit, a warning. Adaptive capacity is ignored.
 
 Shard the key (``shards=n`` distributes writes over n partitions, and each read queries all of them), count in separate
 items, update rankings at a limited rate, or cache reads.

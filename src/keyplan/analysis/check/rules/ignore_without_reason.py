@@ -1,7 +1,7 @@
 """Entry without a reason in the ignore list.
 
-Without a reason, a reader can't distinguish an accepted risk from an overlooked one. ``keyplan check --all`` shows the
-reason, and JSON and SARIF reports contain it.
+Without a reason, a reader can't distinguish an accepted finding from an overlooked finding. ``keyplan check --all``
+shows the reason, and JSON and SARIF reports contain it.
 
 Add a reason, such as "about 20 messages a day", as the value of the entry in ``ignore=``.
 """

@@ -6,7 +6,7 @@ before the write doesn't make the value unique. Generated ids (``ulid``, UUID), 
 key, count as unique.
 
 Declare ``Unique("SLUG#{slug}")``. Keyplan then writes a claim in the transaction that writes the item, and the pattern
-reads the claim and the item by primary key, which can be strongly consistent. The pattern needs no index.
+reads the claim and the item by primary key, which can be strongly consistent. With a claim, the pattern needs no index.
 
 See "Managing complex workflows with DynamoDB transactions" and "Using Global Secondary Indexes" in the Developer Guide.
 """

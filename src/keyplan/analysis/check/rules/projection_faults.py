@@ -2,7 +2,7 @@
 
 ``projection=[...]`` can name at most 20 attributes per index, and 100 in all indexes of a table together. An attribute
 in two projections counts twice. Key attributes are always projected, so a projection can't name them. CreateTable
-rejects projections with more attributes or key attributes. An attribute that no entity stores is probably misspelled.
+rejects projections that violate these rules. An attribute that no entity stores is probably misspelled.
 
 Name fewer attributes, project ``"ALL"``, or correct the misspelled name.
 

@@ -1,8 +1,8 @@
 """Feature not supported with multi-Region strong consistency.
 
-A global table with multi-Region strong consistency has exactly three Regions. If one of them is a witness, include it
-in ``replicas``. Multi-Region strong consistency doesn't support TTL, local indexes or transactions. The rule applies if
-the traffic file sets ``strong_across_regions = true``.
+A global table with multi-Region strong consistency has exactly three Regions. If one of the Regions is a witness, list
+it in ``replicas``. Multi-Region strong consistency doesn't support TTL, local indexes or transactions. The rule applies
+if the traffic file sets ``strong_across_regions = true``.
 
 Remove the unsupported features, or use an eventually consistent global table.
 

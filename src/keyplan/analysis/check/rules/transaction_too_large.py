@@ -1,8 +1,8 @@
 """Transaction with too many actions.
 
 A TransactWriteItems request can have at most 100 actions and 4 MB of items. DynamoDB rejects a larger transaction as a
-whole. The number of items per call comes from ``items=`` of the write, or from the traffic file. If neither sets it,
-actions in a loop over an unbounded collection are reported as a warning.
+whole. The number of items per call comes from ``items=`` of the write, or from the traffic file. If neither sets the
+number, actions in a loop over an unbounded collection are reported as a warning.
 
 Limit the collection (``Field(max_length=...)``), or write the items that needn't be atomic in a ``Batch``.
 
