@@ -236,7 +236,7 @@ class WriteFailed(KeyplanError):
 
 
 class ItemExists(WriteFailed):
-    """An item to create already exists."""
+    """The item to create already exists."""
 
     code = "ItemExists"
 

@@ -106,7 +106,7 @@ def _until_done(
         elif idle_seconds >= IDLE_SECONDS_MAX:
             raise StoreError(
                 f"{len(rest)} of {whole} {what} of a batch remain unprocessed after {idle_seconds:.0f} s",
-                hint="the table is throttled: retry later, or raise its throughput",
+                hint="the table is throttled: retry later, or increase its throughput",
             )
         pending = rest
         longest = min(PAUSE_SECONDS_MAX, 0.05 * 2 ** min(attempt, 10))

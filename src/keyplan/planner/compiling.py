@@ -217,14 +217,14 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
         if isinstance(key.key, Unique) and key.new:
             yield f"{key.place}: this claim makes the value unique; an index key would allow duplicates"
         for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
-            yield f"{key.place}: {name} is padded to its maximum number of digits; Field(ge=0, le=...) reduces it"
+            yield f"{key.place}: {name} is padded to its maximum number of digits; set fewer with Field(ge=0, le=...)"
 
 
 def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Iterator[str]:
     for place, key in named.items():
         yield f"{place}: several keys support this pattern, each in a different order: add key={key} to its decorator"
     for place, text in filters.items():
-        yield f'{place}: the other parameters identify the item: add where="{text}" to its decorator, not an index'
+        yield f'{place}: the other parameters identify the item, so add where="{text}" to the decorator, not an index'
 
 
 def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity], EntityFacts]) -> Iterator[str]:

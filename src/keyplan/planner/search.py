@@ -361,7 +361,7 @@ class _Entity:
         for at, bundle in enumerate(choice.bundles):
             possible = self._options(bundle, layout.forms)
             free = [slot for slot in possible if slot not in whole or at in serving.get(whole[slot], ())]
-            only = {slot for slot, bundles in wanted if bundles == {at}}  # only this bundle fits
+            only = {slot for slot, bundles in wanted if bundles == {at}}  # indexes that only this bundle can use
             options.append([slot for slot in free if not only or only == {slot}])
         slots = _matched(options, wanted)
         return None if slots is None else replace(choice, slots=slots)

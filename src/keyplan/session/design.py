@@ -95,7 +95,7 @@ class Design:
         a missing table; the default is True for stores on this machine (embedded, or an endpoint at localhost) and
         False for other stores. ``secret`` signs cursors. Raises StoreError.
         """
-        from keyplan.session.stores import open_store  # noqa: PLC0415 - stores are imported when one is opened
+        from keyplan.session.stores import open_store  # noqa: PLC0415 - imported when a store is opened
 
         store = open_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
         return cls(store, secret=secret)
@@ -108,7 +108,7 @@ class Design:
 
         ``async with await Cms.aopen("dynamodb://eu-west-1/cms") as cms: ...``. Raises StoreError.
         """
-        from keyplan.session.stores import aopen_store  # noqa: PLC0415 - stores are imported when one is opened
+        from keyplan.session.stores import aopen_store  # noqa: PLC0415 - imported when a store is opened
 
         store = await aopen_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
         return cls(store, secret=secret)
@@ -310,7 +310,7 @@ class Design:
 
 def _address(url: Any, secret: object, design: str) -> str | Store:
     """The path or URL of a store as a string, or another design's store. Raises StoreError, RequestError."""
-    from keyplan.session.stores import Store  # noqa: PLC0415 - stores are imported when one is opened
+    from keyplan.session.stores import Store  # noqa: PLC0415 - imported when a store is opened
 
     if isinstance(url, Store):
         _check_secret(secret)

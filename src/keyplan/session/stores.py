@@ -137,7 +137,7 @@ class Store:
         return Store(self.backend, self.url, table_name, local=self.local, shared=self._shared)
 
     def is_beside(self, other: Store) -> bool:
-        """Whether another store is the same store, so that one transaction can include the tables of both designs."""
+        """Whether another store is on the same file or endpoint, so that one transaction can include both tables."""
         if self.backend is other.backend:
             return True
         if is_url(self.url) and is_url(other.url):

@@ -57,7 +57,7 @@ def design_class(request: pytest.FixtureRequest) -> type[Design]:
 @pytest.fixture(scope="session")
 def keyplan_server() -> Generator[str]:
     """The address, HOST:PORT, of Keyplan's server in a separate process."""
-    pytest.importorskip("httptools", reason='the store "server" needs the extra: pip install keyplan[server]')
+    pytest.importorskip("httptools", reason='the store "server" requires an extra: pip install keyplan[server]')
     command = [sys.executable, "-c", _SERVER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own program
         try:

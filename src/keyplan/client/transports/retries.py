@@ -104,7 +104,7 @@ class Attempts:
             raise self._last(failure.error, lost=failure.lost)
         throttled = kind is Kind.THROTTLED
         base = PAUSE_SECONDS_THROTTLED if throttled else PAUSE_SECONDS
-        pause: float = random.random() * min(PAUSE_SECONDS_MAX, base * 2 ** (self.count - 1))  # noqa: S311 - jitter
+        pause: float = random.random() * min(PAUSE_SECONDS_MAX, base * 2 ** (self.count - 1))  # noqa: S311 - jitter, not a secret
         cost = COST_THROTTLED if throttled else COST
         if time.monotonic() + pause >= self._deadline or not self._quota.take(cost):
             raise self._last(failure.error, lost=failure.lost)
