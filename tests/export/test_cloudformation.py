@@ -52,8 +52,9 @@ def properties(name: str, deployment: Deployment) -> Any:
     return resource["Properties"]
 
 
-@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "deployment"), [*((name, Deployment()) for name in NAMES), (NAMES[0], WHOLE)], ids=[*NAMES, "whole"]
+)
 def test_cfn_lint_accepts_the_exported_template(name: str, deployment: Deployment) -> None:
     text = cloudformation_yaml(design(name).compiled, deployment)
     result = lint(text, config=ManualArgs(regions=["eu-west-1"]))

@@ -195,7 +195,7 @@ def source(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> str:
     return text + "".join(read.source(number) for number, read in enumerate(reads))
 
 
-@pytest.mark.parametrize("first", range(0, examples(40, 1500), 20))
+@pytest.mark.parametrize("first", range(0, examples(20, 1500), 20))
 def test_the_planned_number_of_indexes_is_minimal(first: int) -> None:
     """This is checked for any order of the fields in entities and reads."""
     compared = 0
