@@ -57,7 +57,7 @@ def address(library: Library) -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page of the library's design, opened. Console messages and requests to other hosts fail the test."""
+    """The open page of the library's API. Console messages and requests to other hosts fail the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(TIMEOUT_MS)
     opened = context.new_page()

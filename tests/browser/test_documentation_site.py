@@ -53,7 +53,7 @@ def first_result(page: Page, site: str, query: str) -> str:
     return result.inner_text()
 
 
-def test_the_first_search_result_is_the_best_section(browser: Browser, site: str) -> None:
+def test_search_lists_the_expected_section_first(browser: Browser, site: str) -> None:
     page = browser.new_page()
     page.set_default_timeout(10_000)
     for query, expected in SEARCHES.items():

@@ -1,4 +1,4 @@
-"""The page of a design in a browser: forms, results and requests, by mouse and keyboard, wide and narrow."""
+"""Browser tests of a design's page: forms, results and requests, by mouse and keyboard, on wide and narrow screens."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def cms(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]
 
 
 def join(page: Page, label: str, login: str, name: str) -> None:
-    """Join with the form on the current page. If an email address is given, confirm it."""
+    """Join with the form on the current page, and confirm the email address, if one is given."""
     page.get_by_role("link", name="Join", exact=True).first.click()
     page.get_by_label(label).fill(login)
     page.get_by_label("Name", exact=True).fill(name)

@@ -185,7 +185,7 @@ def test_the_palette_can_add_a_partition_to_the_map(page: Page, served: tuple[st
         school.delete(Course, course_id=f"extra{number}")
 
 
-def test_map_opens_with_key_templates_and_links_to_items_and_collections(page: Page, served: tuple[str, str]) -> None:
+def test_the_map_opens_with_key_templates_and_links_to_collections(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator('.card[data-title="COURSE#{course_id}"]').first.wait_for()
     page.locator(".row").filter(has_text="Pupil").first.click()
@@ -393,7 +393,7 @@ def test_edited_multiline_strings_keep_newlines(page: Page, served: tuple[str, s
     school.delete(Course, course_id="lines")
 
 
-def test_exported_items_are_imported_equal(page: Page, served: tuple[str, str], school: School, tmp_path: Path) -> None:
+def test_items_are_imported_as_exported(page: Page, served: tuple[str, str], school: School, tmp_path: Path) -> None:
     school.put(Course(course_id="lines", title='"=1,\r\n \t\u2028 日本', room="12"))
     transport, before = school.store.transport, stored(school)
     show(page, served, "?view=data")

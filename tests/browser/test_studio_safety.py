@@ -1,4 +1,4 @@
-"""Browser tests of links to the studio: they run no code, require the token in each tab, and keep their view."""
+"""Browser tests of links to the studio: no code runs automatically, each tab requires the token and keeps its view."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def marking(path: Path) -> str:
 
 
 @pytest.mark.parametrize("view", ["change", "plan"])
-def test_code_in_a_link_runs_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
+def test_linked_code_runs_only_if_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
     mark = tmp_path / "ran"
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view={view}#scratch={packed(marking(mark))}")
@@ -167,7 +167,7 @@ def test_a_saved_valid_design_is_reloaded_and_an_invalid_one_reported(browser: B
             page.close()
 
 
-def test_studio_without_a_design_creates_one_and_infers_one_from_a_table(
+def test_a_studio_without_a_design_can_create_or_infer_a_design(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

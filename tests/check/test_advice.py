@@ -219,7 +219,7 @@ def test_the_advised_key_prefix_keeps_an_item_collection_together(tmp_path: Path
 
 
 def test_a_collection_with_different_key_prefixes_does_not_compile(tmp_path: Path) -> None:
-    """A regression test: the advice of KP208 was a design with such keys."""
+    """A regression test: KP208 once advised different key prefixes for such a collection."""
     codes = {finding.code for finding in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
     assert codes == {"KP100"}
 

@@ -114,7 +114,7 @@ def test_shards_do_not_divide_the_load_of_one_item() -> None:
     assert (demand.one_item, demand.per_second) == (False, 200)
 
 
-def test_a_constant_partition_key_gets_all_calls() -> None:
+def test_a_constant_partition_key_receives_the_load_of_all_calls() -> None:
     (demand,) = demanded(record={"per_second": 800, "hottest": 0.1})
     assert (demand.key.name, demand.per_second) == ("all_of_them", 200)
 

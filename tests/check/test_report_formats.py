@@ -47,7 +47,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_json_report_contains_every_member() -> None:
+def test_the_json_report_contains_every_member() -> None:
     (value,) = as_json([SHOWN])["reports"]
     assert value["counts"] == {"error": 1, "warning": 1, "info": 0}
     assert value["silenced"] == 1
@@ -119,7 +119,7 @@ def test_a_design_file_outside_the_folder_has_an_absolute_path(tmp_path: Path, m
 
 
 def test_reported_paths_are_relative_to_the_repository_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GitHub requires this, even if a workflow step runs in a subfolder. The URIs contain no spaces."""
+    """GitHub requires relative paths, even if a workflow step runs in a subfolder. URIs contain no spaces."""
     (tmp_path / "back end").mkdir()
     monkeypatch.chdir(tmp_path / "back end")
     found = report(finding(source=Source(str(tmp_path / "back end" / "design.py"), 3)))

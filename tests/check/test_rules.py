@@ -201,7 +201,7 @@ class Notes(Design):
         ("text: Text[255]; other: str", "{text}#{other}", None),
     ],
 )
-def test_maximum_key_length_adds_the_field_lengths(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
+def test_maximum_key_length_is_the_sum_of_fields(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
     code = LONG.replace("FIELDS", fields.replace("; ", "\n    ")).replace("SORT", sort)
     code = re.sub(r"Text\[(\d+)\]", r"Annotated[str, Field(max_length=\1)]", code)
     rule = next(element for element in RULES if element.code == "KP101")

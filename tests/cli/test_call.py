@@ -145,7 +145,7 @@ def test_the_store_is_set_by_option_or_environment(article: Article, folder: Pat
     assert run(*asked).exit_code == 1
 
 
-def test_stored_text_cannot_control_the_terminal() -> None:
+def test_control_characters_in_stored_text_are_escaped() -> None:
     with Library.open("library.db") as library:
         library.add_book(Book(isbn="1", title="\x1b[31mred\x07\r\x9b2J[bold]x[/bold]"))
     for arguments in (["book", "isbn=1"], ["on_shelf", "shelf=none"]):

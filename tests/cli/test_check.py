@@ -63,7 +63,7 @@ def test_a_finding_is_printed_with_its_place_calculation_and_hint() -> None:
 
 
 def test_lines_of_findings_have_no_trailing_spaces(inbox: Path) -> None:
-    """Lines of ignored findings, and of findings in a baseline, have none either."""
+    """Neither lines of ignored findings nor lines of findings in a baseline have trailing spaces."""
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     assert run("check", "inbox.py", "--write-baseline", "known.json").exit_code == 0
     output = run("check", "inbox.py", "--all", "--baseline", "known.json").output

@@ -86,7 +86,7 @@ def test_the_error_for_an_unknown_design_has_a_hint(name: str, told: str) -> Non
         (DESIGN + "\nclass Other(MyNotes): ...", "MyNotes, Other"),
     ],
 )
-def test_a_design_file_that_raises_is_reported_with_the_line(folder: Path, text: str, told: str) -> None:
+def test_an_exception_in_a_design_file_is_reported_with_its_line(folder: Path, text: str, told: str) -> None:
     (folder / "helper.py").write_text('PREFIX = "NOTE"')
     (folder / "bad.py").write_text(text)
     result = run("explain", "bad.py")
@@ -98,7 +98,7 @@ def test_a_design_file_that_raises_is_reported_with_the_line(folder: Path, text:
 
 
 def test_packages_in_a_nested_virtual_environment_stay_imported(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a separate import of a design, only its own modules are removed, not those of a .venv next to it."""
+    """After a separate import of a design, its own modules are removed, but not those of a nested .venv."""
     monkeypatch.delitem(sys.modules, "helper", raising=False)
     packages = notes.parent / ".venv" / "lib" / "site-packages"
     packages.mkdir(parents=True)

@@ -29,7 +29,7 @@ def test_a_design_is_shown_as_a_table_of_access_patterns(name: str) -> None:
 
 
 def test_a_design_without_a_docstring_has_no_description(folder: Path) -> None:
-    """The docstring of its base class isn't used as its description."""
+    """The docstring of the base class isn't used as the description of the design."""
     text = """
 from keyplan import Design, Entity, Key, Table, read
 

@@ -51,7 +51,7 @@ def bring(folder: Path, package: str, name: str, text: str = SYSTEM, attribute: 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder on ``sys.path`` for installed packages. Modules imported from it are removed after the test."""
+    """A folder on ``sys.path`` for installed packages. Modules imported from the folder are removed after the test."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))

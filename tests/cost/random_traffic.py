@@ -11,7 +11,7 @@ from keyplan.model.compiled.plans import ReadPattern
 
 
 def drawn(design: CompiledDesign, random: Random, *, replicated: bool) -> dict[str, Any]:
-    """Random traffic data for a design. It sets a random subset of the supported members."""
+    """Random traffic data for a design, with a random subset of the supported members."""
 
     def some(choices: Mapping[str, Any]) -> dict[str, Any]:
         return {name: random.choice(values) for name, values in choices.items() if random.random() < 0.4}

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""``assert_cost`` compares with the metered cost of an open design, and with the predicted cost of a design class."""
+"""``assert_cost`` checks the metered cost of an open design, and the predicted cost of a design class."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_error_of_assert_cost_shows_every_request() -> None:
 
 
 def test_invalid_arguments_of_assert_cost_are_rejected() -> None:
-    """Examples are a missing cost and an unknown access pattern. Errors of the call are raised unchanged."""
+    """For example, no cost is given, or the pattern is unknown. Errors of the call are raised unchanged."""
     with pytest.raises(RequestError, match="no expected cost is given"):
         assert_cost(Readings.note)
     with pytest.raises(RequestError, match="isn't an access pattern"):

@@ -261,7 +261,7 @@ def test_the_comparison_of_equal_designs_reports_no_change(designs: tuple[str, s
 
 
 def test_all_invalid_arguments_are_reported_together(tmp_path: Path) -> None:
-    """These are errors in names, rates, regions, access patterns and files."""
+    """The errors are in names, rates, regions, access patterns and files."""
     path = tmp_path / "traffic.toml"
     path.write_text('[table]\nregion = "moon"\n[patterns.articel]\nper_second = 1\n[patterns.AP1]\nper_second = -4\n')
     result = run(

@@ -182,7 +182,7 @@ def test_estimated_sizes_equal_the_sizes_of_a_stored_item() -> None:
 
 
 def test_each_estimated_field_length_has_a_source() -> None:
-    """The source is the type, an example, a default or an assumption. A traffic file overrides these lengths."""
+    """The source is the type, an example, a default or an assumption. A traffic file overrides the lengths."""
     fields = of_entity(estimate(Books), "Book")
     assert fields["book_id"] == (7 + 26, "its type")
     assert fields["author_id"] == (9 + 26, "its type")
@@ -199,7 +199,7 @@ def test_each_estimated_field_length_has_a_source() -> None:
 
 
 def test_item_bytes_in_a_traffic_file_set_the_item_size() -> None:
-    """The longest string is extended to reach this size."""
+    """The longest string of the item is extended to reach the size."""
     for size in (300, 1000, 50_000):
         data = {"entities": {"Book": {"item_bytes": size}}}
         result = estimate(Books, traffic_from(data, Books.compiled))
@@ -268,7 +268,7 @@ def test_a_traffic_file_sets_the_number_and_size_of_items_of_a_read() -> None:
 
 
 def _blocks(items: int) -> int:
-    """The number of 4 KB blocks of 1 KB items. An iterator reads 100 items at a time, and one more."""
+    """The number of 4 KB blocks that items of 1 KB take. An iterator reads pages of 100 items plus one."""
     return -(-items * 1024 // 4096)
 
 
@@ -347,7 +347,7 @@ def test_a_traffic_file_sets_the_number_and_size_of_items_of_a_write() -> None:
     assert estimated(sell={"item_bytes": 3000})["sell"].units("write") == {TABLE: 3, "GSI1": 3}
 
 
-def test_arguments_in_a_traffic_file_make_a_write_estimable() -> None:
+def test_a_write_is_estimated_with_the_arguments_in_a_traffic_file() -> None:
     """With the assumed arguments, the write raises an exception."""
     result = estimate(Books)
     assert result.failures == (
@@ -423,7 +423,7 @@ def test_one_access_pattern_is_estimated() -> None:
 
 
 def test_the_throughput_of_a_design_is_the_sum_over_its_access_patterns() -> None:
-    """For the table and the index, it is the rate of each access pattern times its units, on average and at peak."""
+    """The throughput of a pattern is its rate times its units, for the table and the index, on average and at peak."""
     data = {"patterns": {"sold": {"per_second": 4, "peak_per_second": 40}, "sell": {"per_second": 2}}}
     result = estimate(Books, traffic_from(data, Books.compiled))
     sold = next(pattern for pattern in result.patterns if pattern.name == "sold")

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""If a pattern reads several entities, separate queries skip many items between them; few items are read."""
+"""A read of several entities skips many items between them by separate queries, and reads few items between them."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """Notes, read by owner. An index contains them by state."""
+    """Notes, read by owner. An index contains the notes by state."""
 
     table = Table("notes", indexes=[BY_STATE])
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The predicted requests of reads equal the metered ones, for every return type, on one page and on many."""
+"""Predicted requests of reads equal the metered requests, for every return type, on one page and on many."""
 
 from __future__ import annotations
 

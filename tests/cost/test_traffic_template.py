@@ -195,7 +195,7 @@ def of_pattern(cls: type[Design], name: str) -> str:
         (Timed, "totals", True, '{ day = { ge = "2026-11-01", lt = "2026-12-01" } }'),
     ],
 )
-def test_filters_and_time_buckets_have_template_line(cls: type[Design], name: str, filters: bool, buckets: str) -> None:
+def test_filters_and_buckets_have_template_lines(cls: type[Design], name: str, filters: bool, buckets: str) -> None:
     text = of_pattern(cls, name)
     assert ("# kept = 1.0" in text) == filters
     assert re.findall(r"^# arguments = (\{.*\}) ", text, re.MULTILINE) == ([buckets] if buckets else [])

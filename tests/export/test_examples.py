@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""One recorded example per export format: ``python -m tests.export.test_examples`` writes them."""
+"""Each export format has a recorded example, which ``python -m tests.export.test_examples`` writes."""
 
 from __future__ import annotations
 

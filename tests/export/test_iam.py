@@ -191,7 +191,7 @@ class Small(Design):
     ],
 )
 def test_a_write_requires_the_permissions_of_its_actions(pattern: str, rights: tuple[str, ...]) -> None:
-    """This includes actions of the write's helper functions, and actions on claims."""
+    """Actions of the write's helper functions and actions on claims are included."""
     assert WriteAnalyzer(Small.compiled, Small).analysis(Small.compiled.writes[pattern]).rights == rights
 
 

@@ -103,7 +103,7 @@ def test_model_attributes_have_the_expected_types() -> None:
 
 
 def test_attributes_with_custom_formats_have_the_expected_types() -> None:
-    """These are fields with stored formats, discriminators, and a numeric timestamp."""
+    """The attributes have stored formats, are discriminators, or are numeric timestamps."""
     (table,) = made("Words")["DataModel"]
     types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
     wanted = {

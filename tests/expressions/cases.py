@@ -1,4 +1,4 @@
-"""The cases that are sent to DynamoDB Local. Its responses are in recorded/*.json, in the same order.
+"""The cases that are sent to DynamoDB Local. The responses are in recorded/*.json, in the same order.
 
 To add a case, add it to this file, and run ``python -m tests.expressions.record`` with KEYPLAN_DYNAMODB_LOCAL set.
 """

@@ -1,5 +1,5 @@
-"""A simple evaluator of conditions, the oracle of the property tests. It shares only the expression tree with Keyplan,
-and compares Python values.
+"""A simple evaluator of conditions, the oracle of the property tests. The evaluator shares only the expression tree
+with Keyplan, and compares Python values.
 """
 
 from __future__ import annotations

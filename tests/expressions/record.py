@@ -1,4 +1,4 @@
-"""Record the responses of DynamoDB Local to all cases: ``python -m tests.expressions.record``.
+"""``python -m tests.expressions.record`` records the responses of DynamoDB Local to all cases.
 
 Review each difference in version control: it is a change of DynamoDB Local, or a new case.
 """

@@ -20,7 +20,7 @@ TYPES = {"pk": "S", "sk": "N"}
 
 
 def our_answer(kind: str, case: Case, item: Item = ITEM) -> Any:
-    """``{"error": message}``, or the result for the item. Messages are the older ones of DynamoDB Local."""
+    """``{"error": message}``, or the result for the item. Messages are in the older wording of DynamoDB Local."""
     try:
         return _answer(kind, case, check_item(item))
     except ExpressionFault as fault:

@@ -108,7 +108,7 @@ def test_an_update_changes_only_its_paths(update: tree.Update, item: dict[str, A
 
 
 @given(fitting_updates(), fitting_items, fitting_given_values)
-def test_set_stores_values(update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_set_actions_store_their_values(update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
     text = to_text(update)
     try:
         after = bind_update(text, Placeholders(None, used(text, values))).apply(check_item(item))

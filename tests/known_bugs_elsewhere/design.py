@@ -61,7 +61,7 @@ class Pair(Entity):
 
 
 class Note(Entity):
-    """A note. Its sort key starts with a value, so a query of all notes reads the whole partition."""
+    """A note whose sort key starts with a value, so a query of all notes reads the whole partition."""
 
     owner: str
     day: date

@@ -21,7 +21,7 @@ def test_an_update_by_instance_updates_the_index_keys(magazine: Magazine) -> Non
 
 
 def test_concurrent_updates_of_parts_of_a_key_are_not_mixed(magazine: Magazine) -> None:
-    """In dynamodb-toolbox, OneTable and pydynox, each of two writers combines its change with an old value."""
+    """In dynamodb-toolbox, OneTable and pydynox, each of two writers builds the key with an old value."""
     seen = magazine.put(Article(article_id="1"))
     magazine.update(seen, status="published")
     with pytest.raises(ConditionFailed, match="status is 'published', expected 'draft'"):
@@ -73,7 +73,7 @@ def test_keys_are_case_sensitive(magazine: Magazine) -> None:
 
 
 def test_a_put_never_overwrites_an_item_with_other_key_values(magazine: Magazine) -> None:
-    """In pydynantic, a second put overwrites the first item if their joined key values are equal."""
+    """In pydynantic, a second put overwrites the first item if the joined key values of both are equal."""
     first = magazine.put(Pair(a="1#b_2", b="3", note="first"))
     magazine.put(Pair(a="1", b="2#b_3", note="second"))
     assert magazine.pair("1#b_2", "3") == first

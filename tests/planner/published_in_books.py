@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Designs from a book and from labs, without their keys: Alex DeBrie's "The DynamoDB Book" (sessions, an online shop,
-Big Time Deals, GitHub) and AWS's labs (battle royale, a mobile application).
+"""Designs without their keys, from the book "The DynamoDB Book" by Alex DeBrie (sessions, an online shop, Big Time
+Deals, GitHub) and from AWS's labs (battle royale, a mobile application).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="empty-body"
 """Designs as written by users of other tools, in the domains of chain shops, tenants, rides, chats, permissions, feeds,
-code hosting, queues and staff. They have optional fields, nested models, enums, counts, views, multi-entity results and
-multiple values.
+code hosting, queues and staff. The designs have optional fields, nested models, enums, counts, views, multi-entity
+results and multiple values.
 """
 
 from __future__ import annotations

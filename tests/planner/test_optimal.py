@@ -1,5 +1,5 @@
 """Plans have at most the number of indexes of published designs. For designs of up to three entities with four fields
-and four reads, they have the minimum number, found by brute force over every possible key.
+and four reads, plans have the minimum number, found by brute force over every possible key.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def places(collections: int, indexes: int) -> Iterator[tuple[int, ...]]:
 
 
 def is_by_identity(read: Read, kinds: Mapping[str, Kind]) -> bool:
-    """Whether a read fixes the identifying fields. Its other parameters are filters."""
+    """Whether a read fixes the identifying fields, so that its other parameters are filters."""
     plain = len(read.kinds) == 1 and not read.range and not read.order
     return plain and kinds[read.kinds[0]].identity <= set(read.known)
 
@@ -197,7 +197,7 @@ def source(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> str:
 
 @pytest.mark.parametrize("first", range(0, examples(20, 1500), 20))
 def test_the_planned_number_of_indexes_is_minimal(first: int) -> None:
-    """This is checked for any order of the fields in entities and reads."""
+    """The number doesn't depend on the order of the fields in entities and reads."""
     compared = 0
     for number in range(first, first + 20):
         kinds, reads = drawn(Random(number))

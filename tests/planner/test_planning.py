@@ -79,7 +79,7 @@ def test_the_plan_command_writes_the_keys_into_the_module(tmp_path: Path) -> Non
 
 
 def stop_at_first(step: str, done: int, whole: int) -> None:
-    """Interrupt the comparison of plans. The first plan has the fewest indexes."""
+    """Interrupt the comparison of plans, so that the first plan with the fewest indexes is returned."""
     if step == "weighing plans":
         raise KeyboardInterrupt
 

@@ -39,7 +39,7 @@ def test_a_read_by_a_field_that_is_updated_without_reading_the_item_is_rejected(
 
 
 def test_keys_avoid_fields_that_are_updated_without_reading_the_item() -> None:
-    """If the sort key contained the league, the write would fail."""
+    """If the sort key contained the updated field, the write would fail."""
     made = design(PLAYERS + BY_KEY)
     assert keys_of(plan(made)[0])["Player.by_team"] == "TEAM#{team} | PLAYER#{player_id} in GSI1"
 
@@ -54,7 +54,7 @@ def test_keys_avoid_fields_that_are_updated_without_reading_the_item() -> None:
 def test_a_counter_that_sorts_an_index_is_a_separate_key_attribute(
     parameters: str, arguments: tuple[str, ...], key: str
 ) -> None:
-    """An update by primary key then also moves the index entry."""
+    """With a separate attribute, an update by primary key also moves the index entry."""
     made = design(f"""
 class Player(Entity):
     player_id: Id[str]

@@ -33,7 +33,7 @@ def test_a_python_example_prints_the_output_on_its_page(
 
 
 @pytest.mark.parametrize("path", WITH_COMMANDS, ids=place)
-def test_command_prints_what_the_page_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_on_a_page_print_the_shown_output(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands of a page run one after the other in the same folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)  # pages show the output without a terminal

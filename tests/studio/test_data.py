@@ -306,7 +306,7 @@ def test_invalid_lists_of_edits_are_rejected(subject: Subject, edits: Any) -> No
 
 
 def test_the_form_of_a_read_by_time_range_requires_both_bounds() -> None:
-    """This also applies if the signature of the access pattern has a default for one bound."""
+    """Both bounds are required, even if the signature of the pattern has a default for one bound."""
     with Timed.open(":memory:") as timed:
         timed.put(Reading(sensor="1", at=datetime(2026, 5, 3, tzinfo=UTC)))
         timed.put(Total(site="s", day=date(2026, 5, 3)))

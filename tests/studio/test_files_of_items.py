@@ -1,4 +1,4 @@
-"""Import and export of items by line: CSV cells of each type, skipped lines, comparisons, limits of exports."""
+"""Import and export of items by line, for each type of CSV cell; skipped lines, comparisons, and limits of exports."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_quoted_csv_cells_are_parsed(subject: Subject) -> None:
 
 
 def test_an_import_compares_invalid_items_by_attribute(school: School) -> None:
-    """This applies if the stored or the imported item isn't a valid instance of its entity."""
+    """The stored or the imported item isn't a valid instance of its entity."""
     subject = of_design(school)
     (item,) = subject.transport.call(
         "Query",

@@ -115,7 +115,7 @@ def test_the_output_of_a_run_that_exits_is_reported(studio: Studio) -> None:
 
 
 def test_processes_started_by_a_module_end_with_the_run(studio: Studio, tmp_path: Path) -> None:
-    """Such processes also don't prevent the run from ending."""
+    """Processes that the module starts don't prevent the run from ending, either."""
     mark = tmp_path / "pid"
     text = f"import subprocess as s\np = s.Popen(['sleep', '600'])\nopen({str(mark)!r}, 'w').write(str(p.pid))\n"
     assert "no design" in ended(studio, "change", text=text)["error"]["message"]

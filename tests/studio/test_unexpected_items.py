@@ -104,7 +104,7 @@ def test_large_numbers_are_shown_exactly(counters: Studio) -> None:
 
 
 def test_items_that_match_no_entity_are_last_on_the_map(counters: Studio) -> None:
-    """They follow the claims of all entities."""
+    """Items that match no entity follow the claims of all entities."""
     design = counters.subject.design
     assert design is not None
     design.transact(Create(Named(name="x")))

@@ -1,5 +1,5 @@
-"""Generated values: edge cases from ``samples``, and typical values from ``typical`` and ``Factory``. They determine
-which differences ``verify`` finds, and which values users' tests expect.
+"""Generated values: edge cases from ``samples``, and typical values from ``typical`` and ``Factory``. Generated values
+determine which differences ``verify`` finds, and which values users' tests expect.
 """
 
 from __future__ import annotations

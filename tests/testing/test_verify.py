@@ -98,7 +98,7 @@ class Club(Design):
 
 
 class Hall(Entity):
-    """A hall. Conditions on it compare with values that aren't among the samples of the fields' types."""
+    """A hall. Conditions on halls compare with values that aren't among the samples of the fields' types."""
 
     hall: str
     people: int = 0
@@ -404,7 +404,7 @@ def test_verify_finds_each_deliberate_bug(monkeypatch: Patch, break_it: Any, tol
     break_it(monkeypatch)
 
     class Broken(Club):
-        """A subclass, compiled with the bug because keys cache their formats."""
+        """A subclass that is compiled with the bug, because keys cache their formats."""
 
     with pytest.raises(AssertionError) as caught:
         verify(Broken, stores=300, seed=3)

@@ -1,4 +1,4 @@
-"""Correct calls: type checkers accept each line and infer the asserted types. The tests run them too."""
+"""Correct calls: type checkers accept each line and infer the asserted types. The tests also run the calls."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def together(library: Library, other: Library) -> None:
 
 
 async def awaited(library: Library) -> None:
-    """The same calls in asynchronous code, with await."""
+    """Calls of an open design in asynchronous code, with await."""
     assert_type(await library.titles_by.aio("Ada"), Page[BookTitle])
     assert_type(await library.how_many.aio("1"), int)
     assert_type(await library.is_there.aio("1"), bool)

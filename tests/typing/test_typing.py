@@ -137,7 +137,7 @@ OFF = ("reportUnannotatedClassAttribute", "reportUnusedParameter")
 
 
 def design_of(text: str) -> str:
-    """Return the part of an example before it opens its design. The part uses all of its imports."""
+    """Return the part of a program before it opens its design. Imported names are exported, so that all are used."""
     opening = re.search(r"^\w+ = \w+\.open\(|^async def main", text, re.MULTILINE)
     design = text if opening is None else text[: opening.start()]
     imported = [

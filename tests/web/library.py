@@ -226,7 +226,7 @@ class Library(Design):
     def add_book(self, book: Book) -> Writes[Book]:
         """Add a book.
 
-        It must not exist yet.
+        The book must not exist yet.
         """
         yield Create(book)
         return book

@@ -18,14 +18,14 @@ from tests.web.support import TestClient
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/api", "/api/", "/static/../page.py", "/static/other.js", "/api/book/1"])
-def test_a_request_of_an_unknown_path_returns_404(http: TestClient, path: str) -> None:
+def test_a_request_for_an_unknown_path_returns_404(http: TestClient, path: str) -> None:
     answer = http.get(path)
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "NotFound"
 
 
 @pytest.mark.parametrize("base", ["api", "try"])
-def test_a_request_of_an_unknown_pattern_returns_404_with_a_suggestion(http: TestClient, base: str) -> None:
+def test_a_request_for_an_unknown_pattern_returns_404_with_a_suggestion(http: TestClient, base: str) -> None:
     answer = http.get(f"/{base}/boook")
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "UnknownPattern"

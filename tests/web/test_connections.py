@@ -81,7 +81,7 @@ def test_the_connection_limit_depends_on_the_file_limit() -> None:
 
 
 class Clock:
-    """An event loop with a simulated clock. It is also a connection's transport that records calls."""
+    """A simulated event loop with its own clock, and a connection's transport that records calls."""
 
     def __init__(self) -> None:
         self.now = 0.0

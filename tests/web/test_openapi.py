@@ -61,7 +61,7 @@ def test_openapi_operations_match_the_signatures_of_their_patterns(document: dic
     }
     add_book = document["paths"]["/api/add_book"]["post"]
     assert add_book["summary"] == "Add a book."
-    assert add_book["description"] == "It must not exist yet."
+    assert add_book["description"] == "The book must not exist yet."
     assert set(add_book["responses"]) == {"200", "400", "404", "409", "413", "415", "503"}
     assert set(document["paths"]["/api/remove_book"]["post"]["responses"]) >= {"204"}
     priced = document["paths"]["/api/priced"]["get"]["parameters"]

@@ -66,7 +66,7 @@ def guarded(filled: Library) -> TestClient:
     return TestClient(app(filled, policy=policy), raise_server_exceptions=False)
 
 
-def test_requests_of_patterns_outside_the_policy_return_404(guarded: TestClient) -> None:
+def test_requests_for_patterns_outside_the_policy_return_404(guarded: TestClient) -> None:
     for name in names_of(Library) - Readers.patterns:
         for base in ("api", "try"):
             for method in ("GET", "POST"):

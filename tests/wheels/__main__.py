@@ -1,4 +1,4 @@
-"""Build both packages, install their wheels into empty environments, and use them: ``make wheels``.
+"""``make wheels`` builds both packages, installs their wheels into empty environments, and uses the packages.
 
 Three environments have the library without extras, both packages, and both packages with the oldest allowed
 dependencies. The files in the wheels are checked, too. Nothing is uploaded.
@@ -112,7 +112,7 @@ def use_library(python: Path, folder: Path) -> None:
 
 
 def use_plugin(python: Path, folder: Path) -> None:
-    """Run the pytest plugin. It needs no extra for a store in memory or in a file."""
+    """Run the pytest plugin, which needs no extra for a store in memory or in a file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_magazine.py").write_text(PLUGIN, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # else this repository's own settings are taken

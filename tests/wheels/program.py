@@ -1,6 +1,6 @@
 """A user's program that is run with the installed wheel: a design, reads, writes and an asynchronous call.
 
-It imports public names only, and nothing of the tests.
+The program imports only public names, and nothing from the tests.
 """
 
 # mypy: disable-error-code="empty-body"

@@ -1,4 +1,4 @@
-"""The classes of DynamoDB's errors. Each class is named like the error type."""
+"""The classes of DynamoDB's errors, each of which has the name of its error type."""
 
 from __future__ import annotations
 

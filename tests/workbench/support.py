@@ -16,7 +16,7 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 
 
 def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """A design exported as a model."""
+    """The NoSQL Workbench model of a design, with the given items."""
     result: dict[str, Any] = json.loads(export("workbench", Inputs(design=cls.compiled, items=items)).text)
     return result
 

@@ -91,7 +91,7 @@ def test_facet_aliases_that_are_templates_become_keys(aliases: tuple[str, str], 
 
 
 def test_attributes_declared_in_a_model_are_kept() -> None:
-    """These include attributes that no sample item has."""
+    """Declared attributes that no sample item has are kept, too."""
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META", "total": 5}])})
     model["DataModel"][0]["TableFacets"][0]["NonKeyAttributes"] = ["total", "note", "paid"]
     model["DataModel"][0]["NonKeyAttributes"] = [{"AttributeName": "paid", "AttributeType": "BOOL"}]
