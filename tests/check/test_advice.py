@@ -142,7 +142,7 @@ def test_a_collection_computed_from_a_read_is_reported_as_a_lost_update() -> Non
     assert set(found(Boards, "KP103")) == {"add_card", "mark"}
 
 
-def test_a_check_of_values_that_were_read_without_a_condition_is_reported() -> None:
+def test_a_write_that_tests_read_values_and_has_no_condition_is_reported() -> None:
     assert set(found(Boards, "KP313")) == {"withdraw", "shut"}
 
 

@@ -135,7 +135,7 @@ def test_a_database_file_that_is_not_a_store_is_an_error_and_unchanged(folder: P
     assert (folder / "cms.db").read_bytes() == content
 
 
-def test_the_store_is_set_by_option_or_environment(article: Article, folder: Path) -> None:
+def test_the_store_is_set_by_an_option_or_an_environment_variable(article: Article, folder: Path) -> None:
     (folder / "cms.db").rename(folder / "other.db")
     for name in ("cms.db-wal", "cms.db-shm"):
         assert not (folder / name).exists()

@@ -70,7 +70,7 @@ def test_table_options_are_included_in_the_template() -> None:
     assert list(requests) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
 
 
-def test_a_policy_names_the_region_and_account() -> None:
+def test_an_exported_iam_policy_contains_the_region_and_account() -> None:
     text = exported("cms", "--to", "iam", "--region", "eu-west-1", "--account", "123456789012", "--table-name", "cms-2")
     resources = [value for statement in json.loads(text)["Statement"] for value in statement["Resource"]]
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/cms-2"
@@ -110,7 +110,7 @@ def test_unsupported_workbench_features_are_reported() -> None:
     assert "LSI1 is omitted" in result.stderr
 
 
-def test_the_output_is_one_file_or_a_folder_with_a_file_per_request(folder: Path) -> None:
+def test_an_export_is_one_file_or_a_folder_with_a_file_per_request(folder: Path) -> None:
     result = run("export", "cms", "--to", "cloudformation", "-o", "cms.yaml")
     assert result.output == "Wrote cms.yaml.\n"
     assert (folder / "cms.yaml").read_text(encoding="utf-8") == exported("cms", "--to", "cloudformation")

@@ -72,7 +72,7 @@ def test_a_site_without_sample_data_has_no_demo_users(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("origin", ["blog.example.com", "ftp://blog.example.com", "https://", "https://a.example/path"])
-def test_an_invalid_origin_is_an_error(folder: Path, origin: str) -> None:
+def test_an_invalid_origin_option_is_an_error(folder: Path, origin: str) -> None:
     with program("serve", "blog", "--origin", origin, cwd=folder) as started:
         _, text = started.end()
     assert started.returncode == 2

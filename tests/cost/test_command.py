@@ -134,7 +134,7 @@ def test_explain_shows_the_calculation_of_one_access_pattern(traffic: str) -> No
     assert json_of("cost", "cms", "--explain", "AP8")["pattern"] == "publish"
 
 
-def test_the_calculation_is_aligned_in_columns() -> None:
+def test_the_calculation_of_a_pattern_is_aligned_in_columns() -> None:
     """Operations, targets and units are aligned, and long lines wrap below their column."""
     lines = run("cost", "cms", "--explain", "publish", env={"COLUMNS": "60"}).stdout.splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith("GetItem  "))

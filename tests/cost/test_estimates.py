@@ -416,7 +416,7 @@ def test_the_estimate_of_a_feed_includes_a_query_per_author() -> None:
     assert pattern_estimate.requests[300].units("read") == 0.5  # the last request only checks that nothing newer exists
 
 
-def test_one_access_pattern_is_estimated() -> None:
+def test_the_cost_of_one_access_pattern_can_be_estimated() -> None:
     assert estimate_pattern(Cms, "article").read_units == 0.5
     with pytest.raises(UnknownPattern):
         estimate_pattern(Cms, "articel")

@@ -262,7 +262,7 @@ def test_a_compiled_design_can_be_explained_without_its_class() -> None:
     assert explain(Library.compiled, "lend").asks == ("book",)
 
 
-def test_invalid_options_are_rejected() -> None:
+def test_unknown_patterns_and_invalid_arguments_are_rejected() -> None:
     with pytest.raises(UnknownPattern, match="no access pattern 'boook'"):
         of("boook")
     with pytest.raises(ArgumentError):

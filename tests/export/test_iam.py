@@ -122,7 +122,7 @@ def _indexes(plan: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_policy_is_valid(name: str) -> None:
+def test_the_exported_iam_policy_is_valid(name: str) -> None:
     """cfn-lint checks the policy against the grammar of IAM."""
     resource = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": policy_of(design(name))}}
     template = json.dumps({"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Policy": resource}})

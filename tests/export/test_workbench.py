@@ -81,7 +81,7 @@ def test_items_of_claims_are_in_facets_and_foreign_items_are_omitted() -> None:
     assert counts == {"Book": 1, "Reader": 1, "Reader.by_email": 1}
 
 
-def test_null_attributes_are_omitted() -> None:
+def test_null_attributes_are_omitted_from_the_model() -> None:
     """A field whose default isn't None stores None as NULL, which Workbench doesn't support."""
     item = {"pk": {"S": "BOOK#1"}, "sk": {"S": "#META"}, "title": {"S": "T"}, "cover": {"NULL": True}}
     (table,) = made("Library", [item])["DataModel"]

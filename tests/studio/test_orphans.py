@@ -72,7 +72,7 @@ def test_the_search_for_orphans_reads_parents_in_other_partitions(school: School
     assert max(asked) == 100, "the maximum of one request"
 
 
-def test_a_search_with_an_unknown_limitation_is_rejected(school: School) -> None:
+def test_a_search_for_an_unknown_kind_of_items_is_rejected(school: School) -> None:
     with pytest.raises(RequestError):
         data_json(of_design(school), {"only": "others"})
 

@@ -100,7 +100,7 @@ def expected(checker: str) -> set[int]:
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_correct_calls_are_accepted_with_their_types(checker: str) -> None:
+def test_each_type_checker_accepts_correct_calls_and_infers_their_types(checker: str) -> None:
     result = run_checker(checker)
     assert result["correct.py"] == {}
     assert result["library.py"] == {}
@@ -108,7 +108,7 @@ def test_correct_calls_are_accepted_with_their_types(checker: str) -> None:
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_wrong_calls_are_rejected(checker: str) -> None:
+def test_wrong_calls_are_rejected_by_each_type_checker(checker: str) -> None:
     result = run_checker(checker)
     rejected = expected(checker)
     assert len(rejected) > 100

@@ -47,7 +47,7 @@ def test_the_number_of_query_parameters_is_limited() -> None:
         query_pairs(asked(b"a=%ff"))
 
 
-def test_the_length_of_a_body_is_limited() -> None:
+def test_the_length_of_a_request_body_is_limited() -> None:
     half = b"x" * (BODY_BYTES_MAX // 2)
     assert BODY_BYTES_MAX == 2_097_152
     assert asyncio.run(read_body(asked(parts=(half, half)))) == half + half

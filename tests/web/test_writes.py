@@ -84,7 +84,7 @@ def test_a_body_that_is_not_a_json_object_is_rejected(http: TestClient, body: by
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
 
 
-def test_the_length_of_a_body_is_limited(http: TestClient) -> None:
+def test_the_length_of_the_body_of_a_write_is_limited(http: TestClient) -> None:
     for more, code in ((0, "KeyFieldError"), (1, "RequestTooLarge")):
         body = json.dumps({"book": {**BOOK, "shelf": ""}})
         body = body.replace('"shelf": ""', f'"shelf": "{"x" * (BODY_BYTES_MAX - len(body) + more)}"')

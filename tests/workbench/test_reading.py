@@ -139,7 +139,7 @@ def _at(node: Any, path: Iterable[Any]) -> Any:
     return node
 
 
-def test_tables_without_a_key_are_omitted() -> None:
+def test_tables_of_a_model_without_a_key_are_omitted() -> None:
     model = table({})
     model["DataModel"].append({"TableName": "Odd", "KeyAttributes": {"SortKey": "x"}})
     result = read_model(json.dumps(model), "model.json")
