@@ -256,7 +256,7 @@ def index_of(pattern: ReadPattern) -> str | None:
 def test_a_call_can_choose_a_key_by_its_name() -> None:
     assert [index_of(pattern) for pattern in Visits.compiled.reads.values()] == ["GSI2", "GSI1", None, "GSI1"]
     others = {alternative.key: alternative.reason for alternative in explain(Visits, "by_country").others}
-    assert others == {"Visit.primary": "key= names another key", "Visit.by_length": "key= names another key"}
+    assert others == {"Visit.primary": "key= selects another key", "Visit.by_length": "key= selects another key"}
 
 
 def test_a_call_without_a_direction_uses_the_default_direction() -> None:

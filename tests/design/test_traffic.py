@@ -149,7 +149,7 @@ def test_contradictory_traffic_values_are_reported() -> None:
         }
     )
     assert "below the average" in result["patterns.thing.peak_per_second"]
-    assert "below the usual" in result["entities.Thing.per_partition_max"]
+    assert "below the average" in result["entities.Thing.per_partition_max"]
 
 
 def test_contradictory_traffic_values_are_reported_together_with_other_errors() -> None:

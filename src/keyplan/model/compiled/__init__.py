@@ -1,1 +1,1 @@
-"""Compiling designs: signatures, read plans and conditions, with all errors of a design reported together."""
+"""Compilation of designs: signatures, read plans and conditions. All errors of a design are reported together."""

@@ -88,7 +88,7 @@ class CompiledDesign:
 def compile_design(
     cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str] | None = None
 ) -> CompiledDesign:
-    """Compile a design's class. ``namespace`` has the local names around it. Raises DesignError with all errors."""
+    """Compile a design's class. ``namespace``: the local names of its scope. Raises DesignError with all errors."""
     return _Compiler(cls, namespace, ignore or {}).compile()
 
 
@@ -278,8 +278,8 @@ class _Compiler:
             else:
                 self.fault(
                     f"{right.name}.{other.name}",
-                    f"the key can equal that of {left.name}.{compiled_key.name}: {other} and "
-                    f"{compiled_key}; one item could overwrite the other",
+                    f"the key can equal that of {left.name}.{compiled_key.name}, so one item could overwrite the "
+                    f"other: {other} and {compiled_key}",
                     "start one of the templates with a different constant, such as the entity's name; if other "
                     'programs create the keys, give both entities a Discriminator("type", "...")',
                 )
@@ -376,7 +376,7 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
             yield (
                 name,
                 Problem(
-                    f"the type is {type_name(annotation)}, but it is {type_name(field.annotation)} in {entity.name}",
+                    f"the type is {type_name(annotation)}, but {entity.name} declares {type_name(field.annotation)}",
                     "give both fields the same type",
                 ),
             )

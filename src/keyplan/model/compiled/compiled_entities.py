@@ -49,10 +49,10 @@ class _EntityCompiler:
         keys = {name: value for name, value in declared.items() if isinstance(value, Key)}
         primaries = [name for name, key in keys.items() if key.index is None]
         if len(primaries) != 1:
-            what = "no primary key" if not primaries else f"several primary keys: {', '.join(primaries)}"
+            names = ", ".join(primaries)
             self.fault(
                 "",
-                f"the entity has {what}",
+                f"the entity has several primary keys: {names}" if primaries else "the entity has no primary key",
                 "declare exactly one Key without index=; declare other keys with index= or as Unique; `keyplan plan` "
                 "generates keys from access patterns",
             )
@@ -184,7 +184,7 @@ class _EntityCompiler:
             self.fault(
                 name,
                 "when= has no effect: all attributes of the key are fields, which are always stored",
-                "name one of the key attributes differently from its field",
+                "rename one of the key attributes, so that it isn't the attribute of a field",
             )
         sort_templates = tuple(template for _, template in compiled_sort)
         if key.shards > 1 and not primary and not any(template.variables for template in sort_templates):

@@ -58,7 +58,7 @@ def filter_of(
     text: str | None,
     held: frozenset[str] | None,
 ) -> Filter:
-    """The filter for conditions outside the key. ``held`` has the index's attributes, or is None. Raises Problem."""
+    """The filter for conditions outside the key. ``held``: the index's attributes, or None for all. Raises Problem."""
     clauses: list[str] = []
     names: dict[str, str] = {}
     values: dict[str, dict[str, Any]] = {}
@@ -158,7 +158,7 @@ def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
         case _:
             pass
     if is_optional(parameter.annotation) and not all(target.keeps_null for target in operand.targets):
-        return "the parameter can be None, which equals no stored value", "declare a pattern without it for None"
+        return "the parameter can be None, which equals no stored value", "declare a pattern without the parameter"
     why = operand.why_not(parameter.value_type)
     return None if why is None else (why, "give the parameter the type of the field")
 

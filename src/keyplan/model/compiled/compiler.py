@@ -384,7 +384,7 @@ class _ReadCompiler:
         named = [key for key in keys if self._is_named(key)] if self.options.key is not None else []
         for key in keys:
             if named and key not in named:
-                misses.append(Miss(key, "key= names another key", NAMED_ELSEWHERE))
+                misses.append(Miss(key, "key= selects another key", NAMED_ELSEWHERE))
             elif self.options.consistent and key.index is not None and not key.index.local:
                 misses.append(Miss(key, "global indexes don't support strongly consistent reads", 3))
             else:
@@ -473,7 +473,7 @@ class _ReadCompiler:
     def _through(self) -> ThroughPlan:
         if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION or self.shape.told:
             raise Problem(
-                "through= requires a result of one entity", "return an entity, or a Page, a list or an Iterator of one"
+                "through= requires a result of one entity", "return the entity, or a Page, list or Iterator of entities"
             )
         if self.options.complete:
             raise Problem("complete= doesn't support junctions", "omit complete= or through=")

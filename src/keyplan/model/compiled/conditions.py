@@ -1,6 +1,6 @@
 """Compile conditions on fields in DynamoDB's syntax (``where=`` and ``only_if``) for the stored forms of the fields.
 
-Field names become placeholders, so reserved words are allowed. Each ``:parameter`` is stored like the operand that it
+Field names become placeholders, so reserved words are allowed. Each ``:parameter`` is encoded as the operand that it
 is compared with. ``operands`` determines what can be compared; ``keyplan.dynamodb.expressions`` has the grammar.
 """
 
@@ -23,7 +23,7 @@ _ORDERING = frozenset({"<", "<=", ">", ">="})
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A value in a condition, and the operands it is compared with. ``alone``: it is the only option of an IN."""
+    """A value in a condition, and the operands it is compared with. ``alone``: the value is the only IN option."""
 
     name: str
     targets: tuple[StoredOperand, ...]
@@ -202,7 +202,7 @@ class _Translation:
         owners = self._owners(name)
         attributes = {entity.fields[name].attribute for entity in owners}
         if len(attributes) > 1:
-            raise Problem(f"{name} is stored in several attributes: {', '.join(sorted(attributes))}", "use one alias")
+            raise Problem(f"{name} is stored in {' and '.join(sorted(attributes))}", "give the fields the same alias")
         return attributes.pop()
 
     def _stored(self, node: tree.Operand) -> StoredOperand | None:

@@ -127,7 +127,7 @@ class StoredOperand:
         if self.tag == "N" and not self.epoch and given in _NUMBERS and self.codec is None:
             return None
         how = ", stored as seconds since 1970" if self.epoch else ""
-        return f"{self.name} is of type {type_name(self.annotation)}{how}, but the value is {type_name(annotation)}"
+        return f"{self.name} is of type {type_name(self.annotation)}{how}; the value is of type {type_name(annotation)}"
 
     def encoder(self, annotation: Any) -> Encoder:
         if self.codec is not None:
@@ -242,7 +242,7 @@ def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -
             f"{step!r} is the alias of {owner.name}.{named[0]}", f"use the field name {named[0]} in conditions"
         )
     if step in model.model_computed_fields:
-        raise Problem(f"{owner.name}.{step} is computed, not stored", "compare the fields that it depends on")
+        raise Problem(f"{owner.name}.{step} is computed, not stored", f"compare the fields that {step} depends on")
     raise Problem(f"{owner.name} has no field {step!r}", f"the fields are {', '.join(model.model_fields)}")
 
 

@@ -92,7 +92,7 @@ def check_options(
 
 
 def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
-    """Reject key conditions and junctions in a read of a whole table or index. Returns its name. Raises Problem."""
+    """Reject conditions and junctions in a read of a whole table or index. Returns the read's name. Raises Problem."""
     word = "a scan" if options.scan else "a read of a whole index"
     if options.scan and options.scan_index is not None:
         raise Problem("scan= and scan_index= are mutually exclusive", "omit scan= or scan_index=")
@@ -110,7 +110,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
     if ParameterKind.CURSOR in kinds and shape.kind is not ShapeKind.PAGE:
         raise Problem("a cursor requires a Page", "return Page[...], or remove the cursor")
     if shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
-        raise Problem("a Page requires a limit", "add limit: int = 10, and cursor: Cursor | None = None")
+        raise Problem("a Page requires a limit", "add limit: int = 10 and cursor: Cursor | None = None")
     if shape.lenient and options.through is not None:
         raise Problem(
             "InvalidItem isn't supported with through=", "remove InvalidItem, or read the items by their keys"
@@ -218,5 +218,5 @@ def _check_where(signature: Signature, options: Options, owners: Sequence[Compil
     if twice:
         raise Problem(
             f"{', '.join(twice)} is set by both where= and a parameter",
-            "omit the parameter or this part of where=; to limit a parameter's values, give it a Literal type",
+            "omit the parameter, or its field in where=; to limit a parameter's values, give it a Literal type",
         )

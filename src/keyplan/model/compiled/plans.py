@@ -22,7 +22,7 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A known field: from a parameter, a constant of ``where=``, or a junction's field."""
+    """A field with a known value: from a parameter, a constant of ``where=``, or a field of a junction."""
 
     field: str
     kind: ParameterKind

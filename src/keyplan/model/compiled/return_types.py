@@ -106,7 +106,7 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     if annotation in _COUNTED:
         return _counted(_COUNTED[annotation], of)
     if of:
-        raise Problem("entity= requires the return type int or bool", "omit entity=: the return type names it")
+        raise Problem("entity= requires the return type int or bool", "omit entity= for this return type")
     arguments = get_args(annotation)
     if origin in _MANY:
         entities, views = entities_of(arguments[0])
@@ -121,8 +121,8 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
         return _collection(kinds[0], optional=optional)
     raise Problem(
         f"the return type {_name(annotation)} isn't supported",
-        "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], a NamedTuple of them (or of "
-        "views), int or bool",
+        "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], a NamedTuple of entities or "
+        "views, int or bool",
     )
 
 
@@ -151,7 +151,7 @@ def entities_of(annotation: Any) -> tuple[Entities, Views]:
     twice = [entity.__name__ for entity in dict.fromkeys(entities) if entities.count(entity) > 1]
     if twice:
         raise Problem(
-            f"{_name(annotation)} names {', '.join(twice)} twice", "use each entity only once, or one of its views"
+            f"{_name(annotation)} names {', '.join(twice)} twice", "use each entity or one of its views only once"
         )
     return entities, views
 

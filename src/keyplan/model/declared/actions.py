@@ -244,7 +244,7 @@ class Check(_ByKey[E_co]):
 
 
 class Batch:
-    """Puts and deletes without conditions, sent in batches of 25 after the write's transaction. They aren't atomic.
+    """Puts and deletes without conditions, sent after the write's transaction in batches of 25, which aren't atomic.
 
     Several Batch actions are executed one after the other.
     """
@@ -346,7 +346,7 @@ class _Recorder:
     def __getitem__(self, key: Any) -> _Recorder:
         if isinstance(key, bool) or not isinstance(key, str | int) or (isinstance(key, int) and key < 0):
             raise ArgumentError(
-                f"{shown(key)} isn't a key of a map or an index of a list", place="at", hint="pass a string or index"
+                f"{shown(key)} isn't a key of a map or an index of a list", place="at", hint="pass a string or an index"
             )
         return _Recorder((*self._steps, key))
 

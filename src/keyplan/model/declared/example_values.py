@@ -1,6 +1,6 @@
 """Typical values of a type, generated from the type and the name of its field.
 
-Some types determine the length of a value (a timestamp, a UUID). For other types, the field's name determines it.
+The type can determine the length of a value (a timestamp, a UUID); otherwise, the field's name determines the length.
 Typical items are in ``analysis/traffic/typical_items.py``; unusual values are in ``testing/samples.py``.
 """
 

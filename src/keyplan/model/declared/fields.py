@@ -87,7 +87,7 @@ _time: Callable[[], datetime] | None = None
 
 
 def time_by(source: Callable[[], datetime] | None) -> Callable[[], datetime] | None:
-    """Set the clock of ``now`` and ``ulid`` (None: the system clock), and return the previous clock. For tests: use
+    """Set the clock of ``now`` and ``ulid`` (None: the system clock), and return the previous clock. In tests, use
     ``keyplan.testing.Clock``.
     """
     global _time
@@ -124,7 +124,7 @@ def ulid(at: datetime | None = None) -> str:
 
 def is_alias(annotation: Any) -> TypeIs[TypeAliasType]:
     """Whether the annotation is a type alias: ``type X = …``, or a TypeAliasType of ``typing`` or
-    ``typing_extensions``. These two classes can differ.
+    ``typing_extensions``. The two TypeAliasType classes can differ.
     """
     return type(annotation).__name__ == "TypeAliasType"
 

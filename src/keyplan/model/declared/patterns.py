@@ -1,7 +1,7 @@
 """``@read`` and ``@write``: a method's signature becomes an access pattern of its design.
 
-Call a pattern like a method: ``cms.article("1")``. ``await cms.article.aio("1")`` calls it from asynchronous code, and
-``yield from self.article.read("1")`` reads within a write. A pattern declared with ``async def`` is awaitable.
+Call a pattern like a method: ``cms.article("1")``. In asynchronous code, use ``await cms.article.aio("1")``; within a
+write, use ``yield from self.article.read("1")``. A pattern declared with ``async def`` is awaitable.
 ``keyplan.model.compiled`` compiles patterns; the opened design runs them.
 """
 
@@ -239,7 +239,7 @@ class ReadMethod(Pattern, Generic[BoundT_co]):
         self._bound: type[Any] = BoundAsyncRead if self._is_awaited else BoundRead
 
     def answers_in_parts(self, *, awaited: bool) -> None:
-        """Mark the result as an iterator, or an async iterator if ``awaited``. The design's compiler calls this."""
+        """Mark the result as an iterator, or an async iterator if ``awaited``. Called by the design's compiler."""
         if not self._is_awaited:
             self._bound = BoundAsyncStream if awaited else BoundStream
 
@@ -377,14 +377,14 @@ def write(
     """Declare an access pattern that writes, as a generator of actions. One action is sent as one conditional request,
     several actions are sent as one transaction; the generator's return value is the result.
 
-    If a condition is false, ``attempts`` above 1 runs the generator again after a short random pause. Use it for writes
+    If a condition is false, ``attempts`` above 1 runs the generator again after a short random pause. Use it in writes
     that read first (``yield from self.article.read(...)``) and require that no other write interferes. ``per_second``
     (average calls), ``items`` (written by one call) and ``item_bytes`` are the expected load for ``keyplan check`` and
     ``keyplan cost``, and so is ``in_transaction``: ``transact`` executes the write with writes of other designs, so
     that its actions are always part of a transaction.
 
     ``example`` is a typical call, or one for each branch of the write, for commands that analyze writes: see
-    :class:`Example`. By default, they generate a call. Raises DesignError for an invalid argument. Example::
+    :class:`Example`. The default is a generated call. Raises DesignError for an invalid argument. Example::
 
         @write("AP8", attempts=3)
         def publish(self, article_id: str) -> Writes[Article]:

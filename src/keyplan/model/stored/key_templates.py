@@ -62,7 +62,7 @@ class Literal_:  # noqa: N801 - Literal is typing's
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A field in a template, with its format. ``last``: it ends the template; ``ends``: the string that follows it."""
+    """A field in a template, with its format. ``last``: the field is last; ``ends``: the string after the field."""
 
     field: str
     format: Format
@@ -143,7 +143,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Template:
-    """A parsed template with its formats. ``source`` is its declaration."""
+    """A parsed template with its formats. ``source`` is the declared string."""
 
     source: str
     parts: tuple[Literal_ | Variable, ...]

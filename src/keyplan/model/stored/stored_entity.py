@@ -1,7 +1,7 @@
 """An entity compiled for a table.
 
-It writes instances as items, reads items as instances, and recognizes its items by their keys. ``stored_keys`` and
-``key_templates`` implement keys; the client builds requests.
+A compiled entity writes instances as items, reads items as instances, and recognizes its items by their keys.
+``stored_keys`` and ``key_templates`` implement keys; the client builds requests.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class CompiledEntity:
         return (self.primary, *self.index_keys)
 
     def keys_on(self, index: str) -> tuple[CompiledKey, ...]:
-        """The keys on an index: several only if they are mutually exclusive."""
+        """The keys on an index. Several keys on one index are mutually exclusive."""
         return tuple(key for key in self.index_keys if key.index is not None and key.index.name == index)
 
     @cached_property
@@ -238,7 +238,7 @@ class CompiledEntity:
 
     @cached_property
     def may_lack(self) -> frozenset[str]:
-        """The attributes whose absence, or partial absence, is read as a default."""
+        """The attributes for which a read returns a default if they, or parts of them, are absent."""
         models = (
             f.attribute
             for f in self.fields.values()

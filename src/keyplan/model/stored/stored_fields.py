@@ -162,7 +162,7 @@ _AS_THEY_ARE: dict[str, set[Any]] = {"S": {str, datetime, date, UUID}, "N": {int
 
 
 def held_in_key(field: StoredField, variable: Variable, kind: str) -> StoredField:
-    """A field whose attribute is a key attribute of type ``kind``, stored in the key's format."""
+    """The field, stored in the format of the key, because its attribute is a key attribute of type ``kind``."""
     plain = kind_of(field.annotation)
     if (
         isinstance(plain, type)
