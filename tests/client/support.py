@@ -12,10 +12,8 @@ Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 class Recorder:
-    """A transport that records requests and can change responses.
-
-    ``before`` is called with each request and may raise an error; ``around`` can return a different response. Too many
-    requests raise an error.
+    """A transport that records requests and can change responses. ``before`` is called with each request and may raise
+    an error; ``around`` can return a different response. More requests than expected raise an error.
     """
 
     def __init__(self, design: Design) -> None:
@@ -39,7 +37,7 @@ class Recorder:
 
 
 def record(design: Design) -> Recorder:
-    """Record the requests of an open design."""
+    """Record the requests of an open design from now on."""
     recorder = Recorder(design)
     design.store.transport = recorder
     return recorder

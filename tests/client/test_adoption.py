@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Tables with items of other programs: items whose keys match an entity are read, all others are skipped."""
+"""Tables that other programs also write: items whose keys match an entity are read, and all others are skipped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Device(Entity):
-    """A device, whose key is a prefix of its readings' keys."""
+    """A device, whose key is a prefix of the keys of its readings."""
 
     device_id: str = Field(default_factory=ulid)
     name: str = "unnamed"
@@ -24,7 +24,7 @@ class Device(Entity):
 
 
 class Reading(Entity):
-    """A reading, whose fields are all stored in its keys."""
+    """A reading, all of whose fields are stored in its keys."""
 
     device_id: str
     at: datetime
@@ -36,7 +36,7 @@ class Reading(Entity):
 
 
 class Both(NamedTuple):
-    """A device with its newest reading."""
+    """A device and its newest reading."""
 
     device: Device
     readings: list[Reading]
@@ -155,7 +155,7 @@ class Parcels(Design):
 
 
 def test_an_optional_field_is_read_from_an_index_key() -> None:
-    """If the field were read as None, putting the item back would delete its value."""
+    """If the field were read as None, putting the item again would delete its value."""
     entity = Parcels.compiled.by_name["Parcel"]
     key = {"pk": {"S": "PARCEL#1"}, "sk": {"S": "#HEAD"}, "number": {"S": "1"}}
     placed = {**key, "gsi1pk": {"S": "DEPOT#Kiel"}, "gsi1sk": {"S": "SHELF#7"}}

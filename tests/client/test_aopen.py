@@ -47,7 +47,7 @@ def test_aopen_creates_the_table_and_aclose_closes_it(tmp_path: Path) -> None:
 
 
 class Awaited(Design):
-    """A design with a read that is declared as an async function."""
+    """A design with a read declared as an async function."""
 
     table = Table("awaited", indexes=Notes.table.indexes, entities=[Note])
 

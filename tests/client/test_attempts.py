@@ -54,7 +54,7 @@ class Line(Entity):
 
 
 class Club(Design):
-    """A design with one write for each cause of failure."""
+    """A design with one write for each reason why a write can fail."""
 
     table = Table("club", indexes=[GSI1])
 
@@ -310,7 +310,7 @@ class Task(Entity):
 
 
 class Tasks(Design):
-    """A random write that reads some items and has conditions on some items."""
+    """A design whose write reads random items and has conditions on random items."""
 
     table = Table("tasks")
 
@@ -337,7 +337,7 @@ def test_a_write_that_puts_an_outdated_version_is_not_retried(club: Club) -> Non
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_a_write_that_raises_an_error_after_its_actions_is_not_retried(kept: bool) -> None:
-    """The error doesn't depend on an action's result."""
+    """The error doesn't depend on the result of an action."""
     runs = 0
 
     class Raising(Design):

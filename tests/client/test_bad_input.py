@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Random calls with values of all types raise only KeyplanErrors."""
+"""Calls with random arguments of any type raise only KeyplanErrors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.bad_input import CONDITIONS, DAY, FIELDS, MOMENT, TEXTS, VALUES, Othe
 
 
 class Caller:
-    """Makes random calls, synchronously or asynchronously."""
+    """Makes random calls, synchronous or asynchronous."""
 
     def __init__(self, design: Things, seed: random.Random, *, awaited: bool = False) -> None:
         self.design = design
@@ -138,13 +138,13 @@ class Caller:
         return self.seed.choice(calls)()
 
     def once(self) -> None:
-        """Make one call and return its complete result."""
+        """Make one call, and return its complete result."""
         answer = self.call()
         if isinstance(answer, Iterator):
             list(answer)
 
     async def once_awaited(self) -> None:
-        """Make one asynchronous call and return its complete result."""
+        """Make one asynchronous call, and return its complete result."""
         answer = self.call()
         if isinstance(answer, AsyncIterator):
             async for _ in answer:
@@ -210,7 +210,7 @@ def test_a_path_with_a_null_character_is_rejected() -> None:
 
 
 class Meeting(Entity):
-    """A meeting whose timestamps are in another program's format."""
+    """A meeting whose timestamps have the format of another program."""
 
     room: str
     due: Annotated[datetime, StoredAs("ms")]

@@ -27,7 +27,7 @@ def orders(count: int) -> list[Order]:
 
 
 def half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Process only the first half of each batch, rounded up, and return the rest as unprocessed."""
+    """Process only the first half of each batch, rounded up, and return the other items as unprocessed."""
     if not operation.startswith("Batch"):
         return call(operation, parameters)  # type: ignore[no-any-return]
     ((table, wanted),) = parameters["RequestItems"].items()
@@ -96,7 +96,7 @@ def test_a_batch_with_items_that_remain_unprocessed_raises_an_error(operation: s
 
 
 class Job(Entity):
-    """A job that has several results."""
+    """A job with several results."""
 
     name: str
     primary = Key("JOB#{name}", "JOB")
@@ -117,14 +117,14 @@ class Jobs(Design):
 
     @write("W1")
     def work(self, name: str, count: int) -> Writes:
-        """Record the unfinished work in a transaction, do it in a batch, and delete the record in a second batch."""
+        """Record the unfinished work in a transaction, do it in a batch, and delete the record in another batch."""
         yield Create(Job(name=name))
         yield Batch(Put(Result(name=name, number=number)) for number in range(count))
         yield Batch([Delete(Job, name=name)])
 
 
 def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Process only the last half of each batch write, and return the rest as unprocessed."""
+    """Process only the last half of each batch write, and return the other items as unprocessed."""
     if operation == "BatchWriteItem":
         ((table, writes),) = parameters["RequestItems"].items()
         parameters = {**parameters, "RequestItems": {table: writes[::-1]}}
@@ -133,7 +133,7 @@ def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[s
 
 @pytest.mark.parametrize("count", [1, 24, 60])
 def test_batches_of_a_write_run_sequentially(count: int, pauses: list[float]) -> None:
-    """This lets the last batch delete the record of unfinished work, even if the store leaves items unprocessed."""
+    """The last batch can therefore delete the record of unfinished work, even if the store leaves items unprocessed."""
     with Jobs.open(":memory:") as design:
         recorder = record(design)
         recorder.around = latter_half

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Counts in an index in which items of other entities have the same keys: the count reads each item."""
+"""Counts in an index in which items of several entities have the same keys. The count must read each item."""
 
 from __future__ import annotations
 

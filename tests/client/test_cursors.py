@@ -1,4 +1,4 @@
-"""A cursor is valid only for its access pattern, if it is unchanged and signed with the secret."""
+"""A cursor is valid only for its access pattern, and only if it is unchanged and signed with the secret."""
 
 from __future__ import annotations
 

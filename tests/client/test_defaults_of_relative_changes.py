@@ -1,4 +1,4 @@
-"""Relative changes (such as Add) of a missing attribute start at the field's default."""
+"""Relative changes of a missing attribute, such as Add, start at the field's default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MADE = itertools.count(1)
 
 
 class Item(Entity):
-    """An entity with a field for each kind of relative change; older items lack these attributes."""
+    """An entity with a field for each kind of relative change. Older items don't have these attributes."""
 
     name: str
     n: int = 5
@@ -49,7 +49,7 @@ class Items(Design):
 
 
 def _older(items: Items, name: str, **attributes: Any) -> None:
-    """Store an item that was written before these fields existed."""
+    """Store an item as it was written before the entity had these fields."""
     item = {"pk": {"S": f"ITEM#{name}"}, "sk": {"S": "HEAD"}, "name": {"S": name}, **attributes}
     items.store.transport.call("PutItem", {"TableName": "items", "Item": item})
 
@@ -132,7 +132,7 @@ def test_a_change_of_a_missing_attribute_with_a_default_factory_fails(name: str,
 
 
 def test_changes_of_old_items_use_defaults_for_missing_attributes() -> None:
-    """Random changes have the same results as with a dictionary of defaults, whichever attributes are stored."""
+    """Random changes have the same results as on a dictionary that contains the defaults."""
     seed = random.Random("defaults")
     stored = {"n": {"N": "1"}, "lines": {"L": [{"S": "z"}]}, "zero": {"N": "4"}, "tags": {"SS": ["t", "u"]}}
     for _ in range(150):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The bounds of number fields also apply to fractional changes."""
+"""Fractional changes keep number fields within their bounds."""
 
 from __future__ import annotations
 

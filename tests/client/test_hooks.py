@@ -1,4 +1,4 @@
-"""Hooks receive requests with access pattern and cost; ``Usage`` sums the cost and finds hot keys."""
+"""Hooks receive requests with their access pattern and cost. ``Usage`` sums the costs and finds hot keys."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_call_is_reported_when_it_ends(notes: Notes) -> None:
 
 
 def test_latencies_of_calls_and_requests_are_reported(notes: Notes) -> None:
-    """A call and each request have a latency. The latency of an iterator excludes the time between items."""
+    """The latency of an iterator's call excludes the time that the caller spends between items."""
     calls: list[CallRecord] = []
     patterns: list[PatternRecord] = []
     notes.store.on_call = calls.append
@@ -169,7 +169,7 @@ def test_all_requests_of_an_iterator_are_recorded_as_one_call(notes: Notes, *, a
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_errors_that_hooks_raise_are_logged(notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool) -> None:
-    """A hook's error doesn't make a completed write fail, and doesn't replace the write's own error."""
+    """An error of a hook doesn't make a completed write fail, and doesn't replace an error of the write."""
     records: list[PatternRecord] = []
 
     def fails(record: object) -> None:
@@ -186,7 +186,7 @@ def test_errors_that_hooks_raise_are_logged(notes: Notes, caplog: pytest.LogCapt
 
 
 def test_the_call_of_an_abandoned_iterator_is_recorded_without_an_error(notes: Notes) -> None:
-    """The call record contains only the pages that were read."""
+    """The record contains only the requests for the pages that were read."""
     notes.batch([_put(n) for n in range(250)])
     records: list[PatternRecord] = []
     notes.store.watch(records.append)

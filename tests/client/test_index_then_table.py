@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Reads of a partial index and then of the table, while items change between the two requests."""
+"""Reads that query a partial index and then the table, while items change between the two requests."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def numbers(sheets: Any) -> list[int]:
 
 
 def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
-    """The number of keys in each request to the table."""
+    """Return the number of keys in each request to the table."""
     return [
         len(parameters["RequestItems"][sheets.store.table_name]["Keys"])
         for operation, parameters in recorder.requests
@@ -89,7 +89,7 @@ def test_deleted_and_foreign_items_of_a_page_are_replaced_by_later_items(sheets:
 
 
 class Labelled(Entity):
-    """An entity whose discriminator isn't in the index: only the table shows to which entity an item belongs."""
+    """An entity whose discriminator isn't in the index, so that only the item in the table identifies its entity."""
 
     number: int
     shelf: str

@@ -1,6 +1,4 @@
-"""A field in an index key attribute must be a valid key value, in every write, even if its entity has no key on that
-index.
-"""
+"""A value of an index key attribute must be a valid key in every write, even if the entity has no key on the index."""
 
 # mypy: disable-error-code="empty-body"
 
@@ -33,7 +31,7 @@ BY_PICTURE = Index("BY_PICTURE", Binary("picture"), "day")
 
 
 class Game(Entity):
-    """A game, which is in BY_MAP while it is open."""
+    """A game, which is in the index BY_MAP while the game is open."""
 
     game_id: str
     map: str
@@ -44,7 +42,7 @@ class Game(Entity):
 
 
 class Player(Entity):
-    """A player, who has no index key, but fields with the names of index key attributes."""
+    """A player, who has no index key, but fields that are stored under the names of index key attributes."""
 
     game_id: str
     name: str
@@ -64,7 +62,7 @@ class Guest(Entity, extra="allow"):
 
 
 class Portrait(Entity):
-    """A portrait, which is in BY_PICTURE."""
+    """A portrait, which is in the index BY_PICTURE."""
 
     name: str
     picture: bytes

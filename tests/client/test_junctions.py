@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Unions of entities that are read through junctions, and how many items of merged partitions are read."""
+"""Reads of several entities through junctions, and the number of items that are read from merged partitions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ POINTERS = Through(Pointer, box="from_box")
 
 
 class Desk(Design):
-    """One read through two junctions, in ascending and descending order."""
+    """A design with a read through two junctions, in ascending and in descending order."""
 
     table = Table("desk", indexes=[GSI1])
 
@@ -147,7 +147,7 @@ class Cover(Entity):
 
 
 class Shelf(Design):
-    """Reads through junctions that also fix fields by constants and ``Each`` values."""
+    """A design with reads through junctions that also fix fields by constants and by ``Each`` values."""
 
     table = Table("shelf", indexes=[GSI1])
 
@@ -260,9 +260,7 @@ def test_merged_partitions_are_read_only_up_to_the_last_item_of_the_page() -> No
 
 
 def test_a_page_of_linked_items_reads_one_more_item_to_detect_a_next_page() -> None:
-    """Links to deleted items are skipped: each query requests the items missing from the page, and one more item to
-    detect a next page.
-    """
+    """Links to deleted items are skipped, so each query requests the items that the page still lacks, plus one."""
     with Desk.open(":memory:") as desk:
         for number in range(12):
             desk.put(Pointer(reader="me", from_box="b", number=number, name="n"))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The request log has one line per request and contains no values."""
+"""The request log has one line per request, without values of items."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def test_failed_requests_are_logged_with_the_name_of_the_error(caplog: pytest.Lo
 
 
 def test_no_request_is_logged_above_the_debug_level() -> None:
-    """The level is read when a design is opened, so requests without logging have no extra cost."""
+    """The level is read when a design is opened, so requests that aren't logged have no extra cost."""
     with Notes.open(":memory:") as notes:
         assert not notes.store.watched

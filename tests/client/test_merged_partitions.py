@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Merged partitions have one cursor, and concurrent writes cause no missing or repeated items."""
+"""A page of merged partitions has one cursor. Concurrent writes cause no missing or repeated items."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_an_iterator_sends_requests_only_as_its_items_are_consumed() -> None:
 
 
 def test_entries_with_equal_sort_keys_keep_the_indexs_order() -> None:
-    """The index defines the order of these entries, and a cursor is a position in that order."""
+    """The index determines the order of these entries, and a cursor is a position in this order."""
     partitions: list[list[str]] = []
 
     def turned(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class Scores(Design):
 
 @pytest.mark.parametrize("at_bound", [0, 5, 6, 7, 20])
 def test_items_at_an_exclusive_bound_of_the_range_are_skipped(at_bound: int) -> None:
-    """If one partition returns only excluded items, the other partitions are still read."""
+    """If all items from one partition are excluded, the other partitions are still read."""
     with Scores.open(":memory:") as scores:
         low = [Player(name=f"low{number:02d}", team="ab"[number % 5 == 4], score=0) for number in range(at_bound)]
         high = [Player(name=f"high{number}", team="abc"[number % 3], score=number // 2) for number in range(2, 9)]

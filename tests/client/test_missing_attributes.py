@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Conditions on fields with defaults, for items without the attribute."""
+"""Conditions on fields with defaults, evaluated on items without the attribute."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_conditions_added_for_defaults_count_toward_expression_limits() -> None:
 
 
 def test_a_condition_on_a_value_only_in_an_index_key_ignores_the_default() -> None:
-    """Another program stored the value there. A read returns the value, and comparisons don't assume the default."""
+    """Another program stored the value only in the key, so a comparison must not assume the default."""
     with Tasks.open(":memory:") as tasks:
         put(tasks, gsi1pk="STATUS#done", gsi1sk="1")
         task = tasks.get(Task, team="a", number="1")

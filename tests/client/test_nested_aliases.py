@@ -1,4 +1,4 @@
-"""Aliases in nested models are used in every operation on stored values."""
+"""Aliases of fields in nested models are used in every operation on stored values."""
 
 # mypy: disable-error-code="empty-body"
 from __future__ import annotations

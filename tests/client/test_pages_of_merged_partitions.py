@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A page of merged partitions reads about one extra item per partition, in few requests."""
+"""A page of merged partitions reads only about one extra item per partition, in few requests."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_paging_through_shards_reads_few_extra_items(limit: int) -> None:
 
 
 def test_an_iterator_over_shards_reads_parts_of_increasing_size() -> None:
-    """Each part reads all shards. If the caller stops early, at most twice as many items as it used were read."""
+    """If the caller stops early, at most twice as many items are read as the caller used."""
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
         for event in stored:
@@ -108,7 +108,7 @@ class Numbers(Design):
 
 
 def test_items_of_other_programs_do_not_shorten_a_page() -> None:
-    """The items of other programs have keys similar to the design's."""
+    """The other programs' items have keys similar to those of the design."""
     with Numbers.open(":memory:") as log:
         right = [Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)) for number in range(60)]
         for one in right:
@@ -135,7 +135,7 @@ def test_items_of_other_programs_do_not_shorten_a_page() -> None:
 
 
 def test_items_beyond_a_page_are_not_parsed() -> None:
-    """An unreadable item raises an error on its own page, but not on an earlier page."""
+    """An invalid item raises an error only when its own page is read."""
     with Numbers.open(":memory:") as log:
         for number in range(40):
             log.put(Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)))

@@ -1,4 +1,4 @@
-"""The number of requests and of the embedded store's SQL statements for each call."""
+"""The number of requests of each call, and of the SQL statements that the embedded store runs for the call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A ``yield`` and the CRUD methods return the stored item, or None if its contents are unknown."""
+"""A ``yield`` and the CRUD methods return the stored item, or None if the item's contents are unknown."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Member(Entity):
 
 
 class Visit(Entity):
-    """A counter of visits, with a TTL. The update that counts the first visit creates it."""
+    """A counter of visits, with a TTL. The first visit's update creates the counter."""
 
     path: str
     n: int = 0
@@ -81,7 +81,7 @@ class Visit(Entity):
 
 
 class Counting(Design):
-    """A design with one write for each way to get a value."""
+    """A design with one write for each way to get a result."""
 
     table = Table("counting", indexes=[GSI1], entities=[Locked, Member, Visit])
 
@@ -330,7 +330,7 @@ def test_an_action_after_the_result_of_a_sent_action_is_used_is_rejected(countin
 
 
 def test_write_code_that_checks_a_result_gets_the_stored_item(counting: Counting) -> None:
-    """The code doesn't get the item that was expected before the request."""
+    """The code gets the stored item even if the caller's instance is outdated."""
     high = counting.put(Counter(name="a", n=9))
     low = counting.put(Counter(name="a", n=0))
     assert counting.at_most(high, 5) == 1
@@ -394,7 +394,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 class Pair(Entity):
-    """An entity with a field of each kind, for updates in combination."""
+    """An entity with a field of each kind, to test combinations of updates."""
 
     name: str
     n: int = 3
@@ -417,7 +417,7 @@ class LockedPair(Entity):
 
 
 class Pairs(Design):
-    """Writes with one or two updates and conditions on any fields."""
+    """A design with writes of one or two updates, and with conditions on any fields."""
 
     table = Table("pairs", entities=[Pair, LockedPair])
 

@@ -1,4 +1,4 @@
-"""Stores: identity, hooks, closing, and the comparison of tables when a design is opened."""
+"""Stores that designs share: identity, hooks, closing, and the comparison with the table when a design is opened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyplan.systems import FAULTS_KEPT, LoadReport
 
 
 class Backend:
-    """A backend that counts how often it is closed."""
+    """A backend that counts calls of its close method."""
 
     def __init__(self) -> None:
         self.transport: Any = object()
@@ -104,7 +104,7 @@ def test_a_backend_keeps_its_hook_for_shared_stores() -> None:
 
 
 def test_closing_the_first_shared_store_closes_the_backend() -> None:
-    """Closing the first store closes the backend; closing another one only removes its hook."""
+    """Closing any other store only removes the hook of that store."""
     backend = Backend()
     first = store(":memory:", backend)
     second, third = first.beside("b"), first.beside("c")

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Iterators prefetch the next part and read no further items than needed."""
+"""Iterators prefetch the next part, and read no more items than necessary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = [list(range(10)), list(range(10, 20)), list(range(20, 25))]
 
 
 class Source:
-    """A source of three parts that records which of them were read."""
+    """A source of three parts that records which parts were read."""
 
     def __init__(self, *, fails_at: int | None = None) -> None:
         self.asked: list[int] = []
@@ -145,7 +145,7 @@ AwaitedLeaves = TypeAliasType("AwaitedLeaves", AwaitedStream[Leaf])
 
 
 class Others(Design):
-    """Reads with iterator types under other names: an imported name, a variable and an alias."""
+    """A design with iterator types under other names: an imported name, a variable and an alias."""
 
     table = Table("others")
 

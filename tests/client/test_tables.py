@@ -37,7 +37,7 @@ class Notes(Design):
 
 
 class Slow:
-    """An engine that reports other states than ACTIVE in its first table descriptions."""
+    """An engine whose first table descriptions report a status other than ACTIVE."""
 
     def __init__(self, engine: Engine, states: list[str], index_states: list[str] | None = None) -> None:
         self.engine = engine
@@ -70,21 +70,21 @@ def engine() -> Iterator[Engine]:
 
 
 def opened(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The design's store on the slow engine."""
+    """Open the design's store on the slow engine."""
     store = Store(InProcess(slow.call, slow.engine.close), ":memory:", "notes", local=True)
     monkeypatch.setattr("keyplan.session.stores._embedded", lambda *_: store)
     return open_store(":memory:", Notes.compiled, create=None)
 
 
 def test_opening_waits_for_a_table_being_created(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise the first call would fail."""
+    """Calls fail until the table is active."""
     slow = Slow(engine, ["CREATING", "CREATING"])
     opened(slow, monkeypatch)
     assert slow.states == []
 
 
 def test_opening_does_not_wait_for_an_updating_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An UPDATING table can be used, so a service doesn't have to wait until an index is filled."""
+    """A table in the status UPDATING is usable, so a service doesn't wait until an index is filled."""
     slow = Slow(engine, ["UPDATING", "UPDATING"], ["ACTIVE"])
     opened(slow, monkeypatch)
     assert slow.states == ["UPDATING"]
@@ -114,7 +114,7 @@ def test_an_invalid_table_description_raises_an_error(answer: dict[str, Any], en
 
 
 def test_a_local_index_with_the_name_of_a_global_one_is_reported(engine: Engine) -> None:
-    """``keyplan create`` can't add the global index: DynamoDB rejects a second index with that name."""
+    """``keyplan create`` can't add the global index, because DynamoDB rejects a second index with the same name."""
     wanted = Notes.table.create_request("other")
     (index,) = wanted.pop("GlobalSecondaryIndexes")
     local = {**index, "KeySchema": [wanted["KeySchema"][0], {"AttributeName": "author_sk", "KeyType": "RANGE"}]}

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Paging through indexes of tables that have no sort key."""
+"""Pages of index queries, on tables without a sort key."""
 
 from __future__ import annotations
 

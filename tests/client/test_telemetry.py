@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of access patterns and their requests, and metrics."""
+"""OpenTelemetry spans of access patterns and their requests, and OpenTelemetry metrics."""
 
 from __future__ import annotations
 

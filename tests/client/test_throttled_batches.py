@@ -1,4 +1,4 @@
-"""Batches in which all items of some requests are throttled continue while other requests succeed."""
+"""Batches continue when some of their requests are throttled completely, while other requests succeed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExceededException") -> Any:
-    """Throttle the batch requests whose number satisfies ``which``."""
+    """Return a hook that throttles each batch request whose number satisfies ``which``."""
     number = -1
 
     def around(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def test_every_item_is_written_when_most_requests_are_throttled(pauses: list[flo
 
 
 def test_throttled_batches_continue_sequentially_and_then_in_parallel() -> None:
-    """Otherwise, successful requests next to a throttled request would be sent again and again."""
+    """Parallel retries would repeat the successful requests of the batch as well as the throttled ones."""
     with Notes.open(":memory:") as notes:
         recorder = record(notes)
         recorder.around = refusing(lambda number: number == 3)

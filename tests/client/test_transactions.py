@@ -1,4 +1,4 @@
-"""Conflicting transactions are retried with the same token, and the outcome is reported."""
+"""Transactions that conflict are retried with the same token, and the outcome is reported."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_transaction_conflict_is_retried_with_the_same_token(recorder: Any, er
 
 @pytest.mark.parametrize("other", ["ConditionalCheckFailed", "ThrottlingError", "ValidationError"])
 def test_a_transaction_conflict_with_another_failure_is_not_retried(recorder: Any, other: str) -> None:
-    """A retry can't succeed: the other failure will occur again, or the caller must handle it."""
+    """A retry can't succeed, because the other failure is permanent or must be handled by the caller."""
     failing(recorder, 1, conflict("TransactionConflict", other))
     with pytest.raises(KeyplanError):
         recorder.design.transact(ACTIONS)

@@ -1,4 +1,4 @@
-"""Writes of two designs in one transaction: requests, hooks and attempts."""
+"""Writes of two designs in one transaction: their requests, hooks and attempts."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_invalid_joint_transactions_send_no_request(both: tuple[Shop, Ledger], c
 
 
 def test_a_transaction_uses_the_highest_attempts(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of the writes allows five attempts, so the transaction has five. Each attempt reads again."""
+    """One of the writes allows five attempts, so the transaction has five, and each attempt reads the items again."""
     shop, ledger = both
     pauses: list[float] = []
     monkeypatch.setattr("keyplan.client.conversations.time.sleep", pauses.append)

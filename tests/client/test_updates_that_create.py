@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Updates with ``or_create``: one request that changes an item or creates a complete item."""
+"""Updates with ``or_create`` change an item, or create a complete item, in one request."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Listed(Entity):
 
 
 class Claimed(Entity):
-    """An entity with a claim."""
+    """An entity with a unique value."""
 
     name: str
     mail: str | None = None

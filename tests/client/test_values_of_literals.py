@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Stored values that a field's Literal type doesn't include are reported as invalid items."""
+"""Stored values that aren't in the Literal type of a field are reported as invalid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.errors import InvalidItemError
 
 
 class Level(Entity):
-    """An entity with a Literal in each position of a field's type."""
+    """An entity with a Literal at each position in the type of a field."""
 
     name: str
     alone: Literal[1, 2] = 1

@@ -69,7 +69,7 @@ class Account(Entity):
 
 
 class Note(Entity):
-    """A note with a version but no claims, so that it can be put."""
+    """A note that can be put, because it has a version but no unique values."""
 
     note_id: str
     text: str = ""
@@ -116,7 +116,7 @@ class Shop(Design):
 
     @write("W1", attempts=5)
     def count(self, note_id: str) -> Writes[int]:
-        """Read an item, and write depending on the item."""
+        """Read an item, and write a value that depends on the item."""
         note = yield from self.note.read(note_id)
         number = len(note.text) + 1
         yield Update(note, text="x" * number)
@@ -278,7 +278,7 @@ def test_a_key_is_not_recomputed_from_stale_field_values(shop: Shop) -> None:
 
 
 class Pair(Entity):
-    """A pair of names, in the partition of the first letter of the lesser name."""
+    """A pair of names, whose partition is the first letter of the lesser name."""
 
     pair_id: str
     left: str
@@ -290,7 +290,7 @@ class Pair(Entity):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def initial(self) -> str:
-        """The first letter of the lesser name, which the partition key contains."""
+        """Return the first letter of the lesser name, which the partition key contains."""
         return min(self.left, self.right)[:1]
 
 
@@ -303,7 +303,7 @@ FewByMarks = TypeAliasType("FewByMarks", Annotated[int, Ge(0), Le(9)])
 
 
 class Bounded(Entity):
-    """An entity with fields that have the same bounds, declared in several ways."""
+    """An entity whose fields have the same bounds, declared in different ways."""
 
     bounded_id: str
     own: int = Field(default=5, ge=0, le=9)
@@ -319,7 +319,7 @@ class Bounded(Entity):
 
 
 class Unbounded(Entity):
-    """An entity with a union type: the bounds of one member of the union don't apply to the others."""
+    """An entity with a union type: the bounds of one member don't apply to values of the others."""
 
     unbounded_id: str
     number: FewByField | int = 5
@@ -582,7 +582,7 @@ def test_instances_that_skipped_validation_are_validated_on_write(shop: Shop) ->
 
 
 def test_an_item_created_with_a_version_keeps_that_version(shop: Shop) -> None:
-    """For example, an item copied from another table. The next write increments its version."""
+    """An item copied from another table has such a version. The next write increments the version."""
     note = shop.create(Note(note_id="n", version=7))
     assert note.version == 7
     assert shop.note("n").version == 7

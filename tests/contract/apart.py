@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design whose access patterns read entities that have items of other entities between them."""
+"""A design whose access patterns read entities whose keys are separated by items of other entities."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Ends(NamedTuple):
 
 
 class Apart(Design):
-    """Access patterns that need several narrower queries."""
+    """Access patterns that require several narrower queries."""
 
     table = Table("apart", indexes=[BY_DAY, KEYS], entities=[Between, Many])
 

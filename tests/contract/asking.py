@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with call options: direction, key, and several sets of values."""
+"""A design whose reads have call options: a direction, a key, and several sets of values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ State = Literal["waiting", "running", "done"]
 
 
 class Job(Entity):
-    """A team's job, sorted by start time and by rank."""
+    """A job of a team, sorted by start time in the table and by rank in an index."""
 
     job_id: str
     team: str
@@ -31,7 +31,7 @@ class Job(Entity):
 
 
 class Step(Entity):
-    """A step of a job, in descending order in its key."""
+    """A step of a job. The steps of a job are in descending order."""
 
     job_id: str
     number: int
@@ -70,7 +70,7 @@ class Parcel(Entity):
 
 
 class Watch(Entity):
-    """A junction: a person watches a job."""
+    """A junction from a person to a job."""
 
     person: str
     job_id: str
@@ -80,8 +80,6 @@ class Watch(Entity):
 
 
 class Asking(Design):
-    """Access patterns with a direction, a key and sets of values as call arguments."""
-
     table = Table("asking", indexes=[BY_START, BY_RANK, BY_STATE])
 
     @read("D1", key=Job.by_start)

@@ -17,7 +17,7 @@ SINCE_2026 = Range(ge=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 class Reading(Entity):
-    """A measurement of a sensor, in one partition per month, sorted by time."""
+    """A measurement of a sensor, in one partition per sensor and month, sorted by time."""
 
     sensor: str
     at: datetime
@@ -40,7 +40,7 @@ class Repair(Entity):
 
 
 class Visit(Entity):
-    """A visit, in one partition per month, whose sort key isn't sorted by day."""
+    """A visit, in one partition per month. In the sort key, the path precedes the day."""
 
     site: str
     day: date
@@ -54,7 +54,7 @@ class Visit(Entity):
 
 
 class Total(Entity):
-    """A sum for one day."""
+    """A daily sum."""
 
     site: str
     day: date
@@ -64,7 +64,7 @@ class Total(Entity):
 
 
 class ReadingRow(View[Reading]):
-    """A reading as returned by an index that holds only keys."""
+    """A view of a reading, whose fields are all in the keys of an index."""
 
     sensor: str
     value: int
@@ -77,7 +77,7 @@ class VisitRow(View[Visit]):
 
 
 class Timed(Design):
-    """Access patterns for time ranges that cover several buckets."""
+    """Access patterns of time ranges that span several buckets."""
 
     table = Table("timed", indexes=[BY_KIND.projected_for(ReadingRow), BY_HOUR])
 

@@ -1,4 +1,4 @@
-"""Fixtures: each test runs on every store, synchronously and asynchronously."""
+"""Fixtures that run each test on every store, synchronously and asynchronously."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.contract.stores import CALLERS, STORES, WAYS, Caller
 
 @pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    """A caller of the design ``Everything`` on an empty store."""
+    """Return a caller of the design ``Everything`` on an empty store."""
     store, way = request.param
     caller = CALLERS[way](STORES[store](tmp_path))
     yield caller

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with every feature of the design language, which the contract tests run on each store."""
+"""A design with every feature of the design language, for the contract tests on each store."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ Status = Literal["draft", "published", "archived"]
 
 
 class Color(enum.Enum):
-    """An enum whose names and values sort differently."""
+    """An enum whose names sort differently from its values."""
 
     RED = "b-red"
     GREEN = "a-green"
 
 
 class User(Entity):
-    """A user with unique values and a version for optimistic locking."""
+    """A user, who has unique values and a version for optimistic locking."""
 
     user_id: str
     email: str
@@ -77,7 +77,7 @@ class User(Entity):
 
 
 class Follow(Entity):
-    """A junction between users, readable in both directions."""
+    """A junction between two users, which is read in both directions."""
 
     user_id: str
     followed_id: str
@@ -112,7 +112,7 @@ class Post(Entity):
 
 
 class Comment(Entity):
-    """A comment in a tree. Its sort key is the path to the comment, part by part."""
+    """A comment in a tree of comments. Its sort key is its path, which is sorted part by part."""
 
     post_id: str
     path: tuple[str, ...]
@@ -123,7 +123,7 @@ class Comment(Entity):
 
 
 class Order(Entity):
-    """An order, the first item of an item collection."""
+    """An order, which is the first item of its item collection."""
 
     order_id: str
     user_id: str
@@ -135,7 +135,7 @@ class Order(Entity):
 
 
 class Line(Entity):
-    """A line of an order. The newest number is first in the partition."""
+    """A line of an order. The lines of an order are in descending order of their numbers."""
 
     order_id: str
     number: int = Field(ge=0, le=999)
@@ -148,7 +148,7 @@ class Line(Entity):
 
 
 class Payment(Entity):
-    """The payment of an order, which may be missing."""
+    """The payment of an order. An unpaid order has none."""
 
     order_id: str
     paid_on: date
@@ -159,7 +159,7 @@ class Payment(Entity):
 
 
 class Event(Entity):
-    """An event. Events are written at a high rate, so the table itself is sharded."""
+    """An event. Events are written at a high rate, so the table's partition key is sharded."""
 
     day: date
     at: datetime
@@ -184,7 +184,7 @@ class Ticket(Entity):
 
 
 class Blob(Entity):
-    """A blob with its binary digest as key."""
+    """A blob, whose binary digest is the sort key of an index."""
 
     name: str
     checksum: bytes
@@ -196,7 +196,7 @@ class Blob(Entity):
 
 
 class Mail(Entity):
-    """An email, in the same partition as calls. Each of the two entities is sorted by day."""
+    """An email, in the same partition as calls. Emails and calls are both sorted by day."""
 
     user_id: str
     day: date
@@ -218,7 +218,7 @@ class Call(Entity):
 
 
 class Total(Entity):
-    """A sharded total of a day, in the same partition as the day's mark: one item of each."""
+    """A sharded counter of a day's total, in the same partition as the day's mark."""
 
     group: str
     amount: int = 0
@@ -236,14 +236,14 @@ class Mark(Entity):
 
 
 class Marked(NamedTuple):
-    """The total and the mark of one day."""
+    """The total of one day and its mark."""
 
     total: Total
     mark: Mark | None
 
 
 class Details(NamedTuple):
-    """An order with all items of its collection."""
+    """An order and all items of its collection."""
 
     order: Order
     lines: list[Line]
@@ -425,13 +425,13 @@ class Everything(Design):
 
     @write("W1")
     def sign_up(self, user: User) -> Writes[User]:
-        """Create a user by a single action, which is a transaction because the user has unique values."""
+        """Create a user in a transaction, which unique values require."""
         created = yield Create(user)
         return User.model_validate(created)
 
     @write("W2", attempts=3)
     def follow(self, user_id: str, followed_id: str) -> Writes:
-        """Create a follow, after checking that both users exist."""
+        """Create a follow if both users exist."""
         yield Check(User, user_id=user_id)
         if user_id != followed_id:
             yield Check(User, user_id=followed_id)
@@ -439,7 +439,7 @@ class Everything(Design):
 
     @write("W3")
     def add_line(self, order_id: str, sku: str) -> Writes[Line]:
-        """Read the newest line, then write a line with the next number."""
+        """Read the newest line, and write a line with the next number."""
         newest = yield from self.order_newest.read(order_id)
         line = Line(order_id=order_id, number=newest.line.number + 1 if newest.line else 1, sku=sku)
         yield Create(line)
@@ -448,7 +448,7 @@ class Everything(Design):
 
     @write("W4")
     def like(self, post_id: str, path: tuple[str, ...]) -> Writes:
-        """Count a like with a conditional update by key."""
+        """Count a like of a comment by an update with a condition, without reading the comment."""
         yield Update(Comment, post_id=post_id, path=path).set(likes=Add(1)).only_if("likes < :most", most=1000)
 
     @write("W5")

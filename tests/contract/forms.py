@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with every stored form, in fields that are compared, changed and used in keys."""
+"""A design with every stored form, in fields that are compared, updated and used in keys."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Person = TypeAliasType("Person", str)
 
 
 class Task(Entity):
-    """A task. Escalated tasks are in an index of their own, late tasks in an index that holds only keys."""
+    """A task. Escalated tasks are in one index, and late tasks in another one, which holds only keys."""
 
     task_id: str
     project: str
@@ -53,7 +53,7 @@ class Task(Entity):
 
 
 class Note(Entity):
-    """A note of a task, in the task's partition after the task."""
+    """A note of a task, sorted after the task in the task's partition."""
 
     task_id: str
     number: int
@@ -63,21 +63,21 @@ class Note(Entity):
 
 
 class Color(enum.StrEnum):
-    """An enum whose value is in the key."""
+    """An enum whose string values are used in keys."""
 
     RED = "red"
     GREEN = "green"
 
 
 class Level(enum.IntEnum):
-    """An enum whose number is in the key."""
+    """An enum whose numbers are used in keys."""
 
     LOW = 1
     HIGH = 10
 
 
 class Weight(enum.Enum):
-    """An enum whose rank is in the key."""
+    """An enum whose ranks are used in keys."""
 
     LIGHT = "light"
     HEAVY = "heavy"
@@ -85,7 +85,7 @@ class Weight(enum.Enum):
 
 
 class Thing(Entity):
-    """A thing with a field of every type that a key attribute can have."""
+    """An entity with a field of every type that a key attribute can have."""
 
     thing_id: str
     day: date
@@ -108,7 +108,7 @@ class Thing(Entity):
 
 
 class TaskRow(View[Task]):
-    """A view of a task for a list."""
+    """A view of a task for lists."""
 
     task_id: str
     title: str
@@ -116,7 +116,7 @@ class TaskRow(View[Task]):
 
 
 class TaskKeys(View[Task]):
-    """A view of the task fields that are in the keys."""
+    """A view of the fields of a task that are in the keys."""
 
     task_id: str
     opened_at: datetime
@@ -129,15 +129,13 @@ class NoteText(View[Note]):
 
 
 class Sheet(NamedTuple):
-    """A view of a task with views of its notes."""
+    """A view of a task, with views of its notes."""
 
     task: TaskRow
     notes: list[NoteText]
 
 
 class Reading(Design):
-    """A design with views, counts and scans of indexes."""
-
     table = Table(
         "reading",
         indexes=[BY_PROJECT.projected_for(TaskRow), BY_PERSON, ESCALATED, LATE, BY_DAY, BY_LEVEL, BY_PRICE, BY_TIME],

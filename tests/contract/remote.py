@@ -45,7 +45,7 @@ def _stop(process: Process) -> None:
 
 
 def local_address() -> str:
-    """The address of DynamoDB Local. Skips the test if none is configured."""
+    """Return the address of DynamoDB Local. The test is skipped if no address is configured."""
     url = os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
     if not url:
         pytest.skip("KEYPLAN_DYNAMODB_LOCAL names no DynamoDB Local, such as http://127.0.0.1:8000")

@@ -1,4 +1,4 @@
-"""The stores of the contract tests, and the two ways of calling a design: synchronous and asynchronous.
+"""The stores of the contract tests, and callers that make synchronous and asynchronous calls.
 
 To add a store, add to ``OPENERS`` a function that opens a design on an empty store.
 """
@@ -137,7 +137,7 @@ WAYS = [
 
 
 def caller_of(design: type[Any]) -> Any:
-    """Return a fixture that calls the design on an empty store, for each store and way of calling."""
+    """Return a fixture with a caller of the design on an empty store, for each store and kind of call."""
 
     @pytest.fixture(params=WAYS)
     def caller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
@@ -150,7 +150,7 @@ def caller_of(design: type[Any]) -> Any:
 
 
 def generated(memory: int, server: int, local: int) -> list[Any]:
-    """Return the parameters of a test with random data: each kind of store, and the number of data sets for it."""
+    """Return the parameters of a test with random data: each kind of store, with the number of its data sets."""
     nightly = [
         pytest.param(name, count, marks=pytest.mark.nightly)
         for name, count in (("server", server), ("dynamodb-local", local))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Direction, key and sets of values as call arguments, on every store."""
+"""The direction, the key and sets of values as arguments of calls, on every store."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_reads_with_call_options_equal_a_brute_force_filter(store: str, stores: 
 
 
 def test_update_of_a_stale_instance_whose_stored_item_has_another_key_is_rejected(caller: Caller) -> None:
-    """The stale ticket is urgent, with a key without ``rank``; the stored ticket is calm and sorted by rank."""
+    """The stale ticket is urgent and has a key without ``rank``. The stored ticket is calm and sorted by rank."""
     stale = caller.put(ticket(1, state="urgent"))
     calm = caller.put(ticket(1, state="calm"))
     with pytest.raises(ConditionFailed):

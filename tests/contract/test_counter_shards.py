@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Sharded counters, incremented in any shard and read as one sum, on every store."""
+"""Sharded counters are incremented in any shard and read as one sum, on every store."""
 
 from __future__ import annotations
 

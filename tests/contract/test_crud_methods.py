@@ -1,4 +1,4 @@
-"""Tests of each CRUD method, on every store."""
+"""Each CRUD method, on every store."""
 
 from __future__ import annotations
 

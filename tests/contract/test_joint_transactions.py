@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Transactions across several designs and tables of one store, on every store, synchronous and asynchronous."""
+"""Transactions of several designs and tables of one store, on every store, synchronously and asynchronously."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass
 class Condition:
-    """A condition with its values and their types, and whether an item matches it, as read and as stored."""
+    """A condition with its values and their types, and whether an item as read and as stored matches the condition."""
 
     text: str
     values: dict[str, tuple[Any, Any]]
@@ -84,7 +84,7 @@ class Condition:
 
 
 def got(item: Any, path: str) -> Any:
-    """Return the value at a path of an item; None if the value is missing or an empty set."""
+    """Return the value at a path of an item, or None if the value is missing or an empty set."""
     for step in path.split("."):
         item = item.get(step) if isinstance(item, dict) else getattr(item, step, None)
     return None if item == set() else item
@@ -127,7 +127,7 @@ class Conditions:
         )()
 
     def value(self, path: str) -> tuple[str, Any, Any]:
-        """Return a placeholder, a value of the type at the path, and the type."""
+        """Return a placeholder, a value of the type at the path, and this type."""
         self.number += 1
         name, _, step = path.partition(".")
         annotation, _, some = FIELDS[name]
@@ -138,7 +138,7 @@ class Conditions:
         return f"v{self.number}", value, {"opt": str, "note": str}.get(name, annotation)
 
     def constant(self) -> Condition:
-        """Return a condition as a mapping from fields to a value or a list of values."""
+        """Return a condition as a mapping from fields to values or lists of values."""
         some = {
             name: FIELDS[name][2]
             for name in self.random.sample(["status", "stars", "flag", "title", "kind", "words", "opt", "tags"], 2)
@@ -241,7 +241,7 @@ def entity(name: str, fields: dict[str, tuple[Any, Any, Any]], body: dict[str, A
 
 
 def pattern(number: int, condition: Condition, given: Any, kind: str) -> Any:
-    """Return a read that has the condition as its filter."""
+    """Return a read whose filter is the condition."""
 
     def body(self: Any, **_: Any) -> Any: ...
 
@@ -267,7 +267,7 @@ def pattern(number: int, condition: Condition, given: Any, kind: str) -> Any:
 
 
 class Pair:
-    """A design and an older version of the design, with its items on a store."""
+    """A design, an older version of the design, and the items that the older version wrote."""
 
     def __init__(self, random: Random, opened: Callable[[type[Any], Path], Any], folder: Path) -> None:
         self.random = random
@@ -325,7 +325,7 @@ class Pair:
         return {name: self.random.choice(spec[2]) for name, spec in fields.items() if self.random.random() < 0.8}
 
     def rows(self) -> list[tuple[Any, Any]]:
-        """Return each item as read and as stored."""
+        """Return every item, as read and as stored."""
         items = self.design.store.transport.call("Scan", {"TableName": self.table})["Items"]
         return sorted(
             ((self.design.get(self.new, owner="o", number=int(item["number"]["N"])), item) for item in items),
@@ -381,7 +381,7 @@ class Pair:
         return True
 
     def check_expectations(self) -> None:
-        """Check an update whose conditions are the values that were read, and that the item is then in the index."""
+        """Update an item if its values are as read, and check that the item is in the index afterwards."""
         for item, _ in self.rows():
             some = {
                 name: got(item, name) for name in self.random.sample(sorted(FIELDS), 3) if got(item, name) is not None

@@ -1,4 +1,4 @@
-"""Access patterns whose entities have items of other entities between them send narrower queries, on every store."""
+"""Reads of entities that are separated by items of other entities send narrower queries, on every store."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def test_reads_equal_a_brute_force_filter(design: type[Design], store: str, stor
 
 
 def test_indexes_of_published_designs_equal_the_published_definitions() -> None:
-    """The keys and projections are equal; key attributes aren't repeated in a projection."""
+    """The keys and the projections are equal. A projection doesn't list key attributes."""
     request = RecurringPayments.compiled.table.create_request()
     reminders, payments = request["GlobalSecondaryIndexes"]
     assert reminders["Projection"]["NonKeyAttributes"] == ["SKU", "Email", "NextPaymentDate"]

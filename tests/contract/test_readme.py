@@ -1,4 +1,4 @@
-"""The program in the README prints the same output on another store if only the store's URL changes."""
+"""The program in the README prints the same output on every store, if only the URL is changed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Previous items returned by writes, and idempotent updates, on every store."""
+"""Writes that return the previous item, and idempotent updates, on every store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time ranges across several partitions, on every store: items, their order and the number of requests."""
+"""Reads of time ranges across several partitions, on every store: their items, order and number of requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ timed = caller_of(Timed)
 
 
 def readings_in(timed: Caller, *, every_days: int = 10, count: int = 12, sensor: str = "s") -> list[Reading]:
-    """Return a sensor's readings, several per month but none in May."""
+    """Write and return readings of a sensor: several per month, but none in May."""
     times = (NEW_YEAR + timedelta(days=every_days * number) for number in range(count))
     return [
         timed.put(Reading(sensor=sensor, at=at, kind=KINDS[number % 2], value=number * 7 % 5, note=str(number % 3)))

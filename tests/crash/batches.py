@@ -1,4 +1,4 @@
-"""The child process of kill tests for batched work: it kills itself between two batches.
+"""The child process of the tests of batched work, which kills itself between two batches.
 
 Run as ``python -m tests.crash.batches PATH COUNT OPERATION PARAMS``: the process starts an operation with JSON
 parameters. Before batch COUNT, the process writes an item and kills itself.

@@ -1,4 +1,4 @@
-"""On a full disk, reads continue, and writes fail without effect until there is space again."""
+"""On a full disk, reads succeed, and writes fail without effect until space is available."""
 
 from __future__ import annotations
 

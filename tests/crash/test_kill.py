@@ -82,7 +82,7 @@ def run_and_kill(path: str, seed: int, writes: int) -> list[str]:
 
 
 def expect(state: State, line: str) -> None:
-    """Apply an acknowledged write to the expected state."""
+    """Apply an acknowledged write to the expected items."""
     kind, name, sk, *rest = line.split()
     if kind == "delete":
         state[name, sk] = None
@@ -274,7 +274,7 @@ def remaining(path: str) -> list[object]:
 @pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, 2])
 def test_table_deleted_by_a_killed_process_is_cleaned_up_by_the_next_process(tmp_path: Path, count: int) -> None:
-    """The table is hidden immediately, and another table with its name can be created."""
+    """The table is hidden immediately, and a table with the same name can be created."""
     path = with_items(tmp_path, 50)
     assert run_to_batch(path, count, "DeleteTable", {"TableName": TABLE})
     assert len(remaining(path)) == 3  # its items, and the entries of two indexes
@@ -302,7 +302,7 @@ EXPORTS = (
 
 
 def test_export_of_a_killed_process_leaves_no_partial_object(tmp_path: Path) -> None:
-    """The unfinished file isn't visible as an object, and the next export deletes the file."""
+    """The unfinished file isn't visible as an object, and the next export deletes it."""
     path, bucket = with_items(tmp_path), tmp_path / "s3" / "bucket"
     bucket.mkdir(parents=True)
     recovery = {"PointInTimeRecoveryEnabled": True}
@@ -328,7 +328,7 @@ def test_export_of_a_killed_process_leaves_no_partial_object(tmp_path: Path) -> 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_comparison_of_acknowledged_and_stored_writes_detects_a_missing_write(tmp_path: Path, seed: int) -> None:
-    """Check the helpers of these tests: without a kill, the reported and the stored writes are equal."""
+    """This checks the helpers: the acknowledged and the stored writes of a process that isn't killed are equal."""
     path = str(tmp_path / "store.db")
     create(path)
     lines = run_and_kill(path, seed, 50)

@@ -1,5 +1,5 @@
 """The -wal and -shm files of an open store are deleted, manually or by another copy of SQLite in the process. All
-acknowledged writes are kept, and the store still works.
+acknowledged writes are kept, and the store remains usable.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read_with_another_sqlite(path: str) -> None:
 
 
 def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the writes that aren't in the file, given the number of writes by each name."""
+    """Return the acknowledged writes that aren't in the file. The argument has the number of writes by each name."""
     assert check_file(path) == []
     with Engine.open(path) as engine:
         return [
@@ -145,7 +145,7 @@ def test_manual_deletion_of_the_wal_and_shm_files_loses_no_write(
 
 
 def test_file_with_a_deleted_wal_is_not_opened_by_another_process(path: str) -> None:
-    """That process would write to another WAL. The error names the process with the committed writes."""
+    """The second process would write to another WAL. The error names the process with the committed writes."""
     with Writer(path, "other") as other:
         other.put(*range(5))
         Path(f"{path}-wal").unlink()
@@ -161,7 +161,7 @@ def test_file_with_a_deleted_wal_is_not_opened_by_another_process(path: str) -> 
 
 
 def test_outcome_is_reported_as_unknown_if_a_write_may_be_lost(path: str) -> None:
-    """Both files are deleted, and another process writes to new ones before the store notices."""
+    """Both files are deleted, and another process writes to new files before the store detects the deletion."""
     with Engine.open(path) as engine:
         put(engine, "own", "0")
         Path(f"{path}-wal").unlink()
@@ -175,7 +175,7 @@ def test_outcome_is_reported_as_unknown_if_a_write_may_be_lost(path: str) -> Non
 
 
 def test_open_snapshot_prevents_reopening_a_store_with_deleted_files(path: str) -> None:
-    """The connection of the snapshot has the deleted files open."""
+    """The snapshot's connection still uses the deleted files."""
     with Engine.open(path, busy_timeout_s=0.1) as engine:
         put(engine, "own", "0")
         snapshot: Any = engine._storage.snapshot()

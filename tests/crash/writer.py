@@ -28,7 +28,7 @@ def key(pk: str, sk: str) -> dict[str, Any]:
 
 
 def item(pk: str, sk: str, value: int) -> dict[str, Any]:
-    """Return an item whose index entries move when its value changes."""
+    """Return an item that moves within the index when its value changes."""
     return {
         **key(pk, sk),
         "value": {"N": str(value)},

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""An entity with a field of each kind, for the tests of conditions."""
+"""Entities with a field of each kind, and cases for the tests of conditions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Thing(Entity):
 
 
 class Other(Entity):
-    """An entity whose fields have the names of Thing's fields, but other stored types."""
+    """An entity whose fields have the same names as those of Thing, but other stored types."""
 
     thing_id: str
     text: str = "b"

@@ -19,7 +19,7 @@ def compiled(cls: type[Entity], *indexes: Index) -> CompiledEntity:
 
 
 def is_quick(entity: CompiledEntity) -> bool:
-    """Return whether items of the entity are read by its pydantic schema, without Python code."""
+    """Return whether the entity's items are read by pydantic alone, without running Python code for each item."""
     return getattr(entity.from_item, "__func__", None) is not CompiledEntity._read_slowly
 
 

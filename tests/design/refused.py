@@ -23,8 +23,6 @@ LOCAL = Index("LOCAL", "pk", "lsk", local=True)
 
 
 class Article(Entity):
-    """The entity of most designs."""
-
     article_id: str
     author_id: str
     title: str
@@ -38,7 +36,7 @@ class Article(Entity):
 
 
 class Version(Entity):
-    """A version of an article. Versions are in ascending order."""
+    """A version of an article. The keys of versions sort in ascending order."""
 
     article_id: str
     version: int
@@ -57,13 +55,13 @@ TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
 
 
 def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
-    """Check that the text of one of the errors contains all parts."""
+    """Check that one of the errors contains all of these texts."""
     faults = [str(fault) for fault in error.value.errors]
     assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)
 
 
 def faults(text: str, **names: Any) -> list[str]:
-    """Return the design's errors with places and hints. ``names`` are defined in the design's source text."""
+    """Return the errors of a design, each with its place and hint. ``names`` are available in the design's source."""
     module = sys.modules["tests.design.rejected"] = ModuleType("tests.design.rejected")
     vars(module).update({name: value for name, value in names.items() if not name.startswith("__")})
     with pytest.raises(DesignError) as caught:

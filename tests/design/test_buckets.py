@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Time-bucketed partition keys: which range queries they support, how these are explained and priced, and why other
-queries are rejected.
+"""Time-bucketed partition keys: which range reads they support, the explanation and the cost of these reads, and the
+errors of unsupported reads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NARROW = Index("NARROW", "e", "f", projection=["text"])
 
 
 def design_of(partition: str, sort: str = "{event_id}#{at}", *, kind: Any = datetime) -> type[Any]:
-    """A design of events, whose primary key has a device and a time bucket, with a read by time range."""
+    """Return a design of events whose primary key has a device and a time bucket, with a read of a time range."""
     fields: dict[str, Any] = {"device": str, "at": kind, "event_id": str, "text": str}
     namespace = {"__annotations__": fields, "__module__": __name__, "primary": Key(partition, sort)}
     event: Any = type("Event", (Entity,), namespace)

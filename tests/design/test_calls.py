@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Arguments of a call are validated against the types of fields and parameters, and errors are reported together."""
+"""The arguments of a call are validated against field and parameter types; errors are reported together."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Computed(Entity):
 
 
 class Inherited(Computed):
-    """An entity that overrides a method that an inherited computed field calls."""
+    """An entity that overrides a method called by an inherited computed field."""
 
     def method(self) -> str:
         return self.a
@@ -150,7 +150,7 @@ def test_the_fields_that_a_computed_field_reads_are_detected(cls: type[Entity], 
 
 
 class Note(Entity):
-    """A note, in an index by its title's first letter, which is a cached property as in pydantic's documentation."""
+    """A note, in an index by the first letter of its title, which is a cached property."""
 
     note_id: str
     title: str
@@ -188,8 +188,6 @@ class Event(Entity):
 
 
 class Notes(Design):
-    """Reads of notes by first letter and of events by day."""
-
     table = Table("notes", indexes=[GSI1], entities=[Event])
 
     @read("N1")
@@ -237,7 +235,7 @@ def test_an_update_by_class_of_an_input_of_a_computed_key_is_rejected(notes: Not
 
 @pytest.mark.parametrize("shards", [1, 2, 3])
 def test_a_number_in_a_sharded_key_cannot_be_changed_without_its_shard(shards: int) -> None:
-    """An item's shard is computed from the number: changing only the number would leave the item in the wrong shard."""
+    """The shard is computed from the number: a change of only the number leaves the item in the wrong shard."""
     index = Index("BY_RANK", "rank_pk", Number("rank"))
 
     class Ranked(Entity):

@@ -16,7 +16,7 @@ BY_TIME = Index("BY_TIME", "group", Number("at_ms"))
 
 
 class Note(Entity):
-    """A note, sorted by the time when it was first shown or, if it wasn't, created."""
+    """A note, sorted by the time when it was first shown, or by its creation time if it was never shown."""
 
     note_id: str
     group: str
@@ -26,7 +26,7 @@ class Note(Entity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def listed_at(self) -> datetime:
-        """The time when the note was first shown or, if it wasn't, created."""
+        """Return the time when the note was first shown, or its creation time if it was never shown."""
         return self.shown_at or self.made_at
 
     primary = Key("NOTE#{note_id}", "HEAD")

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
 """Conditions in DynamoDB's grammar are compiled for the stored types of fields.
 
-Property: for every field, operator and parameter type, either the design is rejected or the result equals Python's
-comparison of the values.
+For every field, operator and parameter type, either the design is rejected or the condition has the same result as
+comparing the values in Python.
 """
 
 from __future__ import annotations
@@ -33,15 +33,11 @@ class Level(enum.Enum):
 
 
 class Place(BaseModel):
-    """A nested model in an item."""
-
     city: str
     since: datetime
 
 
 class Thing(Entity):
-    """An entity with a field of each type."""
-
     thing_id: str
     text: str = "b"
     number: int = 2
@@ -92,7 +88,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def asking(where: str, annotation: Any) -> type[Design]:
-    """A design with one access pattern that has a parameter of the given type."""
+    """Return a design with one access pattern, which has a parameter of the given type."""
 
     def asked(self: Any, value: Any) -> list[Thing]: ...
 
@@ -126,7 +122,7 @@ def test_comparisons_have_the_same_result_as_in_python_or_are_rejected(field: st
 
 
 def plain(value: Any) -> Any:
-    """The value of an enum member, because conditions compare the value."""
+    """Return the value of an enum member, since conditions compare enum members by value."""
     return value.value if isinstance(value, enum.Enum) else value
 
 
@@ -172,7 +168,7 @@ def test_a_condition_that_is_never_true_is_rejected_with_its_pattern(where: str,
 
 
 def test_one_parameter_can_be_compared_with_a_ttl_and_a_timestamp() -> None:
-    """One parameter is sent in two stored formats."""
+    """The request contains the argument in the stored formats of both fields."""
     design = asking("at <= :value AND expires_at > :value", datetime)
     with design.open(":memory:") as store:
         store.put(Thing(thing_id="1", at=NOON, expires_at=NOON + timedelta(hours=1)))
@@ -238,7 +234,7 @@ GSI = Index("GSI", "p0", "s0")
 
 
 class Named(Entity):
-    """An entity whose attribute names resemble placeholders or differ only in punctuation."""
+    """An entity whose attribute names resemble expression placeholders or differ only in punctuation."""
 
     w0: str
     dashed: str = Field(alias="s0-at")

@@ -1,4 +1,4 @@
-"""Declarations of ranges, indexes, keys and tables, which keep their arguments; no store is needed."""
+"""Declarations of ranges, indexes, keys and tables keep their arguments. These tests need no store."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class Film(Entity):
 
 
 class Title(View[Film]):
-    """A view with one field."""
+    """A view of a film's title."""
 
     film_id: str
     title: str
 
 
 class Length(View[Film]):
-    """A view with another field."""
+    """A view of a film's length."""
 
     film_id: str
     length: int

@@ -77,7 +77,7 @@ class Twice(NamedTuple):
 
 
 class Level(enum.Enum):
-    """An enum whose values are numbers."""
+    """An enum with integer values."""
 
     LOW = 2
     HIGH = 10

@@ -1,4 +1,4 @@
-"""Field types: a stored value is read back equal in type and value, or the design or ``verify`` rejects the type.
+"""A stored value of any field type is read back equal in type and value, or the design or ``verify`` rejects the type.
 
 The types are those in pydantic's documentation and combinations of them; the values are random.
 """
@@ -361,7 +361,7 @@ FOUND_BY_VERIFY: dict[str, Any] = {
 
 
 def design_of(annotation: Any, **config: Any) -> type[Design]:
-    """A design of one entity that has a field of the given type."""
+    """Return a design of one entity with a field of the given type."""
     body = {
         "__annotations__": {"name": str, "value": annotation, "until": Ttl | None},
         "__module__": __name__,
@@ -398,7 +398,7 @@ def test_values_of_each_field_type_round_trip(name: str, strict: bool) -> None:
 
 
 def _shape(value: Any) -> Any:
-    """The types of a value and its elements. Integral floats and ints are equal, as in JSON and DynamoDB."""
+    """Return the types of a value and its elements. Ints and floats have the same type, as in JSON."""
     if isinstance(value, bool):
         return bool
     if type(value) in {int, float}:
@@ -448,8 +448,6 @@ class Loose(Entity):
 
 
 class Looses(Design):
-    """A design of entities that keep unknown attributes."""
-
     table = Table("looses", entities=[Loose])
 
 

@@ -1,4 +1,4 @@
-"""Reading items of other programs, and models with validators and private attributes."""
+"""Reading items that other programs wrote, and items of models with validators or private attributes."""
 
 from __future__ import annotations
 
@@ -247,12 +247,12 @@ def known(schema: Any) -> Any:
 
 
 def inner(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """Return a changed copy of a model's schema."""
+    """Return a copy of a pydantic schema in which a function has changed the model's schema."""
     return lambda schema: {**schema, "schema": change(schema["schema"])}
 
 
 def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """Return a changed copy of the schema of each field."""
+    """Return a copy of a pydantic schema in which a function has changed the schema of each field."""
     return inner(lambda part: {**part, "fields": {name: change(field) for name, field in part["fields"].items()}})
 
 

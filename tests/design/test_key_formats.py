@@ -1,4 +1,4 @@
-"""Key formats: the strings that each format writes and reads, and the strings and values that it rejects."""
+"""The strings that each key format writes and reads, and the strings and values that it rejects."""
 
 from __future__ import annotations
 

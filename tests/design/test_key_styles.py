@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Keys in other programs' formats: unescaped, case-folded or unpadded, with discriminators for entities."""
+"""Keys in other programs' formats: unescaped, case-folded or unpadded, with discriminators that identify the entity."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ class Trees(Design):
 
 
 def test_a_write_does_not_change_an_item_with_other_values_at_the_same_key() -> None:
-    """Another program wrote the item; Keyplan rejects values that contain their terminator."""
+    """Another program wrote an item with a value that contains the terminator of its key part."""
     with Trees.open(":memory:") as trees:
         other = {
             "pk": "a#b#c",

@@ -69,14 +69,14 @@ WRITES: Any = Writes
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Suppress pydantic's warnings about names that hide its deprecated methods: these names are allowed."""
+    """Suppress pydantic's warnings about fields that hide its deprecated methods, since the names are allowed."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
         yield
 
 
 def functions(code: str, **scope: Any) -> dict[str, Any]:
-    """Define functions from source code with generated parameter names."""
+    """Return functions defined from source code, with parameters of these names."""
     result: dict[str, Any] = {"Create": Create, "Update": Update, **scope}
     exec(code, result)
     return result
@@ -93,7 +93,7 @@ def design(**patterns: Any) -> type[Design]:
 
 
 def every_room(cls: type[Design], name: str) -> None:
-    """Explain, check and price a design, but only for Keyplan's own names: these commands don't depend on others."""
+    """Run explain, check and cost on a design, but only for names that Keyplan itself uses."""
     if name in ROOMS:
         explain_all(cls)
         check(cls)
@@ -233,7 +233,7 @@ def test_every_reserved_name_works_or_is_rejected_with_an_error_at_that_name(use
 
 
 def refusal_of(use: Any, name: str) -> DesignError | None:
-    """Return the error for a name, or None if the name works."""
+    """Return the error that rejects a name, or None if the name is accepted."""
     if name == "model_config":
         return None  # pydantic rejects it when the entity class is created
     try:

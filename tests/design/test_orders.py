@@ -1,7 +1,7 @@
 # mypy: disable-error-code="empty-body"
 """A read with several possible orders requires ``order_by=``, and an unavailable order is rejected.
 
-Property: a read that compiles without ``order_by=`` has the same order with each key that supports it.
+A read that compiles without ``order_by=`` has the same order with every key that supports the read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAGE: Any = Page
 
 
 def players(table: str | None, text: str | None, two: str | None) -> type[Any]:
-    """A Player entity, ordered by the table's key (or in a partition of its own) and by two indexes."""
+    """Return a Player entity with one key on the table and two on indexes, each with its own order."""
     body: dict[str, Any] = {
         "__annotations__": {"game": str, "name": str, "score": int, "at": datetime},
         "primary": Key("PLAYER#{name}", "HEAD") if table is None else Key("GAME#{game}", table),
@@ -54,7 +54,7 @@ def board(entity: type[Any], *, newest_first: bool | None = None, order_by: str 
 
 
 def names(design: type[Design], entity: type[Any]) -> list[str]:
-    """The names of the players in the order of the result."""
+    """Return the names of the players in the order of the result."""
     with design.open(":memory:") as store:
         for number, name in enumerate("cadbe"):
             at = NOON + timedelta(days=number * 17 % 60)
@@ -85,7 +85,7 @@ def test_a_read_without_order_by_has_the_same_order_with_every_key(table: str, n
 
 
 def order_of(entity: type[Any], newest_first: bool | None) -> list[str] | None:
-    """The names of the players in the order of the result, or None if ``order_by=`` is required."""
+    """Return the names of the players in the order of the result, or None if the read requires ``order_by=``."""
     try:
         design = board(entity, newest_first=newest_first)
     except DesignError:
@@ -197,7 +197,7 @@ LOCAL = Index("LOCAL", "pk", "localsk", local=True)
 
 @pytest.mark.parametrize("first", ["local", "one"])
 def test_a_local_index_is_preferred_to_a_global_index(first: str) -> None:
-    """Both have the same order, but only the local index supports strongly consistent reads."""
+    """Both indexes have the same order, but only the local index supports strongly consistent reads."""
 
     class Score(Entity):
         game: str

@@ -1,4 +1,4 @@
-"""Fields stored only in a key attribute of the same name are read back, in any key format."""
+"""Fields that are stored only in a key attribute of the same name are read from the key, in any key format."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The signatures of access patterns compile to plans, which contain the operation, the key and the direction."""
+"""Signatures of access patterns compile to plans with the expected operation, key and direction."""
 
 from __future__ import annotations
 

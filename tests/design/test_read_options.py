@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Options of reads besides fields: a direction for each call, a key chosen by name, and invalid options."""
+"""Options of reads: a direction for each call, a key selected by name, and invalid options."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TABLE = Table("visits", indexes=[GSI1, GSI2])
 
 
 def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
-    """Return the place, message and hint of a design's only error."""
+    """Return the place, message and hint of the only error of a design."""
     with pytest.raises(DesignError) as refusal:
         define()
     (fault,) = refusal.value.errors
@@ -189,7 +189,7 @@ def test_keys_that_are_not_mutually_exclusive_require_separate_attributes(key: K
 
 
 def test_a_third_key_on_an_index_must_be_exclusive_with_each_of_the_other_two() -> None:
-    """Every pair of keys is compared."""
+    """The error is reported for each pair of keys."""
 
     def define() -> None:
         class Crowded(Entity):
@@ -327,7 +327,7 @@ def test_decorator_arguments_of_wrong_types_are_rejected(given: dict[str, Any], 
     ],
 )
 def test_calls_from_python_do_not_convert_strings(annotation: Any, given: Any) -> None:
-    """Strings are converted only for the command line and the REST API."""
+    """Arguments are converted from strings only on the command line and in the REST API."""
 
     def ask(self: Any, asked: Any) -> None: ...
 
@@ -340,7 +340,7 @@ def test_calls_from_python_do_not_convert_strings(annotation: Any, given: Any) -
 
 
 def test_a_consistent_scan_reads_global_indexes_eventually_consistently() -> None:
-    """DynamoDB rejects strongly consistent reads of a global index. The table is still read with strong consistency."""
+    """The table is read with strong consistency, which DynamoDB doesn't support for global indexes."""
     local = Index("LOCAL", "pk", "lsk", local=True)
 
     class Held(Entity):

@@ -26,7 +26,7 @@ Wanted = Note
 
 
 class Numbered(Design):
-    """A base class that changes its subclass before it is compiled, and has unrelated local names."""
+    """A base class that adds an attribute to its subclasses before they are compiled, and has unrelated local names."""
 
     table = TABLE
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Which entities of a read need separate queries, determined from the keys alone."""
+"""The keys of a read's entities determine which of the entities need separate queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def entity(name: str, sort: str, partition: str = "P#{p}") -> type[Entity]:
 
 
 def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] | None = None) -> list[str]:
-    """The entities of each query, for entities with the given sort keys. The list is empty if one query reads all."""
+    """Return the entities of each query for entities with these sort keys, or an empty list if one query reads all."""
     wanted: Any = [entity(name, sort) for name, sort in asked.items()]
     besides = [entity(name, *sort.split(" ")) for name, sort in others.items()]
 

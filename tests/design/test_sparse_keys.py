@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""Sparse keys and reads that need more, fewer or the same items as the key contains.
+"""Sparse keys, and reads of more, fewer or exactly the items that have the key.
 
-Property: for every ``when=`` of a key and every way in which a read fixes the field, the result equals a plain
-filter over all items, in order; or the design is rejected because the key lacks items of the result.
+For every ``when=`` of a key and every way in which a read fixes the field, either the result equals a filter over all
+items, in order, or the design is rejected because some items of the result don't have the key.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def subsets() -> list[tuple[str, ...]]:
 
 
 def tickets(waits: Any, partition: str, sort: str) -> type[Any]:
-    """An entity whose items are in the index while their status has one of the given values."""
+    """Return an entity whose items are in the index only while their status has one of the given values."""
 
     class Ticket(Entity):
         ticket_id: str
@@ -67,7 +67,7 @@ def asking(entity: type[Any], where: Any = None, **parameters: Any) -> type[Desi
 
 
 def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
-    """Designs with a read of the given states, each declared differently, and the calls that request these states."""
+    """Return designs that read the given states, each with another declaration, and the calls of these reads."""
     literal: Any = Literal[wanted]
     shapes: list[tuple[Any, dict[str, Any], list[dict[str, Any]]]] = [
         ({"status": list(wanted)}, {}, [{}]),
@@ -92,7 +92,7 @@ def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str,
 
 
 def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
-    """The states that a call requests, out of the given ones."""
+    """Return which of the given states a call requests."""
     if not call:
         return set(wanted)
     values = [element for value in call.values() for element in (value if isinstance(value, list) else [value])]
@@ -199,7 +199,7 @@ def test_constants_that_are_invalid_values_of_the_field_are_rejected(field: str,
 
 
 def test_a_filter_on_the_queried_key_is_rejected() -> None:
-    """DynamoDB rejects a query whose filter uses a key attribute, so the design is rejected."""
+    """DynamoDB rejects a Query whose filter contains a key attribute, so a design with such a filter is rejected."""
     by_year = Index("BY_YEAR", "shelf", "label")
 
     class Book(Entity):
@@ -295,7 +295,7 @@ class Chores(Design):
 
 
 def test_a_complete_key_is_preferred_to_a_sparse_key() -> None:
-    """Both keys support the read in the same order, but the index on an optional field lacks items."""
+    """Both keys support the read in the same order, but items without the optional field aren't in the sparse index."""
     with Chores.open(":memory:") as chores:
         chores.put(Chore(chore_id="1", team="t", name="a", done_by="ada"))
         chores.put(Chore(chore_id="2", team="t", name="b"))
@@ -312,7 +312,7 @@ def test_a_complete_key_is_preferred_to_a_sparse_key() -> None:
 @pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
 @pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
 def test_a_key_with_every_field_value_in_when_contains_all_items(waits: list[Any], hurry: list[Any] | None) -> None:
-    """The key contains all items, whether or not the read fixes the field."""
+    """All items have the key, whether or not the read fixes the field."""
     held: dict[str, list[Any]] = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
 
     class Ticket(Entity):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Fields in other programs' stored formats are written, read, compared, and kept by updates."""
+"""Fields in other programs' stored formats are written, read and compared, and updates keep the format."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class Payments(Design):
 
 
 def test_a_range_bound_outside_the_times_that_a_format_supports_is_ignored() -> None:
-    """The format supports times from 2001 to 2286; a range may start earlier and end later."""
+    """The format supports times from 2001 to 2286, but a range can start earlier and end later."""
     first = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
     last = datetime(2286, 11, 20, 17, 46, 39, 999_000, tzinfo=UTC)
     long_ago, far_off = datetime(987, 6, 5, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -281,7 +281,7 @@ class Blobs(Design):
 
 @pytest.mark.filterwarnings("error")
 def test_arguments_compared_with_packed_strings_are_validated() -> None:
-    """Regression test: pydantic only warned, and any value was compared."""
+    """Regression test: arguments of invalid types only caused a pydantic warning and were compared."""
     with Blobs.open(":memory:") as blobs:
         blob = blobs.put(Blob(name="a", parts=[Part(n=2)]))
         for same in (Part(n=1), {"n": 1}, {"n": "1"}):

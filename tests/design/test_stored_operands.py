@@ -1,5 +1,5 @@
-"""Operands of conditions, for each kind of field: the stored type, the comparable types, nested parts, and the sent
-value. The conditions are in ``condition_cases.py``.
+"""The operands of conditions on each kind of field: stored type, comparable types, nested parts, and the value in the
+request. The conditions are in ``condition_cases.py``.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ class Names(RootModel[list[str]]):
 
 
 class Thing(Entity):
-    """An entity with a field of each type."""
-
     thing_id: str
     text: str = "b"
     number: int = 2

@@ -31,7 +31,7 @@ def compiled(entity: type[Entity], **table: Any) -> CompiledDesign:
 
 
 def sort_template(field_type: Any, source: str, **more: Any) -> Template:
-    """The compiled sort key template of the fields a, b and c of one type."""
+    """Return the compiled sort key template of the fields a, b and c, which all have the same type."""
     names = dict.fromkeys(("a", "b", "c"), field_type)
     namespace = {"__annotations__": names, "__module__": __name__, "primary": Key("X#{a}#{b}#{c}", "M")}
     index = Index("GSI", "gpk", more.get("attribute", "gsk"))
@@ -235,7 +235,7 @@ def test_bytes_in_key_templates_round_trip(values: list[bytes]) -> None:
 
 
 class Sharded(Entity):
-    """An entity whose partition is sharded by its sort key."""
+    """An entity whose shard number is computed from the field in its sort key."""
 
     group: str
     number: int

@@ -1,4 +1,4 @@
-"""Traffic files and the traffic settings in decorators: reading, merging, and errors with their places."""
+"""Traffic files and traffic settings in decorators are read and merged, and errors name their place."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def faults(data: Any, *others: type[Design]) -> dict[str, str]:
 
 
 def test_a_typical_item_in_a_traffic_file_is_validated_once() -> None:
-    """A validator that changes its input, such as one that hashes a password, isn't applied to its own result."""
+    """A validator that changes its input, such as one that hashes a password, must not receive its own result."""
 
     class Account(Entity):
         name: str

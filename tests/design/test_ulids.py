@@ -1,4 +1,4 @@
-"""ULIDs: their 26 characters, their order and their clock."""
+"""ULIDs have 26 characters, sort in creation order and use the given clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAST_MS = (1 << 48) - 1
 
 
 def ms_of(text: str) -> int:
-    """The timestamp of a ULID, in milliseconds."""
+    """Return the timestamp of a ULID in milliseconds."""
     assert len(text) == 26
     number = 0
     for sign in text:
@@ -35,7 +35,7 @@ def test_a_ulid_contains_its_timestamp() -> None:
 
 
 def test_ulids_of_a_process_sort_in_creation_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This also applies within a millisecond and after the clock is set back."""
+    """The order also applies to ULIDs of one millisecond, and after the clock is set back."""
     monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))
     now = time.time_ns()
     steps = iter([0, 0, 1, 999_999, 1_000_000, -5_000_000_000, 0, 1_000_000, 2_000_000])
@@ -46,7 +46,7 @@ def test_ulids_of_a_process_sort_in_creation_order(monkeypatch: pytest.MonkeyPat
 
 
 def test_ulids_with_the_same_timestamp_differ() -> None:
-    """All 79 bits after the timestamp are random, except in a ULID that increments the previous one."""
+    """All 79 bits after the timestamp are random, unless the ULID increments the previous one."""
     made = [ulid(NOON) for _ in range(1000)]
     assert len(set(made)) == 1000
     assert made != sorted(made)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Arguments of declarations that a type checker would reject are reported with their name and the expected type."""
+"""Arguments of declarations with a wrong type are reported with the argument's name and the expected type."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Thing(Entity):
 
 
 def test_each_argument_of_a_declaration_is_checked() -> None:
-    """Every declaration reports arguments of wrong types. The expected errors are abbreviated."""
+    """Every declaration reports arguments of wrong types. This table abbreviates the expected errors."""
     taken: set[str] = set()
     for make, others in DECLARED.items():
         for name in inspect.signature(make).parameters:
@@ -104,7 +104,7 @@ def test_all_wrong_arguments_of_a_declaration_are_reported_together() -> None:
 
 
 def test_valid_arguments_of_declarations_are_accepted() -> None:
-    """Several values may be a list, a tuple or, where the order doesn't matter, a generator. A string is one value."""
+    """A sequence can be a list, a tuple or, if the order doesn't matter, a generator. A string is one value."""
     first, second = Index("ONE", ["a", Number("b")], (), projection=("x",)), Index("TWO", Binary("c"))
     table = Table("things", indexes=(each for each in (first, second)), entities={Thing}, sort=None)
     assert table.indexes == (first, second)
@@ -186,7 +186,7 @@ def test_invalid_pattern_ids_are_rejected(given: Any, words: str) -> None:
 
 
 def test_decorators_without_parentheses_are_rejected() -> None:
-    """Regression test: access patterns with such decorators were silently ignored."""
+    """Regression test: access patterns below a decorator without parentheses were silently ignored."""
     bare_read: Any = read
     bare_write: Any = write
     with pytest.raises(DesignError) as error:
@@ -206,7 +206,7 @@ def test_decorators_without_parentheses_are_rejected() -> None:
 
 
 def test_an_access_pattern_without_a_decorator_is_rejected() -> None:
-    """Without a decorator, the method would always return None. Other methods are allowed."""
+    """Without a decorator, the pattern would return None. Methods that aren't access patterns are allowed."""
     with pytest.raises(DesignError) as error:
 
         class Shop(Design):
@@ -215,12 +215,12 @@ def test_an_access_pattern_without_a_decorator_is_rejected() -> None:
             def thing(self, thing_id: str) -> Thing: ...
 
             def things(self, thing_id: str) -> list[Thing]:
-                """An access pattern with a docstring as its body."""
+                """An access pattern whose body is only a docstring."""
 
             async def awaited(self, thing_id: str) -> Thing: ...
 
             async def awaited_things(self, thing_id: str) -> list[Thing]:
-                """An access pattern with a docstring as its body."""
+                """An asynchronous access pattern whose body is only a docstring."""
 
             def close(self) -> None: ...
 

@@ -1,1 +1,1 @@
-"""Random designs: results of reads, ``check`` and ``cost`` are compared with brute force on generated items."""
+"""Random designs on generated items: reads, ``check``, ``cost`` and other results are compared with brute force."""

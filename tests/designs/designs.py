@@ -1,7 +1,7 @@
-"""A generated design as data: entities, keys, reads and writes, derived from a number.
+"""Generates a design as data: entities, keys, reads and writes, all determined by a number.
 
-Reads are derived from keys, so that each is supported. Their meaning is defined here and never taken from the
-compiler. ``source.py`` writes the source of the design, ``running.py`` checks its results.
+Reads are derived from keys, so that a key supports each read. Expected results are computed from this data and never
+taken from the compiler. ``source.py`` writes the design as source code, and ``running.py`` checks its results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.designs.fields import KEY_KINDS, NATIVE_KINDS, STATUSES, VALUE_KINDS,
 
 @dataclass(frozen=True)
 class Variable:
-    """A field in a key: its format, and whether it is reversed."""
+    """A field in a key, with its format."""
 
     name: str
     written: str
@@ -35,7 +35,7 @@ Attribute = tuple[Variable | Text, ...]
 
 @dataclass(frozen=True)
 class IndexSpec:
-    """An index: its attribute names; ``numbers`` are numeric. ``several``: multi-attribute keys."""
+    """An index. ``several`` means that its keys have several attributes."""
 
     name: str
     partition: tuple[str, ...]
@@ -46,7 +46,7 @@ class IndexSpec:
 
 @dataclass(frozen=True)
 class KeySpec:
-    """A key of an entity: its attributes in order."""
+    """A key of an entity, with its attributes in order."""
 
     name: str
     index: IndexSpec | None
@@ -66,7 +66,7 @@ class KeySpec:
 
 @dataclass(frozen=True)
 class EntitySpec:
-    """An entity: fields and keys, the primary key first."""
+    """An entity. Its first key is the primary key."""
 
     name: str
     fields: dict[str, FieldSpec]
@@ -83,7 +83,7 @@ class EntitySpec:
 
 @dataclass(frozen=True)
 class ReadSpec:
-    """A read and its meaning. ``equal``: fields fixed by equality; the other members are named after their options."""
+    """A read. ``equal`` are fields fixed by equality; the other members are named after options of ``read``."""
 
     name: str
     entities: tuple[EntitySpec, ...]
@@ -113,14 +113,14 @@ class ReadSpec:
 
     @property
     def fixed(self) -> frozenset[str]:
-        """The fields with the same value in all items of a result: they don't affect the order."""
+        """Return the fields with the same value in all items of a result, which don't affect the order."""
         single = (name for name, values in self.members if len(values) == 1)
         return frozenset({*self.equal, *(name for name, _ in self.constants), *single})
 
 
 @dataclass(frozen=True)
 class WriteSpec:
-    """A write: its kind, entity and changed field."""
+    """A write of an entity, which may change a field."""
 
     name: str
     kind: str
@@ -132,8 +132,6 @@ class WriteSpec:
 
 @dataclass(frozen=True)
 class DesignSpec:
-    """A complete design."""
-
     number: int
     indexes: tuple[IndexSpec, ...]
     entities: tuple[EntitySpec, ...]
@@ -142,7 +140,7 @@ class DesignSpec:
 
 
 def design_of(number: int) -> DesignSpec:
-    """The design generated from a number, deterministically."""
+    """Return the design that the number determines."""
     return _Maker(Random(f"design {number}"), Random(f"words {number}")).design(number)
 
 
@@ -228,7 +226,7 @@ class _Maker:
         return fields[name]
 
     def _excluded(self, entity: str, key: KeySpec, fields: dict[str, FieldSpec]) -> list[KeySpec]:
-        """Another key on the same index, for the other values of the first key's ``when=``."""
+        """Return another key on the same index, for the other values of the first key's ``when=``."""
         if key.when is None or key.index is None or self.words.random() < 0.4:
             return []
         others = tuple(text for text in STATUSES if text not in key.when[1])
@@ -258,7 +256,7 @@ class _Maker:
         return KeySpec(f"by_{index.name.lower()}", index, tuple(partition), tuple(sort), when, shards)
 
     def _key_field(self, fields: dict[str, FieldSpec], used: set[str], *, sort: bool) -> Variable:
-        """An existing field or a new one."""
+        """Return an existing or a new field for a key."""
         known = [spec for spec in fields.values() if spec.kind in KEY_KINDS and spec.name not in used]
         if known and self.chance.random() < 0.6:
             chosen = self.chance.choice(known)
@@ -333,7 +331,7 @@ class _Maker:
         return replace(read, newest_first=chance.random() < 0.5, consistent=consistent, directed=directed)
 
     def _sparse(self, read: ReadSpec, key: KeySpec) -> ReadSpec:
-        """Reads for keys with ``when=`` fix those fields, by a constant, several constants or a parameter."""
+        """Return reads for keys with ``when=`` that fix the field by a constant, several constants or a parameter."""
         if key.when is None:
             return read
         name, values = key.when
@@ -349,7 +347,7 @@ class _Maker:
         return replace(read, members=((name, values),))
 
     def _filtered(self, read: ReadSpec) -> ReadSpec:
-        """The read with a filter that no key supports."""
+        """Return the read with a filter that no key supports."""
         taken = {
             *read.equal,
             read.each,
@@ -370,7 +368,7 @@ class _Maker:
         return read
 
     def _collections(self, entities: tuple[EntitySpec, ...]) -> list[ReadSpec]:
-        """Several entities of one partition in one read."""
+        """Return reads of several entities of one partition."""
         reads: list[ReadSpec] = []
         for group in sorted({entity.group for entity in entities if entity.group}):
             members = tuple(entity for entity in entities if entity.group == group)

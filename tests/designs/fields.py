@@ -70,7 +70,7 @@ VALUE_KINDS = (*sorted({*KEY_KINDS}), *sorted(_VALUES.keys() - {*KEY_KINDS}))
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """One field of an entity. ``domain``: the values of items and parameters."""
+    """A field of an entity. ``domain`` contains the possible values of items and parameters."""
 
     name: str
     kind: str
@@ -79,12 +79,12 @@ class FieldSpec:
 
     @property
     def annotation(self) -> str:
-        """Its type as the annotation of a parameter."""
+        """Return the field's type as the annotation of a parameter."""
         return _ANNOTATIONS[self.kind]
 
     @property
     def declaration(self) -> str:
-        """Its line in the entity."""
+        """Return the line that declares the field in the entity."""
         if self.optional:
             return f"{self.name}: {self.annotation} | None = None"
         defaults = {"texts": "set()", "numbers": "[]", "mapping": "{}", "signed": "0"}
@@ -92,7 +92,7 @@ class FieldSpec:
         return f"{self.name}: {self.annotation}{default}"
 
     def template(self, chance: Random, *, sort: bool) -> tuple[str, bool]:
-        """Its placeholder in a key template, and whether it is reversed."""
+        """Return the field's placeholder in a key template, and whether its order is reversed."""
         turned = sort and self.kind in {"int", "date", "datetime"} and chance.random() < 0.3
         if sort and self.kind == "int":
             return f"{{{self.name}:06d{':desc' * turned}}}", turned
@@ -100,6 +100,6 @@ class FieldSpec:
 
 
 def values_of(kind: str, chance: Random) -> tuple[Any, ...]:
-    """Values of a kind: few, so that fields of different items are often equal."""
+    """Return a few values of a kind. Fields of different items often have equal values."""
     values = _VALUES[kind]
     return tuple(chance.sample(values, min(len(values), chance.randint(2, 4))))

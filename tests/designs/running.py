@@ -1,4 +1,4 @@
-"""A generated design on a store: its CRUD methods and writes write items, and every read is compared with brute
+"""Runs a generated design on a store: its CRUD methods and writes write items, and every read is compared with brute
 force. The expected results come from the generator's own data, never from the compiled design.
 """
 
@@ -28,7 +28,7 @@ Identity = tuple[Any, ...]
 
 @dataclass
 class Run:
-    """One store of one design. ``log`` records the calls, to reproduce a failure by hand."""
+    """A run of one design on one store. ``log`` records the calls, so that a failure can be reproduced manually."""
 
     design: Settled
     store: Any
@@ -38,7 +38,7 @@ class Run:
     counts: Counter[str] = field(default_factory=Counter)
 
     def go(self) -> None:
-        """Fill the store and run every read. Raises AssertionError."""
+        """Fill the store and run every read. Raise AssertionError if a result is wrong."""
         try:
             for _ in range(STEPS):
                 self._step()
@@ -96,7 +96,7 @@ class Run:
             raise AssertionError(f"{what} raised {type(error).__name__}: {error}") from error
 
     def _taken(self, entity: EntitySpec, item: Any) -> bool:
-        """Whether another item has the same unique value."""
+        """Return whether another item has the same unique value."""
         if not entity.unique or getattr(item, entity.unique) is None:
             return False
         identity = self._identity(entity, item)
@@ -252,7 +252,7 @@ class Run:
         return self.design.module.Colour(value) if read.entity.fields[name].kind == "enum" else value
 
     def _domain(self, read: ReadSpec, name: str) -> tuple[Any, ...]:
-        """The possible values of a parameter."""
+        """Return the possible values of a parameter."""
         is_literal = read.literal is not None and read.literal[0] == name
         return read.literal[1] if is_literal and read.literal is not None else read.entity.fields[name].domain
 
@@ -316,7 +316,7 @@ class Run:
 
 
 def within(value: Any, bounds: Range[Any]) -> bool:
-    """Whether a value is in a range, by its own order."""
+    """Return whether a value is within a range."""
     return value is not None and not (
         (bounds.ge is not None and value < bounds.ge)
         or (bounds.gt is not None and value <= bounds.gt)
@@ -326,7 +326,7 @@ def within(value: Any, bounds: Range[Any]) -> bool:
 
 
 def in_key(read: ReadSpec, item: Any) -> bool:
-    """Whether an item has the key of the read: not if it lacks a field of the key."""
+    """Return whether an item has the read's key: all fields of the key must have a value."""
     if read.key is None or read.shape in {"batch", "union", "union list", "named"}:
         return True
     fields = [*read.key.partition_fields, *(variable.name for variable in read.key.sort_variables)]
@@ -334,7 +334,7 @@ def in_key(read: ReadSpec, item: Any) -> bool:
 
 
 def place(key: KeySpec, item: Any) -> list[tuple[Any, bool]]:
-    """The sort position of an item within a key: its fields in sort key order, and whether each is reversed."""
+    """Return an item's fields in sort key order, each with whether the key reverses it."""
     return [(getattr(item, variable.name), variable.turned) for variable in key.sort_variables]
 
 
@@ -346,8 +346,8 @@ def compared(element: list[tuple[Any, bool]], other: list[tuple[Any, bool]]) -> 
 
 
 def backwards(read: ReadSpec) -> bool:
-    """Whether the key is read backwards: the first field that the read doesn't fix ascends, or descends if requested,
-    even if the key reverses it.
+    """Return whether the key is read backwards. The first field that the read doesn't fix must ascend, or descend if
+    requested, even if the key reverses it.
     """
     keys = [entity.keys[0] for entity in read.entities] if len(read.entities) > 1 else [read.key]
     open_ = [variable for key in keys if key for variable in key.sort_variables if variable.name not in read.fixed]
@@ -356,7 +356,7 @@ def backwards(read: ReadSpec) -> bool:
 
 
 def sorted_by_key(read: ReadSpec, entity: EntitySpec, items: list[Any]) -> list[list[Any]]:
-    """The items in the order of the read's key; items with equal positions are one group."""
+    """Return the items in the order of the read's key. Items with equal positions are in one group."""
     if read.key is None or read.shape in {"scan", "batch", "one"}:
         return [items] if items else []
     key = next(spec for spec in entity.keys if spec.name == read.key.name)
@@ -373,7 +373,7 @@ def sorted_by_key(read: ReadSpec, entity: EntitySpec, items: list[Any]) -> list[
 
 
 def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int | None) -> str | None:
-    """The error in a result, or None."""
+    """Return the error in a result, or None if the result is correct."""
     if read.shape == "one":
         wanted = [item for groups in expected for group in groups for item in group]
         right = got in wanted if wanted else got is None
@@ -391,7 +391,7 @@ def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int
 
 
 def in_order(groups: list[list[Any]], got: Iterable[Any], limit: int | None = None) -> str | None:
-    """Groups in order, up to the limit; any order within a group."""
+    """Return an error unless the items are the groups in order, up to the limit. A group has any order."""
     rest = list(got)
     total = sum(map(len, groups))
     total = total if limit is None else min(total, limit)

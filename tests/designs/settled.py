@@ -1,8 +1,8 @@
-"""Generated designs that compile: ambiguous reads are resolved as the compiler's errors demand.
+"""Changes generated designs until they compile: ambiguous reads are resolved as the compiler's errors suggest.
 
-The generator may create a read that two keys support in different orders, or with an order that can't vary, or of
-entities without a common order. The compiler must reject these with a specific error; any other rejection is a
-failure.
+The generator may create a read that two keys support in different orders, a read with an order that can't vary, or a
+read of entities without a common order. The compiler must reject these reads with a specific error; any other rejection
+is a failure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROUNDS = 12
 
 @dataclass(frozen=True)
 class Settled:
-    """The class of a design, with its meaning."""
+    """A compiled design and the data from which the expected results are computed."""
 
     spec: DesignSpec
     cls: type[Any]
@@ -32,7 +32,7 @@ class Settled:
 
 @cache
 def settled(number: int) -> Settled:
-    """The compiled design of a number. Raises AssertionError for an unexpected rejection."""
+    """Return the compiled design of a number. Raise AssertionError for an unexpected rejection."""
     spec = design_of(number)
     for _ in range(ROUNDS):
         try:
@@ -45,7 +45,7 @@ def settled(number: int) -> Settled:
 
 
 def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
-    """The design after applying the compiler's hints."""
+    """Return the design after applying the hints in the compiler's error."""
     reads = {read_spec.name: read_spec for read_spec in spec.reads}
     for fault in error.errors or (ErrorDetail(error.place or "", error.message),):
         name = fault.place.rpartition(".")[2]
@@ -71,7 +71,7 @@ _DESERVED = ("so the result has no common order", "several keys match")
 
 
 def _ordered(read: ReadSpec) -> ReadSpec | None:
-    """The read with an explicit order, or None if the key has no open field."""
+    """Return the read with an explicit order, or None if the read fixes all fields of the key."""
     if read.key is None:
         return None
     if read.directed or len(read.name) % 2:

@@ -1,4 +1,4 @@
-"""The source of a generated design, and its module."""
+"""The Python source of a generated design, and the module that results from running the source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Colour(StrEnum):
 
 
 def source_of(design: DesignSpec) -> str:
-    """The design's module."""
+    """Return the Python source of the design."""
     parts = [_HEAD, *(_index(index) for index in design.indexes), *(_entity(entity) for entity in design.entities)]
     parts += [_named(spec) for spec in design.reads if spec.shape == "named"]
     indexes = ", ".join(index.name for index in design.indexes)
@@ -44,7 +44,7 @@ def source_of(design: DesignSpec) -> str:
 
 
 def module_of(design: DesignSpec) -> types.ModuleType:
-    """The executed module. Raises the errors of running it."""
+    """Run the design's source, and return the module. Errors of the source are raised."""
     text = source_of(design)
     name = f"generated_design_{design.number}_{zlib.crc32(text.encode())}"  # other suites number their designs as well
     file = f"<{name}>"

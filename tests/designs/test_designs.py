@@ -1,5 +1,5 @@
-"""Random designs return the results of brute force, and every analysis accepts them. 50 fixed designs in each run and
-100 in nightly runs; ``make designs`` runs thousands of new ones.
+"""Random designs return the same results as brute force, and every analysis accepts them. The tests use 50 fixed
+designs, nightly 100; ``make designs`` tests thousands of new ones.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def names_of(design: Settled) -> list[str]:
 
 @numbers
 def test_results_and_costs_of_random_designs_equal_brute_force(first: int) -> None:
-    """Each read on random stores, and its cost, equal those of a filter over all items."""
+    """Results of reads on random stores, and their costs, equal those of a filter over all items."""
     for design in designs(first):
         for number in range(STORES):
             with design.cls.open(":memory:") as store:
@@ -44,7 +44,6 @@ def test_results_and_costs_of_random_designs_equal_brute_force(first: int) -> No
 
 @numbers
 def test_check_cost_and_explain_accept_every_random_design(first: int) -> None:
-    """``check`` and ``cost`` run, and each access pattern can be explained."""
     for design in designs(first):
         report = check(design.cls)
         broken = [finding for finding in report.findings if finding.code == "KP100"]
@@ -55,7 +54,7 @@ def test_check_cost_and_explain_accept_every_random_design(first: int) -> None:
 
 @numbers
 def test_verify_finds_no_difference_in_random_designs(first: int) -> None:
-    """``verify`` finds no difference. A read without results in any store isn't a failure."""
+    """A read that has no results in any store isn't a failure."""
     for design in designs(first)[:: max(1, TOGETHER // 3)]:
         try:
             verify(design.cls, stores=8, seed=design.spec.number)
@@ -65,7 +64,7 @@ def test_verify_finds_no_difference_in_random_designs(first: int) -> None:
 
 
 def test_most_reads_of_random_designs_return_items() -> None:
-    """Reads that never find an item would test nothing."""
+    """The comparison would be useless for reads that never find an item."""
     asked = answered = 0
     for number in range(20):
         design = settled(number)

@@ -1,5 +1,5 @@
 """Generated designs with smaller results: views, counts, booleans, keys-only indexes and index scans. ``verify``
-compares each with brute force.
+compares each result with brute force.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPTIONS = re.compile(r", (?:newest_first=True|order_by='[^']*')")
 
 
 def asked_for_less(spec: DesignSpec, chance: Random) -> str:
-    """The module of the design, with additional reads that return less."""
+    """Return the source of the design, with additional reads of views, counts and booleans."""
     text = source_of(spec)
     small = chance.choice([index for index in spec.indexes if not index.local] or [None])
     if small is not None and all(_is_whole(read_spec, small.name) for read_spec in spec.reads):
@@ -53,7 +53,7 @@ def asked_for_less(spec: DesignSpec, chance: Random) -> str:
 
 
 def _is_whole(read: ReadSpec, index: str) -> bool:
-    """Whether the read returns the same result if the index projects only keys."""
+    """Return whether the read has the same result if the index projects only keys."""
     mine = read.key is not None and read.key.index is not None and read.key.index.name == index
     filtered = read.filter is not None or read.literal is not None or read.constants or read.members
     return not mine or not (filtered or read.shape == "one")
@@ -85,7 +85,7 @@ def _less(
 
 
 def _in_keys(read: ReadSpec) -> set[str]:
-    """The fields that are stored completely in the keys of a read's entries."""
+    """Return the fields that are stored completely in the keys of the items that a read returns."""
     assert read.key is not None
     keys = (read.entity.keys[0], read.key)
     parts = [part for key in keys for element in (*key.partition, *key.sort) for part in element]
@@ -105,7 +105,7 @@ def _whole(spec: DesignSpec, small: str) -> Iterator[str]:
 
 
 def compiled(text: str, number: int) -> Any:
-    """The compiled design of a module. If another key is complete, ``complete=`` is removed."""
+    """Return the compiled design of a module. Remove ``complete=`` where another key contains all items."""
     module = types.ModuleType(f"smaller_design_{number}")
     sys.modules[module.__name__] = module
     try:

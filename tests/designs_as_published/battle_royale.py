@@ -1,7 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Players and games of the DynamoDB labs: open games of one map or of all maps by a sparse index, and games of a
-player by an inverted index. Source: "Modeling game player data with Amazon DynamoDB" (LGME) of
-amazon-dynamodb-labs.
+"""Players and games of the DynamoDB labs: a sparse index lists the open games of one or all maps, and an inverted index
+the games of a player. Source: "Modeling game player data with Amazon DynamoDB" (LGME) of amazon-dynamodb-labs.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ PLAYERS_MAX = 50
 
 
 class User(Entity):
-    """A player."""
-
     username: str
     real_name: str = ""
     email: str = ""
@@ -28,7 +25,7 @@ class User(Entity):
 
 
 class Game(Entity):
-    """A game on a map: open while it has an opening time."""
+    """A game on a map. A game is open while it has an opening time."""
 
     game_id: str
     map: str
@@ -42,7 +39,7 @@ class Game(Entity):
 
 
 class UserGameMapping(Entity):
-    """A player in a game."""
+    """The participation of a player in a game."""
 
     game_id: str
     username: str
@@ -60,8 +57,6 @@ class GameWithPlayers(NamedTuple):
 
 
 class BattleRoyale(Design):
-    """The access patterns of the lab."""
-
     table = Table("battle-royale", partition="PK", sort="SK", indexes=[OPEN_GAMES, INVERTED])
 
     @write("Create user profile")

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The published blog platform, with the index and attribute names of its template."""
+"""The blog platform as published, with the index and attribute names of the published template."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ RATING = 10**13
 
 
 class User(Entity):
-    """A user."""
-
     user_id: str = Field(default_factory=ulid)
     email: str
     username: str
@@ -69,8 +67,6 @@ class ProviderUser(Entity):
 
 
 class Post(Entity):
-    """A post: content, status, ranking."""
-
     post_id: str = Field(default_factory=ulid)
     post_slug: str
     user_id: str
@@ -99,7 +95,7 @@ class PostSlug(Entity):
 
 
 class PostTag(Entity):
-    """A tag with its ranking."""
+    """A tag of a post, with the post's ranking."""
 
     tag: str
     rating_sk: int = 0
@@ -128,8 +124,6 @@ class PostImpression(Entity):
 
 
 class ContactMessage(Entity):
-    """A message of the contact form."""
-
     at: datetime = Field(default_factory=now)
     text: str
 
@@ -137,8 +131,6 @@ class ContactMessage(Entity):
 
 
 class Blog(Design):
-    """The blog platform."""
-
     table = Table(
         "blog-dynamodb-table",
         indexes=[
@@ -199,11 +191,11 @@ class Blog(Design):
 
     @write("W1")
     def create_post(self, post: Post) -> Writes:
-        """Two separate puts."""
+        """Create a post by two separate puts."""
         yield Batch([Put(post), Put(PostSlug(slug=post.post_slug, post_id=post.post_id))])
 
     @write("W2")
     def view(self, post: Post, user_id: str) -> Writes:
-        """Add an impression and update the post's ranking."""
+        """Record an impression, and update the ranking of the post."""
         yield Put(PostImpression(post_id=post.post_id, user_id=user_id))
         yield Update(post, rating_sk=post.rating_sk + RATING)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The published sign-in of the blog: a strongly consistent read of an index. The compiler rejects it."""
+"""The blog's sign-in as published: a strongly consistent read of an index, which the compiler rejects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ USERS_BY_EMAIL = Index("USERS_BY_EMAIL", "user_email_pk")
 
 
 class User(Entity):
-    """A user."""
-
     user_id: str
     email: str
 

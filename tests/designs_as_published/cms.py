@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The published CMS, with two flaws corrected that the compiler rejects: see the modules cms_latest and cms_numbers."""
+"""The CMS as published, except for two flaws that the compiler rejects (see cms_latest and cms_numbers)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Article(Entity):
-    """An article's metadata."""
+    """The metadata of an article."""
 
     article_id: str = Field(default_factory=ulid)
     title: str
@@ -32,7 +32,7 @@ class Article(Entity):
 
 
 class ArticleVersion(Entity):
-    """A version's body."""
+    """The body of a version."""
 
     article_id: str
     version: int
@@ -54,8 +54,6 @@ class TagArticle(Entity):
 
 
 class Cms(Design):
-    """Articles, versions, tags."""
-
     table = Table("cms", indexes=[GSI1])
 
     @read("AP1")
@@ -80,7 +78,7 @@ class Cms(Design):
 
     @write("AP8")
     def publish_version(self, article_id: str, body: str, author_id: str) -> Writes:
-        """Read the version number, and write the next one."""
+        """Read the last version number, and write the next version."""
         article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound(f"there is no article {article_id!r}")

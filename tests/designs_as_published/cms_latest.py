@@ -11,7 +11,7 @@ from keyplan import Design, Entity, Key, Table, read
 
 
 class Article(Entity):
-    """An article's metadata."""
+    """The metadata of an article."""
 
     article_id: str
     title: str
@@ -20,7 +20,7 @@ class Article(Entity):
 
 
 class ArticleVersion(Entity):
-    """A version's body."""
+    """The body of a version."""
 
     article_id: str
     version: int
@@ -37,8 +37,6 @@ class ArticleWithVersion(NamedTuple):
 
 
 class CmsLatest(Design):
-    """An article with its latest version."""
-
     table = Table("cms")
 
     @read("AP2", newest_first=True)

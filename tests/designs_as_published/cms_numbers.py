@@ -7,7 +7,7 @@ from keyplan import Cursor, Design, Entity, Key, Page, Table, read
 
 
 class ArticleVersion(Entity):
-    """A version's body."""
+    """The body of a version."""
 
     article_id: str
     version: int

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Complaint management as published in the developer guide: three indexes with multi-attribute keys, and all
-escalations by a scan of a sparse index. Source: "Complaint management system schema design in DynamoDB", and
+"""Complaint management as published in the developer guide: three indexes have multi-attribute keys, and a scan of a
+sparse index returns all escalations. Source: "Complaint management system schema design in DynamoDB", and
 ComplaintManagementSchema.json of aws-dynamodb-examples.
 """
 
@@ -17,8 +17,6 @@ BY_AGENT = Index("Agents_Comments_GSI", "agentID", "comm_date")
 
 
 class State(StrEnum):
-    """The status of a complaint."""
-
     WAITING = "waiting"
     ASSIGNED = "assigned"
     INVESTIGATING = "investigating"
@@ -26,7 +24,7 @@ class State(StrEnum):
 
 
 class Complaint(Entity):
-    """A complaint's metadata."""
+    """The metadata of a complaint."""
 
     complaint_id: str
     customer_id: str
@@ -58,7 +56,7 @@ class Communication(Entity):
 
 
 class ComplaintManagement(Design):
-    """The access patterns, numbered as published."""
+    """The access patterns with their published numbers."""
 
     table = Table(
         "Complaint_management_system", partition="PK", sort="SK", indexes=[BY_CUSTOMER, ESCALATIONS, BY_AGENT]

@@ -13,7 +13,7 @@ GAME_TITLES = Index("GameTitleIndex", "GameTitle", Number("TopScore"), projectio
 
 
 class GameScore(Entity):
-    """A user's scores in a game."""
+    """The scores of a user in a game."""
 
     user_id: str = Field(alias="UserId")
     game_title: str = Field(alias="GameTitle")
@@ -27,15 +27,13 @@ class GameScore(Entity):
 
 
 class TopScore(View[GameScore]):
-    """An entry of the leaderboard: all fields are in the keys."""
+    """An entry of the leaderboard, whose fields are all in the index keys."""
 
     user_id: str
     top_score: int
 
 
 class GameScores(Design):
-    """The access patterns of the scenario."""
-
     table = Table("GameScores", partition="UserId", sort="GameTitle", indexes=[GAME_TITLES])
 
     @write("put")

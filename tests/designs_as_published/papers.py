@@ -12,8 +12,6 @@ GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 
 
 class Paper(Entity):
-    """A paper."""
-
     paper_id: str
     title: str
     abstract: str
@@ -27,8 +25,6 @@ class Paper(Entity):
 
 
 class Author(Entity):
-    """An author."""
-
     handle: str
     name: str
 
@@ -36,7 +32,7 @@ class Author(Entity):
 
 
 class Membership(Entity):
-    """An author of a paper."""
+    """The authorship of an author in a paper."""
 
     paper_id: str
     handle: str
@@ -47,8 +43,6 @@ class Membership(Entity):
 
 
 class PaperTopic(Entity):
-    """A topic of a paper."""
-
     paper_id: str
     topic: str
 
@@ -57,8 +51,6 @@ class PaperTopic(Entity):
 
 
 class Papers(Design):
-    """A catalogue."""
-
     table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
 
     @read("A1")

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Recurring payments as published in the developer guide: two indexes by day, each projected for one job. Source:
-"Recurring payments schema design in DynamoDB", and RecurringPaymentsSchema.json of aws-dynamodb-examples.
+"""Recurring payments as published in the developer guide: each of two indexes by day serves one job. Source: "Recurring
+payments schema design in DynamoDB", and RecurringPaymentsSchema.json of aws-dynamodb-examples.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Subscription(Entity):
 
 
 class Receipt(Entity):
-    """A processed payment, with a TTL."""
+    """A receipt of a processed payment, with a TTL."""
 
     account_id: str
     processed_date: datetime = Field(alias="ProcessedDate")
@@ -49,7 +49,7 @@ class Receipt(Entity):
 
 
 class DueReminder(View[Subscription]):
-    """The data of a reminder; GSI-1 contains the account and the subscription in its keys."""
+    """The data of a reminder that is due. The keys of GSI-1 contain the account and the subscription."""
 
     account_id: str
     subscription_id: str
@@ -59,7 +59,7 @@ class DueReminder(View[Subscription]):
 
 
 class DuePayment(View[Subscription]):
-    """The data of a payment."""
+    """The data of a payment that is due."""
 
     account_id: str
     subscription_id: str

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Anti-patterns of the design guide in one design: a status, a country and the current hour as partition keys, one
-partition key for all items, a filtered scan, an index without an access pattern.
+"""Anti-patterns of the design guide in one design: partition keys by status, country and current hour, one partition
+key for all items, a filtered scan, and an index without an access pattern.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ LATER = Index("LATER", "later_pk", "later_sk")
 
 
 class Order(Entity):
-    """An order."""
-
     order_id: str
     status: Literal["pending", "done"] = "pending"
     country: Literal["us", "ch", "fr"] = "us"
@@ -32,7 +30,7 @@ class Order(Entity):
 
 
 class RedFlags(Design):
-    """Orders with every anti-pattern."""
+    """Orders whose keys and reads have every anti-pattern."""
 
     table = Table("red-flags", indexes=[BY_STATUS, BY_COUNTRY, BY_HOUR, LATER])
 

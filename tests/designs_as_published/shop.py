@@ -12,8 +12,6 @@ GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 
 
 class User(Entity):
-    """A user."""
-
     user_id: str
     name: str
 
@@ -47,8 +45,6 @@ class OrderItem(Entity):
 
 
 class Payment(Entity):
-    """A payment of an order."""
-
     order_id: str
     payment_id: str
     amount: int
@@ -57,8 +53,6 @@ class Payment(Entity):
 
 
 class Shop(Design):
-    """A shop."""
-
     table = Table("shop", partition="PK", sort="SK", indexes=[GSI1, GSI2])
 
     @read("E1")

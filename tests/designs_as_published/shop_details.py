@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""The shop's third access pattern with the published keys: the header is in the user's partition and its lines are in
-the order's, but one request must return all. The compiler rejects it.
+"""The shop's third access pattern with the published keys: one request must return an order and its lines, but the
+order is in the user's partition and the lines are in the order's partition. The compiler rejects it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OrderItem(Entity):
 
 
 class OrderDetails(NamedTuple):
-    """An order with its lines."""
+    """An order and its lines."""
 
     order: Order
     lines: list[OrderItem]

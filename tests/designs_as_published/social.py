@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The social network as published. Times are strings with minute precision, as in its keys."""
+"""The social network as published. Times are strings with minute precision, as in the published keys."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ GSI1 = Index("GSI1", "postID", "gsi1sk")
 
 
 class User(Entity):
-    """A user."""
-
     user_id: str
     name: str
 
@@ -18,8 +16,6 @@ class User(Entity):
 
 
 class Post(Entity):
-    """A post."""
-
     user_id: str
     date: str
     post_id: str
@@ -30,8 +26,6 @@ class Post(Entity):
 
 
 class Comment(Entity):
-    """A comment."""
-
     post_id: str
     date: str
     user_id: str
@@ -41,8 +35,6 @@ class Comment(Entity):
 
 
 class Like(Entity):
-    """A like."""
-
     post_id: str
     user_id: str
 
@@ -68,8 +60,6 @@ class Follower(Entity):
 
 
 class Social(Design):
-    """A social network."""
-
     table = Table("social-media", indexes=[GSI1])
 
     @read("S1", through=Through(Following, user_id="followed_id"), newest_first=True)
@@ -95,25 +85,20 @@ class Social(Design):
 
     @write("W1")
     def sign_up(self, user: User) -> Writes:
-        """Add a user."""
         yield Put(user)
 
     @write("W2")
     def publish(self, post: Post) -> Writes:
-        """Add a post."""
         yield Put(post)
 
     @write("W3")
     def comment(self, comment: Comment) -> Writes:
-        """Add a comment."""
         yield Put(comment)
 
     @write("W4")
     def like(self, post_id: str, user_id: str) -> Writes:
-        """Add a like."""
         yield Put(Like(post_id=post_id, user_id=user_id))
 
     @write("W5")
     def follow(self, user_id: str, followed_id: str) -> Writes:
-        """Follow a user."""
         yield Put(Following(user_id=user_id, followed_id=followed_id))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The social network's posts with times of minute precision, as published. The compiler rejects it."""
+"""Posts of the social network as published, with times of minute precision. The compiler rejects it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from keyplan import Design, Entity, Key, Page, Table, read
 
 
 class Post(Entity):
-    """A post."""
-
     user_id: str
     post_id: str
     date: datetime
@@ -19,8 +17,6 @@ class Post(Entity):
 
 
 class SocialMinutes(Design):
-    """Posts of a user."""
-
     table = Table("social-media")
 
     @read("S3", newest_first=True)

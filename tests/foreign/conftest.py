@@ -1,4 +1,4 @@
-"""A server, and programs of other libraries that use it."""
+"""Fixtures: a server, and a function that runs programs of other libraries on the server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RunProgram: TypeAlias = Callable[[str, str], str]
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Keyplan's server, without tables."""
+    """A Keyplan server without tables."""
     with serving(str(tmp_path_factory.mktemp("foreign") / "store.db")) as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""JavaScript libraries for these tests, installed by npm into ``.cache/foreign`` if possible."""
+"""The JavaScript libraries that these tests need. npm installs them into ``.cache/foreign`` if possible."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ NPM = (
 
 
 def modules() -> Path:
-    """The folder of the installed libraries."""
+    """Return the folder of the installed libraries."""
     return FOLDER / "node_modules"
 
 
 def missing() -> str | None:
-    """The reason why JavaScript programs can't be run, or None. Installs missing libraries."""
+    """Install missing libraries. Return why JavaScript programs can't be run, or None if they can."""
     if shutil.which("node") is None:
         return "node isn't installed"
     if (modules() / "electrodb").exists():

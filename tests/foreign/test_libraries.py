@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
 """Features that the migration guides don't show: awkward values, collections, versions, discriminators, unique values
-and additional attributes. Each library writes, Keyplan reads, changes and writes, and the library reads the result.
+and additional attributes. Each library writes items, Keyplan reads and changes them, and the library reads the result.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ OWN_CLOCK = {"_ct", "_md", "created", "updated"}
 
 
 class Page:
-    """The two programs of a guide, and their output."""
+    """The two programs of a guide and the output that the guide shows."""
 
     def __init__(self, name: str) -> None:
         blocks = blocks_of(ROOT / "docs" / f"from-{name}.md")
@@ -38,7 +38,7 @@ class Page:
         self.shown_after = shown[self.after.line]
 
     def design(self) -> type[Design]:
-        """The design of the Keyplan program."""
+        """Return the design of the Keyplan program."""
         return next(
             value
             for value in self._run(":memory:")[0].values()
@@ -65,7 +65,7 @@ class Page:
 
 
 def items(server: Server, table: str) -> list[dict[str, Any]]:
-    """All items of a table, without the attributes that depend on the time."""
+    """Return all items of a table, without attributes that depend on the time."""
     result: list[dict[str, Any]] = server.call("Scan", {"TableName": table})["Items"]
     return [
         {name: _in_one_order(value) for name, value in item.items() if name not in OWN_CLOCK and not _unique(item)}
