@@ -1,4 +1,4 @@
-"""Helpers for tests of work in batches: stores, concurrent writers, and the items that they wrote."""
+"""Helpers for tests of work in batches: stores, concurrent writers, and the items that the writers have written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Key = tuple[str, str]
 
 @pytest.fixture(params=[*(pytest.param(each, marks=pytest.mark.nightly) for each in ("memory", "file")), "two"])
 def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Engine]]:
-    """Open a store with one engine or with two."""
+    """Open a store with one engine, or with two engines on the same file."""
     path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
     with Engine.open(path) as engine:
         if request.param != "two":
@@ -35,7 +35,7 @@ def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Eng
 
 @pytest.fixture
 def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
-    """Return a function that runs work between all following batches and counts the batches."""
+    """Return a function that makes ``work`` run before each following batch, and counts the batches."""
 
     def begin(work: Callable[[], None], rows: int = ROWS) -> list[int]:
         monkeypatch.setattr(effort, "PIECE_ROWS", rows)
@@ -56,7 +56,7 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], l
 
 
 class Writers:
-    """Writers of random items, and a dictionary of the expected items of the table."""
+    """Writers of random items, with a dictionary of the items that the table must contain."""
 
     def __init__(self, engines: list[Engine], seed: int) -> None:
         self.engines = engines
@@ -64,7 +64,7 @@ class Writers:
         self.stored: dict[Key, Item] = {}
 
     def write(self, count: int = 3) -> None:
-        """Write items at random, through any of the engines."""
+        """Write random items, each through a random engine."""
         for _ in range(count):
             chance = self.chance
             key = (chance.choice("ab"), f"{chance.randrange(24):02}")
@@ -89,7 +89,7 @@ class Writers:
                 self.stored.pop(key, None)
 
     def engine_of(self, key: Key) -> Engine:
-        """Return the engine that writes a key."""
+        """Return a random engine to write the item with this key."""
         return self.chance.choice(self.engines)
 
     def attributes(self) -> Item:
@@ -99,7 +99,7 @@ class Writers:
         return {**more, "times": n(chance.randrange(1000)), **({"v": vector} if chance.random() < 0.8 else {})}
 
     def check(self) -> None:
-        """Assert that the table contains exactly the written items."""
+        """Check that the table contains exactly the written items."""
         for engine in self.engines:
             assert by_key(pages(engine, "Scan", {**TABLE, "ConsistentRead": True})) == self.stored
 
@@ -152,7 +152,7 @@ def restored(engine: Engine, arn: str, name: str = "copy") -> dict[Key, Item]:
 
 
 def tables_of(engine: Engine) -> set[str]:
-    """Return the names of all tables in the file."""
+    """Return the names of all SQLite tables in the file."""
     connection = engine._storage.pool.take()
     names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     engine._storage.pool.give(connection)

@@ -14,14 +14,14 @@ Record = dict[str, Any]
 
 @dataclass
 class Checkpoints:
-    """The last sequence number that was read from each shard, and the shards that were read to their end."""
+    """The last sequence number that was read from each shard, and the shards that were read completely."""
 
     last: dict[str, str] = field(default_factory=dict[str, str])
     done: set[str] = field(default_factory=set[str])
 
 
 def shards(call: Call, arn: str, page: int = 20) -> list[dict[str, Any]]:
-    """Return all shards of a stream, page by page."""
+    """Return all shards of a stream by reading all pages."""
     result: list[dict[str, Any]] = []
     start: str | None = None
     while True:
@@ -35,7 +35,7 @@ def shards(call: Call, arn: str, page: int = 20) -> list[dict[str, Any]]:
 def consume(
     call: Call, arn: str, checkpoints: Checkpoints, limit: int = 7, pages_max: int | None = None
 ) -> list[Record]:
-    """Return the records after the checkpoints, from at most ``pages_max`` pages, and advance the checkpoints."""
+    """Return the records after the checkpoints, from at most ``pages_max`` pages, and update the checkpoints."""
     records: list[Record] = []
     pages = 0
     while True:

@@ -1,4 +1,4 @@
-"""A small client for DynamoDB Local, and a form of its responses that can be compared."""
+"""A client for DynamoDB Local, and a form of responses that can be compared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AUTHORIZATION = (
 
 
 def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the response, or ``{"error": type, "message": ...}`` with the error's other members."""
+    """Return the response. An error is returned as ``{"error": type, "message": ...}`` with its other members."""
     request = urllib.request.Request(
         url,
         data=json.dumps(params).encode(),
@@ -37,12 +37,12 @@ def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparable(answer: dict[str, Any]) -> dict[str, Any]:
-    """Apply ``normal`` to each member of a response, so that responses can be compared."""
+    """Apply ``normal`` to each member of a response."""
     return {name: normal(member) for name, member in answer.items()}
 
 
 def normal(answer: Any) -> Any:
-    """Sort the members of sets, whose order is arbitrary."""
+    """Sort the members of a set, because their order in responses is arbitrary."""
     if isinstance(answer, list):
         return [normal(member) for member in answer]
     if isinstance(answer, dict):
@@ -54,7 +54,7 @@ def normal(answer: Any) -> Any:
 
 
 def clear(url: str) -> None:
-    """Remove all tables."""
+    """Delete all tables."""
     for name in call(url, "ListTables", {})["TableNames"]:
         call(url, "UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
         call(url, "DeleteTable", {"TableName": name})

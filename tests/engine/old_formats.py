@@ -1,4 +1,4 @@
-"""Convert store files to an older format."""
+"""Functions that convert store files to older formats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 
 
 def as_format_2(path: str) -> None:
-    """Convert a file to format 2: each index has its own table, and one item has no checksum."""
+    """Convert a file to format 2, in which each index has its own table. One item has no checksum."""
     file = sqlite3.connect(path)
     for table, generation, definition in file.execute(
         "SELECT id, generation, definition FROM keyplan_catalog"

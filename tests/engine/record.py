@@ -1,4 +1,4 @@
-"""Record DynamoDB Local's responses to the scenarios: ``python -m tests.engine.record http://127.0.0.1:PORT``."""
+"""``python -m tests.engine.record http://127.0.0.1:PORT`` records DynamoDB Local's responses to the scenarios."""
 
 from __future__ import annotations
 

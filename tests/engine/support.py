@@ -21,7 +21,7 @@ class Clock:
 
 
 def answer(engine: Engine, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the engine's response in a form that can be compared: an error is ``{"error": type, "message": ...}``."""
+    """Return the engine's response in a comparable form: an error is ``{"error": type, "message": ...}``."""
     try:
         return comparable(engine.call(operation, params))
     except DynamoDBError as error:
@@ -54,7 +54,7 @@ def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
 
 
 def index(name: str, *names: str, projection: str = "ALL") -> dict[str, Any]:
-    """Return an index whose first attribute is the partition key; the others are sort key attributes."""
+    """Return an index. The first attribute is the partition key; the others are sort key attributes."""
     return {
         "IndexName": name,
         "KeySchema": [
@@ -91,7 +91,7 @@ def binary(raw: bytes) -> dict[str, str]:
 
 
 def keyed(**types: str) -> dict[str, Any]:
-    """Return members of CreateTable for an on-demand table with these key attributes and no index."""
+    """Return the members of CreateTable for an on-demand table with these key attributes and no index."""
     definitions = [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
     return {
         "KeySchema": index("", *types)["KeySchema"],

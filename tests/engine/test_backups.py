@@ -189,7 +189,7 @@ def test_invalid_backup_arn_and_missing_table_are_rejected(engine: Engine) -> No
 
 @pytest.mark.parametrize("fraction", [0.0, 0.0001234, 0.1239876, 0.9999])
 def test_reported_restorable_times_can_be_restored(engine: Engine, clock: Clock, fraction: float) -> None:
-    """The clock is finer than the reported milliseconds; all reported times are in the recorded history."""
+    """Reported times are rounded to milliseconds, but all are within the recorded history."""
     create(engine)
     clock.now_s += fraction
     keep_history(engine)
@@ -322,7 +322,7 @@ def test_recovery_history_outside_the_recovery_window_is_deleted(engine: Engine,
 
 
 def test_another_process_records_history_after_point_in_time_recovery_is_enabled(tmp_path: Path) -> None:
-    """The other process cached the table definition before point-in-time recovery was enabled."""
+    """The other process cached the table definition before recovery was enabled."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)

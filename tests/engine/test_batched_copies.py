@@ -1,4 +1,4 @@
-"""Backups, restores and replicas are copied in batches. Each copy is consistent although other writers continue."""
+"""Backups, restores and replicas are copied in batches, and are consistent despite concurrent writes."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_system_backup_of_a_deleted_table_copies_no_items(
 
 
 def check_restoring(engine: Engine, operation: str, params: dict[str, Any]) -> None:
-    """Assert that the table is reported as being restored."""
+    """Check that the table is described as being restored."""
     shown = engine.call("DescribeTable", COPY)["Table"]
     assert (shown["TableStatus"], shown["RestoreSummary"]["RestoreInProgress"]) == ("CREATING", True)
     assert {each["IndexStatus"] for each in shown["GlobalSecondaryIndexes"]} == {"CREATING"}
@@ -215,7 +215,7 @@ def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
 def test_restore_to_a_point_in_time_is_consistent_during_other_writes(
     engines: list[Engine], between: Any, seed: int, writes: int
 ) -> None:
-    """The other writers may write more between two batches than a batch copies."""
+    """The other writers can write more items between two batches than a batch copies."""
     others = Writers(engines, seed)
     create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
     engines[0].call("UpdateTable", ADD_VECTORS)
@@ -272,7 +272,7 @@ REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
 
 
 class RegionalWriters(Writers):
-    """Writers with separate keys, because concurrent writes of a key in two regions would conflict."""
+    """Writers that each have their own keys, since concurrent writes of a key in two regions would conflict."""
 
     def engine_of(self, key: Key) -> Engine:
         return self.engines["ab".index(key[0])]
@@ -285,7 +285,7 @@ def add_region(engine: Engine, region: str) -> None:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("fails", [False, True])
 def test_replica_is_filled_completely_during_other_writes(between: Any, seed: int, fails: bool) -> None:
-    """Two regions write and replicate while a third region is added. Finally, all regions have the same items."""
+    """Two regions write and replicate while a third region is added. In the end, all regions have the same items."""
     times = count(1_800_000_000)
     with Regions.open(":memory:", REGIONS, clock=lambda: float(next(times))) as regions:
         east, west, eu = (regions.engines[name] for name in REGIONS)

@@ -1,4 +1,4 @@
-"""Bulk put operations: conditions, error logs, idempotency tokens and cancellation."""
+"""Bulk put operations: conditions, error logs, client tokens and cancellation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The system clock is set forward and back while a store is open."""
+"""Stores remain correct if the system clock is set forward or back while they are open."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_no_write_is_lost_when_the_system_clock_changes(tmp_path: Path, seed: in
 
 @pytest.mark.parametrize("jump_s", [-1_000_000, 300, 1_000_000])
 def test_client_request_token_is_recognized_when_the_system_clock_changes(jump_s: float) -> None:
-    """A token is valid for ten minutes, so a larger jump forward makes the token expire."""
+    """A token is valid for ten minutes, so it expires if the clock is set forward by more than ten minutes."""
     now_s = [1_700_000_000.0]
     with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
         create(engine)
@@ -75,5 +75,5 @@ def test_client_request_token_is_recognized_when_the_system_clock_changes(jump_s
 
 
 def numbers(records: list[dict[str, Any]]) -> list[str]:
-    """Return the step numbers in the records."""
+    """Return the numbers of the steps that the stream records contain."""
     return [record["dynamodb"]["NewImage"]["step"]["N"] for record in records]

@@ -1,4 +1,4 @@
-"""Concurrent threads and processes lose no write and skip no index."""
+"""Concurrent threads and processes lose no write and leave no index incomplete."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_concurrent_counter_updates_are_all_applied(engine: Engine) -> None:
 
 
 def in_process(path: str, times: int) -> None:
-    """Increment the counter with five threads, in a separate process."""
+    """Increment the counter in five threads of a separate process."""
     with Engine.open(path) as engine:
         run_together([lambda: count_up(engine, times)] * 5)
 

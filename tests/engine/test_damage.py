@@ -1,4 +1,4 @@
-"""Operations on damaged items raise only Keyplan's own errors, and a damaged item can be overwritten."""
+"""Operations on damaged items raise only Keyplan's own errors. A damaged item can be overwritten."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def damaged(chance: random.Random, item: dict[str, Any]) -> bytes:
 
 
 def overwrite(engine: Engine, body: bytes) -> None:
-    """Overwrite the item's stored bytes."""
+    """Overwrite the stored bytes of the item."""
     connection = engine._storage.pool.take()
     ((name,),) = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'items_1%'").fetchall()
     connection.execute("DROP TRIGGER IF EXISTS expires_1_update")  # the trigger would fail on the damaged bytes
@@ -221,7 +221,7 @@ NO_ENTRIES: list[dict[str, Any]] = [{"h": None}, {"g": None}, {"x": s("")}]
 @pytest.mark.parametrize("changed", OTHER_ENTRIES + NO_ENTRIES)
 @pytest.mark.parametrize("write", ["put", "delete", "transact", "batch"])
 def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str, changed: dict[str, Any]) -> None:
-    """After a bit flips, the item may still be readable, but with other index entries than those that are stored."""
+    """An item with a flipped bit may be readable, but with other index keys than the stored entries."""
     engine.call("PutItem", {**TABLE, "Item": ITEM})
     body = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
     overwrite(engine, json.dumps(body).encode())
@@ -239,7 +239,7 @@ def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str,
 
 
 def test_writes_that_read_an_item_with_a_wrong_checksum_are_rejected(engine: Engine) -> None:
-    """Otherwise a damaged value would be stored again with a valid checksum."""
+    """Without this check, the damaged value would be stored again with a valid checksum."""
     for write in (
         update("SET num = num + :n", n=n(1)),
         ("PutItem", {**TABLE, "Item": KEY, **IF_NUM}),

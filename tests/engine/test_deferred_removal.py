@@ -1,4 +1,4 @@
-"""Deleted tables, indexes and backups are hidden immediately; their rows are deleted in batches."""
+"""Deleted tables, indexes and backups are hidden immediately, and their rows are deleted in batches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def waste_of(engine: Engine) -> list[str]:
 
 @pytest.fixture
 def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Record how many rows each statement removes from deleted tables and indexes."""
+    """Record how many rows of deleted tables and indexes each statement removes."""
     counts: list[int] = []
     run = Writer._run
 
@@ -73,7 +73,7 @@ def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_rows_of_a_deleted_table_are_removed_during_other_writes(
     engines: list[Engine], between: Any, largest: list[int], seed: int
 ) -> None:
-    """A table with the same name can be created immediately and keeps its own items."""
+    """A table with the same name can be created immediately, and its own items are kept."""
     create(engines[0])
     engines[0].call("UpdateTable", ADD_VECTORS)
     engines[0].call("UpdateTimeToLive", EXPIRE)
@@ -112,7 +112,7 @@ def test_rows_of_a_deleted_table_are_removed_during_other_writes(
 
 
 def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
-    """Return each operation that removes SQLite tables, by the prefix of their names, on a store with all of them."""
+    """Return the operations that remove SQLite tables, by the tables' prefix, on a store with all of them."""
     create(engine)
     engine.call("UpdateTable", ADD)
     engine.call("UpdateTable", ADD_VECTORS)
@@ -170,7 +170,7 @@ def test_rows_of_deleted_tables_are_removed_in_batches(tmp_path: Path, between: 
 
 
 def test_failed_cleanup_is_retried_when_the_file_is_opened(tmp_path: Path, between: Any, caplog: Any) -> None:
-    """The table is deleted although the cleanup fails. The next process that opens the file frees the space."""
+    """The failure doesn't affect the deletion of the table. The next process that opens the file frees the space."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine:
         create(engine)
@@ -197,7 +197,7 @@ def test_failed_cleanup_is_retried_when_the_file_is_opened(tmp_path: Path, betwe
 
 
 def test_requests_by_another_process_to_a_deleted_table_are_rejected(tmp_path: Path, between: Any) -> None:
-    """The other process has cached the names of the table's SQLite tables."""
+    """The other process has cached the names of the deleted SQLite tables."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)

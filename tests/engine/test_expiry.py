@@ -1,4 +1,4 @@
-"""Time to live (TTL): which expired items are deleted, and when."""
+"""Time to live (TTL): the items that expire, and the time of their deletion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOW_S = 1_800_000_000
 
 
 def expire(engine: Engine, attribute: str | None = "ttl", name: str = "orders") -> None:
-    """Set the TTL attribute; None disables TTL on the attribute ``ttl``."""
+    """Set the TTL attribute. None disables the TTL of the attribute ``ttl``."""
     settings = {"Enabled": attribute is not None, "AttributeName": attribute or "ttl"}
     engine.call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": settings})
 
@@ -115,7 +115,7 @@ def test_sweep_deletes_at_most_the_requested_number_of_items(engine: Engine) -> 
 
 
 def test_concurrent_sweeps_delete_each_expired_item_once(tmp_path: Path, clock: Clock) -> None:
-    """Two engines sweep while items are written. Items that haven't expired are kept."""
+    """Two engines delete expired items during writes. Items that haven't expired are kept."""
     path = tmp_path / "store.db"
     with Engine.open(path, clock=clock) as engine, Engine.open(path, clock=clock) as other:
         create(engine)

@@ -46,7 +46,7 @@ def export(engine: Engine, **more: Any) -> dict[str, Any]:
 
 
 def lines_of(s3: Path, description: dict[str, Any]) -> list[bytes]:
-    """Return the lines of an export's data files, found through the manifests, after checking all checksums."""
+    """Return the lines of an export's data files, which its manifests list, after checking all checksums."""
     bucket = s3 / "bucket"
     place = bucket / description["ExportManifest"]
     summary = json.loads(place.read_bytes())
@@ -366,7 +366,7 @@ def test_csv_header_and_delimiter_can_be_configured(engine: Engine, s3: Path) ->
 
 
 def books(**more: Any) -> dict[str, Any]:
-    """Return the parameters of a table for the books in AWS's documentation, whose key is a number."""
+    """Return the parameters of a table for the books in AWS's documentation. The table's key is a number."""
     key: dict[str, Any] = {
         "AttributeDefinitions": [{"AttributeName": "Id", "AttributeType": "N"}],
         "KeySchema": [{"AttributeName": "Id", "KeyType": "HASH"}],
@@ -447,7 +447,7 @@ def test_export_without_a_bucket_folder_fails(clock: Clock) -> None:
 
 
 def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each data file holds at most a fixed number of items, and imports write a fixed number at a time."""
+    """Each data file has at most a fixed number of items, and an import writes a fixed number of items per batch."""
     monkeypatch.setattr("keyplan.store.transfer.table_exports.ITEMS_OF_FILE", 7)
     monkeypatch.setattr("keyplan.store.transfer.table_imports.TOGETHER", 4)
     fill(engine, 30)
@@ -463,7 +463,7 @@ def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypat
     ("start", "again"), [(b"pk,sk\n", b"a" * 4096), (b"pk,sk\n", b'"a\n",' * 600), (b'"a\n",', b'"a\n",' * 600)]
 )
 def test_csv_record_without_end_is_rejected(monkeypatch: pytest.MonkeyPatch, start: bytes, again: bytes) -> None:
-    """Otherwise a small compressed file could exhaust the memory."""
+    """A small compressed file with such a record could use all memory."""
     monkeypatch.setattr(formats, "LINE_BYTES_MAX", 200_000)
     file = Endless(start, again, bytes_max=1_000_000)
     *_, last = formats.read_records(io.BufferedReader(file), "CSV", formats.Csv({}))

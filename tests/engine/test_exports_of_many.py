@@ -1,6 +1,5 @@
-"""Export a table and import the export, by reading its manifests and with ImportTable.
-
-``KEYPLAN_EXPORTED`` sets the number of items; ``make nightly`` exports 100,000 items.
+"""Large exports equal the table when their manifests are read and when ImportTable imports them. ``KEYPLAN_EXPORTED``
+sets the number of items; ``make nightly`` exports 100,000 items.
 """
 
 from __future__ import annotations
@@ -60,14 +59,14 @@ def stored(engine: Engine, table: str = "orders", name: str | None = None) -> It
 
 
 def records(s3: Path, done: dict[str, Any], format_: Any) -> Iterator[dict[str, Any]]:
-    """Yield the records of an export's files."""
+    """Yield the records in the data files of an export."""
     found: Iterator[Any] = read_records(io.BytesIO(b"\n".join(lines_of(s3, done))), format_, Csv({}))
     return found
 
 
 @pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])
 def test_imported_large_export_equals_the_original_table(tmp_path: Path, format_: str) -> None:
-    """A full export is imported with an index; an incremental export contains the changes made after it."""
+    """The full export is imported into a table with an index. The incremental export contains the later changes."""
     s3, clock, chance = tmp_path / "s3", Clock(), random.Random(format_)
     (s3 / "bucket").mkdir(parents=True)
     with Engine.open(str(tmp_path / "store.db"), clock=clock, s3=s3, synchronous="OFF") as engine:

@@ -1,4 +1,4 @@
-"""Store files of older formats are migrated; files of newer formats are rejected."""
+"""Store files of older formats are migrated, and files of newer formats are rejected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INDEXES = [index("ByG", "g", "sk"), index("Keys", "g", projection="KEYS_ONLY"), 
 
 
 def filled(path: str) -> list[list[dict[str, Any]]]:
-    """Create a file of format 2 and return the contents of its tables and indexes."""
+    """Create a file of format 2, and return the contents of its tables and indexes."""
     with Engine.open(path) as engine:
         create(engine, GlobalSecondaryIndexes=INDEXES)
         create(engine, "others")
@@ -119,7 +119,7 @@ def test_open_store_reports_a_migration_by_a_newer_version(path: str) -> None:
 
 
 def test_cost_of_creating_a_table_does_not_grow_with_the_number_of_tables(path: str) -> None:
-    """After a schema change, each SQLite connection reads the whole schema again."""
+    """Each SQLite connection reads the whole schema again after the schema has changed."""
 
     def objects() -> int:
         shell = sqlite3.connect(path)

@@ -1,4 +1,4 @@
-"""Global tables: rejection of version 2017.11.29, with DynamoDB's errors, and auto scaling settings of replicas."""
+"""Requests of global tables version 2017.11.29 are rejected as by DynamoDB, and replicas have auto scaling settings."""
 
 from __future__ import annotations
 

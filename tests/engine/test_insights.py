@@ -1,4 +1,4 @@
-"""Contributor Insights: status and mode of tables and global indexes."""
+"""Contributor Insights of tables and global indexes: their status and mode."""
 
 from __future__ import annotations
 

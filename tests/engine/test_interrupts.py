@@ -1,5 +1,5 @@
-"""Ctrl-C or an SQLite failure at any statement is raised unchanged or as a store error. No write is partial, and the
-store still works.
+"""Ctrl-C at any SQL statement is raised unchanged, and an SQLite failure at any statement as a store error. No write is
+partial, and the store remains usable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Step = Callable[[Engine], object]
 
 
 class Interrupted(apsw.Connection):
-    """A connection that fails before or after the statement with a given number."""
+    """A connection that raises an error before or after the statement with a given number."""
 
     number = 0
     after = False
@@ -50,7 +50,7 @@ class Interrupted(apsw.Connection):
 
     @classmethod
     def arm(cls, number: int, *, after: bool, many: int = 1, kind: type[BaseException] = KeyboardInterrupt) -> None:
-        """Make ``many`` statements, starting with this number, fail with this kind of exception."""
+        """Let ``many`` statements, starting with this number, raise this kind of exception."""
         cls.seen, cls.number, cls.after, cls.many, cls.kind = 0, number, after, many, kind
 
 
@@ -62,7 +62,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def interrupts(work: Callable[[], object]) -> Iterator[bool]:
-    """Repeat the work, interrupted one statement later each time, and yield whether an interruption occurred."""
+    """Repeat the work, interrupted one statement later each time. Yield whether the work was interrupted."""
     for after in (False, True):
         number = 0
         happened = True
@@ -150,7 +150,7 @@ FAILURES = [*((many, apsw.FullError) for many in (1, 2, 3)), *((many, KeyboardIn
 @pytest.mark.parametrize("place", ["file", ":memory:", "a file whose indexes lag"])
 @pytest.mark.parametrize("step", FAILING.values(), ids=FAILING)
 def test_sqlite_failure_at_any_statement_is_a_store_error(path: str, place: str, step: Step) -> None:
-    """No connection leaks: if the rollback also fails, its connection is closed."""
+    """If the rollback also fails, the connection is closed, so no connection leaks."""
     times = count(1_000_000_000, 1_000)
     now = next(times)
     where, lag_ms = (place, 0.0) if place == ":memory:" else (path, 60_000.0 if "lag" in place else 0.0)

@@ -1,4 +1,4 @@
-"""Exports that are rejected with DynamoDB's messages, and the reported times of exports."""
+"""Invalid exports are rejected with DynamoDB's messages. Descriptions of exports have times in milliseconds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Values of a wrong type or beyond the limits, for each member of each request. Requests are validated before they have
-any effect.
+"""Requests are validated before they have any effect. Every member of every request is tested with values of a wrong
+type or beyond the limits.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def valid() -> dict[str, dict[str, Any]]:
-    """Return a valid request for each operation, as recorded by the tour."""
+    """Return a valid request for each operation, as recorded by ``tests/engine/tour.py``."""
     return {operation: requests[0] for operation, requests in tour.travel().requests.items()}
 
 
@@ -84,7 +84,7 @@ def minimal(shape: Shape) -> Any:
 
 
 def replaced(base: Any, shape: Shape, path: Path, value: Any) -> Any:
-    """Return the request with another value at a path, after creating missing parents."""
+    """Return the request with another value at a path. Missing parents of the path are created."""
     if not path:
         return value
     step, rest = path[0], path[1:]
@@ -171,7 +171,7 @@ def test_request_members_that_exceed_their_limits_are_rejected(
     ],
 )
 def test_strings_with_unpaired_surrogates_are_rejected(engine: Engine, operation: str, members: dict[str, Any]) -> None:
-    """Strings with unpaired surrogates can't be sent over HTTP, but can be passed in process."""
+    """Strings with unpaired surrogates can't be sent over HTTP, but can be passed within a process."""
     assert error(engine, operation, {"TableName": "orders", **members}) in {
         "SerializationException",
         "ValidationException",

@@ -1,4 +1,4 @@
-"""Amazon Ion: exports can be read again, the documented form is accepted, and malformed files are rejected."""
+"""Amazon Ion: an export can be read again, the format of the documentation is read, and invalid files are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export and import jobs: what other engines see while a job runs, and the state of a job after its process ended."""
+"""Export and import jobs as seen by other engines while they run, and after their process has ended."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_job_of_an_ended_process_is_reported_as_failed(tmp_path: Path, s3: Path)
 def test_imported_table_has_the_status_creating_until_the_import_completes(
     tmp_path: Path, s3: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other engines also report CREATING, so that no waiter returns before the table is complete."""
+    """Other engines also report CREATING, so that waiters don't return before the import is complete."""
     path = tmp_path / "store.db"
     items = "".join(json.dumps({"Item": {"pk": s("a"), "sk": s(str(sk))}}) + "\n" for sk in range(10))
     (s3 / "bucket" / "items.json").write_text(items)
@@ -77,7 +77,7 @@ def test_imported_table_has_the_status_creating_until_the_import_completes(
 
 
 def test_job_with_a_reused_process_id_has_failed(tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A restarted container often gives its server the process id of the killed server."""
+    """A server in a restarted container often has the process id of the killed server."""
 
     class KilledError(BaseException):
         pass
@@ -101,7 +101,6 @@ def test_job_with_a_reused_process_id_has_failed(tmp_path: Path, s3: Path, monke
 
 
 def test_closing_the_engine_waits_for_its_export_and_import_jobs(tmp_path: Path, s3: Path) -> None:
-    """No thread is still running afterwards."""
     before = set(threading.enumerate())
     with Engine.open(tmp_path / "store.db", s3=s3, background_jobs=True) as engine:
         create(engine)

@@ -1,4 +1,4 @@
-"""Legacy conditional parameters return the same results as the equivalent expressions."""
+"""Legacy conditional parameters have the same results as the equivalent expressions."""
 
 from __future__ import annotations
 

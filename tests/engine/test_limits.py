@@ -142,7 +142,7 @@ def test_each_operation_runs_the_expected_number_of_sql_statements(engine: Engin
 
 
 def test_index_entry_with_an_unchanged_key_is_updated_by_one_statement(engine: Engine) -> None:
-    """The size of the projected item changes, but the key doesn't."""
+    """The write changes the size of the projected item, but not the key."""
     with_x = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}
     create(engine, GlobalSecondaryIndexes=[index("All", "g", "h"), {**index("WithX", "g", "h"), "Projection": with_x}])
     indexed = {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("h")}
@@ -167,7 +167,7 @@ def test_repeated_idempotent_transaction_consumes_read_capacity(engine: Engine) 
 
 @pytest.mark.parametrize("last", ["\ud7ff", "\ue000", "\U0010ffff", "a\U0010ffff", "\x7f", "\uffff"])
 def test_begins_with_supports_prefixes_that_end_in_any_character(engine: Engine, last: str) -> None:
-    """The character after the prefix's last one may not exist: after U+10FFFF, or in the surrogates."""
+    """The next character may not exist: after U+10FFFF, or in the range of surrogates."""
     create(engine)
     sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
     for sk in sorts:
@@ -200,7 +200,7 @@ def test_begins_with_supports_prefixes_that_end_in_any_byte(engine: Engine, last
 
 
 def test_empty_index_key_value_is_rejected(engine: Engine) -> None:
-    """The message of Query names the index; the message of PartiQL names only the attribute."""
+    """Query's message contains the index name; PartiQL's message contains only the attribute."""
     create(engine)
     begin = "One or more parameter values are not valid. "
     empty = "The AttributeValue for a key attribute cannot contain an empty string value. "

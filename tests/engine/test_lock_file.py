@@ -16,7 +16,7 @@ WRITES = "import sys; from tests.engine.support import *; engine = Engine.open(s
 
 @pytest.mark.parametrize("how", ["removed", "replaced", "renewed"])
 def test_open_store_detects_a_replaced_lock_file(path: str, how: str) -> None:
-    """A process that opens the store without this file doesn't share its locks: the two would overwrite the WAL."""
+    """Another process with a new lock file doesn't share the locks, so both would overwrite the WAL."""
     shared = Path(f"{path}-shm")
     with Engine.open(path) as engine:
         create(engine)
@@ -36,7 +36,7 @@ def test_open_store_detects_a_replaced_lock_file(path: str, how: str) -> None:
 
 
 def test_closing_the_last_connection_keeps_the_writes_of_other_processes(path: str) -> None:
-    """The last connection deletes its own WAL, but not a WAL that another process has created."""
+    """The last connection deletes its own WAL, but not a WAL that another process has created since."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1")

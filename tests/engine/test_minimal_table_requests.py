@@ -1,4 +1,4 @@
-"""Table requests with missing or empty members, compared with responses recorded from DynamoDB in October 2026."""
+"""Table requests with missing or empty members have the responses recorded from DynamoDB in October 2026."""
 
 from __future__ import annotations
 

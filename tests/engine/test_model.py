@@ -1,4 +1,4 @@
-"""Random operations leave the same items as in a plain dictionary, and each index contains exactly its items."""
+"""After random operations, items equal those in a plain dictionary, and indexes contain exactly their items."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Items = dict[tuple[str, str], dict[str, Any]]
 
 
 def printed(items: Iterable[dict[str, Any]]) -> list[str]:
-    """Return items as sorted JSON, independent of the order of attributes."""
+    """Return items as JSON, sorted by attribute name."""
     return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 
@@ -119,7 +119,7 @@ class Store(RuleBasedStateMachine):
 
     @rule(several=st.lists(items, min_size=1, max_size=4, unique_by=lambda item: (item["pk"]["S"], item["sk"]["S"])))
     def transact(self, several: list[dict[str, Any]]) -> None:
-        """Create all items, or no item if one of the items exists."""
+        """Create all items in a transaction, which has no effect if one of the items exists."""
         actions = [
             {"Put": {"TableName": "orders", "Item": item, "ConditionExpression": "attribute_not_exists(pk)"}}
             for item in several

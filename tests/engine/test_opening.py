@@ -1,4 +1,4 @@
-"""Opening a store, and the errors: each error is a ``StoreError`` with a place and a hint."""
+"""Opening a store. Each error is a ``StoreError`` with a place and a hint."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_write_lock_held_by_another_thread_is_reported(path: str) -> None:
 
 
 def open_unprivileged(path: Path) -> str:
-    """Open the file in a child process without privileges and return the error message."""
+    """Open the file in an unprivileged child process, and return the error message."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""A tour of all operations: each operation's response, and the errors of unsupported operations."""
+"""The response of every operation, and the errors of unsupported operations."""
 
 from __future__ import annotations
 

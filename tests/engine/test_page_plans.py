@@ -1,4 +1,4 @@
-"""SQLite's query plans for pages, in a file and in memory."""
+"""SQLite's query plans for pages, on a file and in memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def table(storage: Storage) -> StoredTable:
 def test_sqlite_reads_a_page_in_index_order_without_sorting(
     storage: Storage, table: StoredTable, index: int | None, forward: bool, bounds: Bounds
 ) -> None:
-    """SQLite doesn't sort, and scans only rows within the bounds."""
+    """SQLite scans only rows within the bounds of the page."""
     after = bounds.after if bounds.after is None or index is not None else bounds.after[:2]
     page = replace(bounds, forward=forward, after=after)
     text, values = table.texts.page(index, page), page_values(page, 10)

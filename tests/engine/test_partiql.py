@@ -229,7 +229,7 @@ GETS: list[tuple[str, list[Any]]] = [
 
 @pytest.mark.parametrize(("statement", "parameters"), GETS)
 def test_select_by_primary_key_takes_one_sql_statement(engine: Engine, statement: str, parameters: list[Any]) -> None:
-    """The result equals that of the general code path, which ReturnConsumedCapacity selects."""
+    """The result equals that of the general code path, which runs if ReturnConsumedCapacity is set."""
     before = engine.statements
     answered = run(engine, statement, *parameters)
     assert engine.statements - before == 1
@@ -330,7 +330,7 @@ def test_select_returns_pages_and_validates_next_tokens(engine: Engine) -> None:
 
 
 def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
-    """The Developer Guide documents this limit for IN. IN with more than 50 partition keys is rejected."""
+    """The Developer Guide documents this limit. A list of more than 50 partition keys is rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
     listed = [f"'p{number:02}'" for number in range(51)]
@@ -407,9 +407,7 @@ def test_select_reads_an_index_in_order(engine: Engine) -> None:
 def test_unprojected_attributes_are_fetched_by_local_and_rejected_by_global_indexes(
     engine: Engine, selection: str, answered: list[list[str]] | str
 ) -> None:
-    """To return them, a local index fetches them from the table; a global index rejects them. If the key is given, a
-    filter on an unprojected attribute is rejected; otherwise the filter matches no item.
-    """
+    """A filter on an unprojected attribute is rejected if the key is given, and otherwise matches no item."""
     projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kept"]}
     create(
         engine,

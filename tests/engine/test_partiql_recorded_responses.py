@@ -1,4 +1,4 @@
-"""PartiQL statements and the responses recorded from DynamoDB in September 2026 (eu-west-2; decision 0011)."""
+"""PartiQL statements have the responses recorded from DynamoDB in September 2026 (eu-west-2; decision 0011)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of Query: key conditions, Select and start keys, and which of several errors is reported first."""
+"""Errors of Query in key conditions, Select and start keys, and the order in which errors are detected."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_key_condition_of_an_invalid_form_is_reported_before_a_missing_table(
 
 
 def test_unused_names_are_rejected_before_key_conditions(engine: Engine) -> None:
-    """Recorded: DynamoDB nearly always reports unused names before invalid key conditions."""
+    """With few exceptions, DynamoDB reports unused names before invalid key conditions."""
     params = {**TABLE, "KeyConditionExpression": "#a = x", "ExpressionAttributeNames": {"#a": "pk", "#b": "b"}}
     expected = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}"
     assert message(engine, "Query", params) == expected
@@ -128,7 +128,7 @@ _SELECT = "Must specify the AttributesToGet or ProjectionExpression when choosin
     ],
 )
 def test_scan_errors_have_the_wording_of_their_region(more: dict[str, Any], current: str, older: str) -> None:
-    """Recorded in 33 regions in September 2026. If no region is set, the wording is that of us-east-1."""
+    """Recorded in 33 regions in September 2026. Without a region, errors have the wording of us-east-1."""
     with Engine.open(":memory:") as engine, Regions.open(":memory:", ["us-east-1", "eu-west-2"]) as group:
         for store, expected in (
             (engine, older),
@@ -308,7 +308,7 @@ BETWEEN_X = {"KeyConditionExpression": "x BETWEEN :v AND :v", **V}
 def test_start_key_is_checked_before_and_after_the_key_condition(
     engine: Engine, request_: dict[str, Any], start: dict[str, Any], expected: str
 ) -> None:
-    """The size and partition key are checked before a missing partition key condition, the rest after it."""
+    """Its size and partition key are checked before a missing partition key condition is reported, the rest after."""
     assert message(engine, "Query", {**TABLE, **request_, "ExclusiveStartKey": start}) == expected
 
 

@@ -1,4 +1,4 @@
-"""All pages of a Query together equal the result of a Query without a limit."""
+"""All pages of a Query together contain the result of the Query without a limit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def engine() -> Iterator[Engine]:
 @pytest.mark.parametrize("forward", [True, False])
 @pytest.mark.parametrize("target", CONDITIONS)
 def test_all_pages_together_equal_the_unlimited_query(engine: Engine, target: str, forward: bool, limit: int) -> None:
-    """Every page except the last is full."""
+    """Every page except the last has as many items as the limit."""
     table, _, name = target.partition(" ")
     for condition in CONDITIONS[target]:
         request: dict[str, Any] = {

@@ -191,7 +191,7 @@ def test_replica_overrides_are_described(regions: Regions) -> None:
 
 
 def test_replica_removed_from_its_global_table_becomes_an_independent_table(regions: Regions, clock: Clock) -> None:
-    """WAIT_FOR_REPLICATION keeps earlier writes of other regions. Deletion protection must be disabled."""
+    """WAIT_FOR_REPLICATION keeps earlier writes of other regions. Deletion protection must be disabled first."""
     east, west, south = regions.engines.values()
     leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
     alone = {"Disassociate": {**leave["Disassociate"], "RegionName": EAST}}
@@ -271,7 +271,7 @@ def test_strong_consistency_requires_three_regions(regions: Regions) -> None:
 
 
 def test_strongly_consistent_writes_do_not_replicate_other_tables(regions: Regions, clock: Clock) -> None:
-    """A write to a strongly consistent table is immediately in all regions; other tables keep their replication lag."""
+    """Other tables keep their replication lag when a strongly consistent table is replicated immediately."""
     east, west = regions.engines[EAST], regions.engines[WEST]
     create(east, name="others")
     replicas(east, add(WEST), TableName="others")

@@ -1,4 +1,4 @@
-"""A query that uses a cached plan with other values returns the same result as a query without a cached plan."""
+"""A query with a cached plan returns the same result as without a cached plan, whatever its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unused expression attributes, ARNs as table names, and length limits, as recorded from DynamoDB by ExtendDB (August
+"""Unused expression attributes, ARNs as table names, and length limits, as ExtendDB recorded them from DynamoDB (August
 and September 2026).
 """
 
@@ -114,7 +114,7 @@ def test_arn_of_another_resource_is_rejected(engine: Engine, arn: str, rule: str
 
 
 def test_batch_get_merges_a_table_requested_by_name_and_by_arn(engine: Engine) -> None:
-    """ExtendDB measured that DynamoDB merges the entries."""
+    """ExtendDB recorded that DynamoDB merges the two entries of the table."""
     create(engine)
     for sort in "12":
         put(engine, "a", sort)

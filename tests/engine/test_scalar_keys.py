@@ -1,4 +1,4 @@
-"""Key attributes have a declared scalar type: updates and paths that violate the type are rejected."""
+"""Key attributes have a declared scalar type. Updates and paths that need another type are rejected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def engine() -> Iterator[Engine]:
     [("SET g = :n", "N"), ("SET x = :n, g = pk + :n", "N"), ("SET g = list_append(:l, h)", "L"), ("ADD g :n", "N")],
 )
 def test_update_with_a_wrong_index_key_type_is_rejected(engine: Engine, update: str, actual: str) -> None:
-    """The error is detected without reading the item or evaluating the condition."""
+    """The update is rejected before the item is read and before the condition is evaluated."""
     known = {":n": n(1), ":l": {"L": []}}
     params = {
         **TABLE,
@@ -38,7 +38,7 @@ def test_update_with_a_wrong_index_key_type_is_rejected(engine: Engine, update: 
 
 
 def test_delete_from_a_missing_index_key_does_nothing(engine: Engine) -> None:
-    """If the attribute exists, DELETE is rejected because of the operand type, as in DynamoDB Local."""
+    """DELETE from an existing key attribute is rejected because of the operand type, as in DynamoDB Local."""
     values = {"ExpressionAttributeValues": {":set": {"SS": ["x"]}}}
     params = {**TABLE, "Key": KEY, "UpdateExpression": "DELETE g :set", **values}
     engine.call("PutItem", {**TABLE, "Item": KEY})

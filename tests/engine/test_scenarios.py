@@ -1,4 +1,4 @@
-"""The engine returns the responses recorded from DynamoDB Local, or DynamoDB's where the two differ."""
+"""The engine returns the responses recorded from DynamoDB Local, or DynamoDB's responses if these differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.support import answer
 
 
 def steps() -> list[Any]:
-    """Return one test case per compared step. The steps before it prepare the tables."""
+    """Return a test case for each compared step. Before the step, the previous steps of its scenario run."""
     return [
         pytest.param(name, number, id=f"{name}-{number}-{step[0]}")
         for name, scenario in SCENARIOS.items()
@@ -51,7 +51,7 @@ CURRENT_WORDING = (
 
 
 def in_current_wording(operation: str, error: dict[str, Any]) -> dict[str, Any]:
-    """DynamoDB Local's error in DynamoDB's wording, with the operation's prefix (see ``test_error_messages``)."""
+    """Return an error of DynamoDB Local in DynamoDB's wording, with the operation's prefix."""
     message = error["message"]
     for older, current in CURRENT_WORDING:
         if OPERATIONS[operation].wording != "older" or operation == "TransactWriteItems":

@@ -1,4 +1,4 @@
-"""PartiQL UPDATE and DELETE of one item: the cached plan returns the same results as the general code path."""
+"""PartiQL UPDATE and DELETE of one item have the same results with a cached plan as with the general code path."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def engine() -> Iterator[Engine]:
 
 
 def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
-    """Return the results of the three operations, each on the same item, and the resulting table."""
+    """Run the three operations, each on the same item. Return their results and the resulting table."""
     given = {"Statement": statement, **({"Parameters": parameters} if parameters else {})}
     answers: list[Any] = []
     for operation, request in (

@@ -1,4 +1,4 @@
-"""A request that an outdated table definition would reject is checked again with the current definition."""
+"""If an outdated table definition would reject a request, the request is validated with the current definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store file is deleted, replaced, opened concurrently, forked, damaged or read-only."""
+"""Stores whose file is deleted, replaced, opened concurrently, damaged or read-only, and stores in forked processes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_write_to_a_deleted_or_replaced_file_is_not_acknowledged(path: str, tmp_
 
 
 def test_connection_to_a_replaced_file_is_rejected(path: str, tmp_path: Path) -> None:
-    """All connections of a store must use the same file."""
+    """All connections of a store must refer to the same file."""
     storage = Storage.file(path)
     taken = storage.pool.take()
     Storage.file(str(tmp_path / "other.db")).close()
@@ -70,7 +70,7 @@ def test_connection_to_a_replaced_file_is_rejected(path: str, tmp_path: Path) ->
 
 
 def test_write_to_a_replaced_wal_is_not_acknowledged(path: str) -> None:
-    """Until a checkpoint, commits are only in the WAL."""
+    """Commits are only in the WAL until the next checkpoint."""
     wal = Path(f"{path}-wal")
     with Engine.open(path) as engine:
         create(engine)
@@ -134,7 +134,7 @@ def test_processes_can_create_a_file_concurrently(tmp_path: Path) -> None:
 
 
 def in_child(work: Callable[[], None]) -> int:
-    """Run the work in a forked child and return its exit status."""
+    """Run the work in a forked child process, and return its exit status."""
     process = os.fork()
     if process == 0:
         status = 1
@@ -172,7 +172,7 @@ def test_child_process_forked_during_writes_can_write(path: str) -> None:
 
 
 def test_writes_of_a_forked_child_survive_closing_the_parent(path: str) -> None:
-    """The parent can't see the child's locks, so its last connection must not delete the WAL."""
+    """The parent process doesn't detect the child's locks, but its last connection must keep the WAL."""
     engine = Engine.open(path)
     create(engine)
     put(engine, "parent", "1")
@@ -305,7 +305,7 @@ def test_check_reports_flipped_bits_in_items_and_stream_records(path: str) -> No
 
 @pytest.fixture
 def readable_folder() -> Iterator[Path]:
-    """A folder that other users can read, unlike pytest's temporary folders."""
+    """A folder that other users can read. pytest's temporary folders aren't readable for them."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
@@ -346,7 +346,7 @@ def test_read_only_file_can_be_checked(tmp_path: Path, readable_folder: Path) ->
 
 @pytest.mark.parametrize("is_json", [True, False])
 def test_reads_of_stored_bytes_verify_their_checksums(path: str, is_json: bool) -> None:
-    """The server returns the stored bytes without decoding them."""
+    """The server returns stored bytes to clients without decoding them."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", x=s("value"), g=s("g"), h=s("1"))

@@ -50,7 +50,7 @@ def test_closed_shard_is_followed_by_its_child_shard(engine: Engine, clock: Cloc
 
 @pytest.mark.parametrize("seed", range(3))
 def test_stream_consumer_reads_each_change_once_in_order(tmp_path: Any, clock: Clock, seed: int) -> None:
-    """Meanwhile, shards split, the store and the consumer restart, and several engines write."""
+    """During the test, shards split, the store and the consumer restart, and several engines write."""
     chance = random.Random(seed)
     path = tmp_path / "store.db"
 
@@ -197,7 +197,7 @@ def test_get_records_returns_at_most_1_mb(engine: Engine) -> None:
 
 @pytest.mark.parametrize("trims", [False, True])
 def test_stream_records_are_kept_for_24_hours(engine: Engine, clock: Clock, trims: bool) -> None:
-    """Expired records are hidden before they are deleted."""
+    """Older records are hidden, and deleted later."""
     arn = streamed(engine)
     put(engine, "a")
     clock.now_s += HOUR

@@ -1,4 +1,4 @@
-"""DynamoDB Streams: recorded changes, and enabling, disabling and deletion of streams."""
+"""DynamoDB Streams: recorded changes, and streams that are enabled, disabled and deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ clock = streaming.clock
 
 
 def test_stream_records_match_the_developer_guide(engine: Engine) -> None:
-    """The sizes and members are those of the three records in "Reading and processing a stream"."""
+    """The records have the sizes and members of the three records in "Reading and processing a stream"."""
     arn = streamed(engine, name="guide", **keyed(Id="N"))
     key = {"Id": n(101)}
     for message in ("New item!", "This item has changed"):

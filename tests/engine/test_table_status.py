@@ -1,4 +1,4 @@
-"""Simulated delays: what tables and indexes report and reject while they are created, changed and deleted."""
+"""Simulated delays: the status of tables and indexes during changes, and requests rejected meanwhile."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_new_table_has_the_status_creating(engine: Engine, clock: Clock) -> None
 
 
 def test_new_table_cannot_be_backed_up_for_some_seconds(engine: Engine, clock: Clock) -> None:
-    """Recorded from DynamoDB: backups are possible only seconds after the table is ACTIVE."""
+    """Recorded from DynamoDB: backups are rejected for some seconds after the table has become ACTIVE."""
     create(engine)
     on = TABLE | {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
     requests = (("CreateBackup", TABLE | {"BackupName": "early"}), ("UpdateContinuousBackups", on))
@@ -365,7 +365,7 @@ def test_table_statuses_change_immediately_if_no_delay_is_set() -> None:
 
 
 def test_restored_table_has_the_status_creating(engine: Engine, clock: Clock) -> None:
-    """The responses while the table is restored are recorded from DynamoDB."""
+    """The responses during the restore are recorded from DynamoDB."""
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
     arn = engine.call("CreateBackup", TABLE | {"BackupName": "first"})["BackupDetails"]["BackupArn"]

@@ -1,4 +1,4 @@
-"""Tables: definitions, descriptions, and creation and deletion of indexes."""
+"""Tables and indexes: their definitions, descriptions, creation and deletion."""
 
 from __future__ import annotations
 

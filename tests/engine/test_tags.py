@@ -1,4 +1,4 @@
-"""Tags, and operations that describe limits, endpoints and continuous backups."""
+"""Tags of tables, and descriptions of limits, endpoints and continuous backups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated throttling: which requests are rejected, why, and when requests are accepted again."""
+"""Simulated throttling: the requests that are rejected, the reasons, and the time when requests are accepted again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def opened(clock: Clock, **settings: Any) -> Engine:
 
 
 def provisioned(read: int, write: int, index_write: int = 1000) -> dict[str, Any]:
-    """Settings of a provisioned table and its index."""
+    """Return the settings of a provisioned table and its index."""
     units = {"ReadCapacityUnits": index_write, "WriteCapacityUnits": index_write}
     return {
         "BillingMode": "PROVISIONED",

@@ -1,4 +1,4 @@
-"""The size limit of an UpdateItem request is separate from the size limit of the item (decision 0011)."""
+"""The size of an UpdateItem request has its own limit, besides the limit of the item size (decision 0011)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SIZE_TO_UPDATE = "Item size to update has exceeded the maximum allowed size"
 def test_update_request_size_is_limited(
     engine: Engine, action: str, seed: dict[str, Any], value: Any, cost: int
 ) -> None:
-    """Recorded from DynamoDB: the key and unchanged attributes don't count, but each part of the expression does."""
+    """Recorded from DynamoDB: the size includes each part of the expression, but no key and no unchanged attribute."""
     expression = f"SET b = :pad, {action[4:]}" if action.startswith("SET") else f"SET b = :pad {action}"
     params: dict[str, Any] = {"TableName": "flat", "Key": {"pk": s("K")}, "UpdateExpression": expression}
     if "#c" in action:

@@ -1,4 +1,4 @@
-"""Vector indexes: definitions, entries, and searches for the nearest items."""
+"""Vector indexes: their definitions and entries, and searches for the nearest items."""
 
 from __future__ import annotations
 

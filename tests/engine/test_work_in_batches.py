@@ -1,5 +1,5 @@
-"""Operations on a whole table run in batches, and other requests run between them. The tests run other work between the
-batches, in the same order each time.
+"""Operations on a whole table run in batches, with other requests between the batches. Each test runs the same other
+requests in the same order each time.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ EXPIRE = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enable
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_ttl_is_enabled_in_batches_during_other_writes(engines: list[Engine], between: Any, fails: bool) -> None:
-    """Items whose ``times`` is at most 500 have expired. After a failure, the next sweep completes the work."""
+    """Items whose ``times`` is at most 500 have expired. If enabling fails, the next sweep completes it."""
     for engine in engines:
         engine.database.clock = engine._storage.clock = lambda: 500.0
     others = Writers(engines, 4)

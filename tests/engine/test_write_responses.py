@@ -43,7 +43,7 @@ def test_duplicate_batch_keys_are_rejected_before_a_missing_table(engine: Engine
 
 
 def test_group_commit_returns_a_separate_result_for_each_write(engine: Engine) -> None:
-    """All writes share one commit."""
+    """All writes of the group are in one commit."""
     create(engine)
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}, "ReturnValues": "ALL_NEW"}
     add = {"UpdateExpression": "ADD c :c", "ExpressionAttributeValues": {":c": n(1)}}
@@ -52,7 +52,7 @@ def test_group_commit_returns_a_separate_result_for_each_write(engine: Engine) -
 
 
 def test_large_batch_is_written_in_several_transactions(engine: Engine) -> None:
-    """Other clients can write between the transactions: 25 items of 390 KB take five, each with BEGIN and COMMIT."""
+    """Other clients can write between them: 25 items of 390 KB take five, each with BEGIN and COMMIT."""
     create(engine)
 
     def statements(text: str) -> int:

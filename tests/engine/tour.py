@@ -1,4 +1,4 @@
-"""Calls all operations, to record which members their responses have, for docs/operations.md."""
+"""Calls all operations and records the members of their responses, for docs/operations.md."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Traveller:
         """The successful requests."""
 
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
-        """Return the response, or an empty one after an error."""
+        """Return the response. If the call fails, return an empty response."""
         try:
             answer = self.engine.call(operation, params)
         except DynamoDBError as error:
@@ -70,7 +70,6 @@ class Traveller:
 
 
 def travel(kind: type[Traveller] = Traveller, start_s: float = START_S) -> Traveller:
-    """Call all operations."""
     with TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         now = [start_s]
 

@@ -1,4 +1,4 @@
-"""Fixtures for servers that several tests share."""
+"""A server that several tests share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.server.support import CREATE, TABLE, Server, s, serving
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server on a store file that has a table of thirty items."""
+    """A server on a file that contains a table of thirty items."""
     with serving(str(tmp_path_factory.mktemp("server") / "store.db")) as running:
         running.call("CreateTable", CREATE)
         for number in range(30):

@@ -1,6 +1,5 @@
-"""A server process for tests: ``python -m tests.server.launch SETTINGS``, where SETTINGS is a JSON object.
-
-The process prints its port when it accepts connections.
+"""Runs a server process for tests: ``python -m tests.server.launch SETTINGS``, with settings as a JSON object. The
+process prints its port when it accepts connections.
 """
 
 from __future__ import annotations

@@ -61,40 +61,40 @@ def s(value: object) -> dict[str, str]:
 
 @dataclass
 class Answer:
-    """A response as the client received it."""
+    """A response, as received by the client."""
 
     status: int
     headers: dict[str, str]
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """The body, parsed as JSON."""
+        """Return the response body, parsed as JSON."""
         packed = self.headers.get("content-encoding") == "gzip"
         result: dict[str, Any] = json.loads(gzip.decompress(self.body) if packed else self.body)
         return result
 
     @property
     def type(self) -> str:
-        """The error type with its namespace."""
+        """Return the error type with its namespace."""
         text: str = self.json()["__type"]
         return text
 
     @property
     def message(self) -> str | None:
-        """The message of the error in the response."""
+        """Return the message of the error in the response."""
         body = self.json()
         text: str | None = body.get("message", body.get("Message"))
         return text
 
     def assert_sound(self) -> None:
-        """Assert the properties that every response has."""
+        """Check properties that every response must have."""
         assert int(self.headers["content-length"]) == len(self.body)
         assert int(self.headers["x-amz-crc32"]) == zlib.crc32(self.body)
         assert len(self.headers["x-amzn-requestid"]) == 52
 
 
 class Raw:
-    """A connection that sends bytes unchanged and reads responses."""
+    """A connection on which a test sends bytes unchanged and reads responses."""
 
     def __init__(self, port: int, timeout_s: float = 20.0) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout_s)
@@ -118,7 +118,7 @@ class Raw:
         return bool(data)
 
     def answer(self) -> Answer:
-        """Read and return the next response. Raises EOFError if the connection was closed."""
+        """Read and return the next response. Raise EOFError if the server has closed the connection."""
         while b"\r\n\r\n" not in self._buffer:
             if not self._more():
                 raise EOFError(self._buffer)
@@ -136,7 +136,7 @@ class Raw:
         return Answer(status, headers, body)
 
     def rest_until(self, last: bytes) -> bytes:
-        """Read and return all bytes up to ``last``, and possibly more."""
+        """Read and return all bytes up to ``last``. The result may contain bytes after ``last``."""
         while last not in self._buffer:
             if not self._more():
                 raise EOFError(self._buffer)
@@ -144,7 +144,7 @@ class Raw:
         return rest
 
     def ended(self) -> bool:
-        """Return whether the server has closed the connection with nothing left to read."""
+        """Return whether the server has closed the connection and all its output has been read."""
         while not self._buffer:
             if not self._more():
                 return True
@@ -182,25 +182,23 @@ def request(
 
 @dataclass
 class Server:
-    """A running server process."""
-
     port: int
     process: Process
     _connections: list[Raw] = field(default_factory=list[Raw])
 
     @property
     def url(self) -> str:
-        """The endpoint URL."""
+        """Return the URL of the server."""
         return f"http://127.0.0.1:{self.port}"
 
     def raw(self) -> Raw:
-        """Open a connection, which is closed with the server at the latest."""
+        """Open a connection, which is closed when the server ends at the latest."""
         raw = Raw(self.port)
         self._connections.append(raw)
         return raw
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Call one operation, which must succeed, on a new connection."""
+        """Call one operation on a new connection, and check that the call succeeds."""
         with self.raw() as raw:
             answer = raw.ask(request(operation, params))
         assert answer.status == 200, answer
@@ -219,7 +217,7 @@ class Server:
         raise AssertionError
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Send a signal, wait for the process to exit, and return its exit status and standard error."""
+        """Send a signal to the process and wait for its exit. Return its exit status and standard error."""
         self.process.send_signal(number)
         _, errors = self.process.end()
         return self.process.returncode, errors
@@ -227,7 +225,7 @@ class Server:
 
 @contextmanager
 def serving(db: str, **settings: Any) -> Iterator[Server]:
-    """Run a server on a store. The server must exit without errors."""
+    """Run a server on a store, and check that the server exits without errors."""
     with started([sys.executable, "-m", "tests.server.launch", json.dumps({"db": db, **settings})]) as server:
         yield server
         if server.process.poll() is None:
@@ -237,7 +235,7 @@ def serving(db: str, **settings: Any) -> Iterator[Server]:
 
 @contextmanager
 def started(command: list[str]) -> Iterator[Server]:
-    """Run a process whose first line ends with its port, and wait for that line."""
+    """Run a server process, and wait for its first line, which ends with its port."""
     with Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -1,4 +1,4 @@
-"""Programs that use boto3 as users do, with the client and the resource."""
+"""Programs that use boto3's client and resource, as users write them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLI = [sys.executable, "-c", "from keyplan.cli.dynamodb import command; command(
 
 @pytest.fixture(scope="module")
 def signed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with two workers on one file and an access key."""
+    """A server that requires an access key, with two workers on one file."""
     with serving(str(tmp_path_factory.mktemp("boto3") / "store.db"), keys={ID: SECRET}, workers=2) as server:
         yield server
 
@@ -173,7 +173,7 @@ def test_request_signed_with_a_wrong_secret_is_rejected(signed_server: Server) -
 
 
 def test_sdk_waiters_wait_for_tables(tmp_path: Path) -> None:
-    """In this test, tables remain CREATING and DELETING for a second."""
+    """In this test, tables have the statuses CREATING and DELETING for a second."""
     with started([*CLI, "--state-delay", "1", "--port", "0", "--db", str(tmp_path / "store.db")]) as server:
         client = boto3.client("dynamodb", **options(server))
         made = client.create_table(

@@ -1,5 +1,5 @@
-"""One connection, event by event: which requests it handles, what it writes and buffers, and when it times out,
-compared with a simple model of the received bytes.
+"""A connection: the requests that it handles, the bytes that it writes and buffers, and its timeouts, compared with a
+simple model of the received bytes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Wire:
 
 
 class Played:
-    """A connection to a service that responds when the test tells it to. ``now`` is the time of its clock."""
+    """A connection to a service that responds when the test calls ``answer``. ``now`` is the time of its clock."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, immediate: bool = False, limits: Limits = LIMITS) -> None:
         self.now = 1000.0
@@ -99,14 +99,14 @@ class Played:
         self.connection.data_received(data)
 
     def late_after(self) -> float:
-        """Return the seconds until the connection is late; infinite while the server handles a request."""
+        """Return the seconds until the connection times out: infinite while the server handles a request."""
         late = [seconds for seconds in range(2000) if self.connection.is_late(self.now + seconds)]
         return late[0] - 1 if late else float("inf")
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_pipelined_requests_are_handled_in_order(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Requests arrive in random pieces. The server handles them and the client reads responses at random times."""
+    """Requests arrive in random pieces. Handling them and reading responses happens at random times."""
     chance = Random(seed)
     bodies = [b"%d:" % number + b"x" * chance.choice([0, 0, 5, 20, 36]) for number in range(chance.randrange(1, 12))]
     last = chance.random() < 0.3  # the last request closes the connection
@@ -161,7 +161,7 @@ def test_closed_connection_releases_its_buffers(monkeypatch: pytest.MonkeyPatch)
 def test_rejection_of_a_request_is_sent_after_pending_responses(
     monkeypatch: pytest.MonkeyPatch, answered: bool
 ) -> None:
-    """The number of discarded bytes is limited, even while another response is pending."""
+    """Later input is discarded up to a limit, even while another response is pending."""
     played = Played(monkeypatch)
     played.receive(request("GetItem", b"asked"))
     if answered:
@@ -214,7 +214,7 @@ def test_invalid_request_is_rejected_once_and_closes_the_connection(
 
 
 def test_buffered_bodies_of_all_connections_have_one_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client may send a body after 100 Continue, which is sent after pending responses."""
+    """A client can send its body after the response 100 Continue, which is sent after pending responses."""
     played = Played(monkeypatch, limits=replace(LIMITS, buffered_bytes_max=99))
     (other, refused), (third, wire) = played.opened(), played.opened()
     data = request("GetItem", b"x" * 40, expect="100-continue")
@@ -249,7 +249,7 @@ def test_client_that_half_closes_receives_its_responses(monkeypatch: pytest.Monk
 
 
 def test_time_limits_depend_on_the_connection_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request has 20 seconds, plus 0.5 per byte of its body; an idle connection or unread response has 300."""
+    """A request has 20 seconds, plus 0.5 per byte of its body; an idle connection or an unread response has 300."""
     played = Played(monkeypatch)
     assert played.late_after() == 20
     played.now += 100
@@ -319,7 +319,7 @@ def test_new_connection_over_the_limit_replaces_the_longest_idle_one(monkeypatch
 
 @pytest.mark.parametrize("size", [400, 1000, 2000])
 def test_request_line_and_headers_over_the_size_limit_are_rejected(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    """The limit applies to each request. The values of repeated headers are joined."""
+    """The limit applies to each request of a connection. The values of repeated headers are joined."""
     limits = replace(LIMITS, body_bytes_max=5000)
     played = Played(monkeypatch, immediate=True, limits=limits)
 
@@ -363,7 +363,7 @@ def test_trailers_and_chunk_sizes_over_the_limit_are_rejected(monkeypatch: pytes
 
 
 def test_incomplete_request_headers_over_the_size_limit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server reads a quarter as many bytes at a time as asyncio, because all may be headers."""
+    """The server reads a quarter as many bytes at a time as asyncio does, because all of them may be headers."""
     played = Played(monkeypatch, immediate=True)
     assert 4 * played.wire.max_size == 256 * 1024
     played.receive(request("GetItem", b"asked"))

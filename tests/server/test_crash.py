@@ -36,7 +36,7 @@ def item(pk: str, sk: str, value: int) -> dict[str, Any]:
 
 
 class Client(threading.Thread):
-    """A client that writes to its own partitions until the connection breaks, and records the acknowledged writes."""
+    """A client that writes to its own partitions until the connection fails, and records the acknowledged writes."""
 
     def __init__(self, server: Server, name: str, seed: int, before: State) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ def stored(server: Server) -> State:
 
 
 def kill_under_load(server: Server, round_: int, before: State) -> list[Client]:
-    """Kill the server while clients write, and return the clients."""
+    """Kill the server while clients are writing, and return the clients."""
     clients = [Client(server, f"c{number}", round_ * 100 + number, before) for number in range(CLIENTS)]
     for client in clients:
         client.start()

@@ -32,7 +32,7 @@ needs_local = pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Endpoint, Endpoint]]:
-    """The two stores: Keyplan's server on a file, and DynamoDB Local."""
+    """Keyplan's server on a file, and DynamoDB Local."""
     assert URL is not None
     db = str(tmp_path_factory.mktemp("differential") / "store.db")
     with serving(db, sync="normal") as server:
@@ -45,7 +45,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Endpoint,
 
 
 def compare(stores: tuple[Endpoint, Endpoint], seed: int, requests: Iterable[tuple[str, Answer]]) -> int:
-    """Send the requests to both stores and return the number of compared responses."""
+    """Send the requests to both stores, and return the number of responses that were compared."""
     ours, local = stores
     ours.clear()
     local.clear()
@@ -64,7 +64,7 @@ def compare(stores: tuple[Endpoint, Endpoint], seed: int, requests: Iterable[tup
 
 
 def delete_extra_items(stores: tuple[Endpoint, Endpoint], operation: str, params: Answer) -> None:
-    """Delete the items that only DynamoDB Local creates for updates that only remove."""
+    """Delete items that an update of removals creates in DynamoDB Local, but not in DynamoDB."""
     ours, local = stores
     for update in [params] if operation == "UpdateItem" else [each.get("Update") for each in params["TransactItems"]]:
         if update is None:

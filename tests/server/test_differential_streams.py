@@ -1,4 +1,4 @@
-"""Stream records that generated sequences of operations cause, compared with those of DynamoDB Local."""
+"""Generated sequences of operations cause the same stream records as on DynamoDB Local."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIEWS = ("KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 
 
 def records_of(store: Endpoint, arn: str) -> list[str]:
-    """Return the records of a stream, without the parts that are specific to one store."""
+    """Return the records of a stream, without the parts that differ for each store."""
     records = consume(store.ask, arn, Checkpoints(), limit=1000)
     shown = (
         printed(plain("GetRecords", {"name": record["eventName"], **_of_the_change(record["dynamodb"])}))

@@ -1,4 +1,4 @@
-"""One of the server's workers deletes expired items, and can be killed meanwhile."""
+"""One of the server's workers deletes expired items. Killing the server meanwhile does no damage."""
 
 from __future__ import annotations
 

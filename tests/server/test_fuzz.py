@@ -42,7 +42,7 @@ VALUES |= st.dictionaries(TAGS, JSON, max_size=2)
 
 
 def of(shape: Shape) -> st.SearchStrategy[Any]:
-    """Generate mostly values that match a shape, and sometimes any value."""
+    """Generate values that usually match a shape, and sometimes any value."""
     match shape:
         case Text():
             fitting: st.SearchStrategy[Any] = NAMES | EXPRESSIONS
@@ -83,13 +83,13 @@ REQUESTS = st.sampled_from([name for name in OPERATIONS if name != "CreateTable"
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[Server]:
-    """A server in memory whose contents the requests may change."""
+    """A server with an in-memory store, whose contents the requests may change."""
     with serving(":memory:") as server:
         yield server
 
 
 def restore(raw: Raw) -> None:
-    """Create the table again if a request deleted it."""
+    """Create the table again if a request has deleted it."""
     assert raw.ask(request("CreateTable", CREATE)).status in {200, 400}
 
 
@@ -197,6 +197,6 @@ def test_server_returns_expected_statuses_for_random_bytes(target: Server, piece
 
 
 def test_server_keeps_running_with_bounded_memory(target: Server) -> None:
-    """The fixture checks the server's standard error when it exits."""
+    """When the server exits, the fixture checks its standard error."""
     assert target.process.poll() is None
     assert target.memory_mb() < 300

@@ -1,5 +1,5 @@
-"""Hostile requests take few resources: they are rejected before objects are built from them, while other requests are
-handled.
+"""Hostile requests consume few resources: they are rejected before objects are built from them, and other requests are
+handled meanwhile.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIZE = int(os.environ.get("KEYPLAN_HOSTILE_BYTES", "2_000_000"))
 
 
 def body_of(start: bytes, member: bytes, end: bytes, size: int = SIZE) -> bytes:
-    """Return a body of at most ``size`` bytes with as many members as fit."""
+    """Return a body with as many members as fit in ``size`` bytes."""
     count = (size - len(start) - len(end)) // (len(member) + 1)
     return start + b",".join([member] * count) + end
 
@@ -84,7 +84,7 @@ _TOO_MANY = 50_000
 
 
 def members(start: bytes, member: bytes, end: bytes = b"}}", count: int = _TOO_MANY) -> bytes:
-    """Return a body with ``count`` members, each with its number in hexadecimal."""
+    """Return a body with ``count`` members, whose names are hexadecimal numbers."""
     return start + b",".join([member % b"%x" % number for number in range(count)]) + end
 
 
@@ -129,7 +129,6 @@ COUNTED: dict[str, tuple[str, bytes, str]] = {
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_number_of_members_is_validated_before_any_value_or_expression(name: str) -> None:
-    """Members are only counted, whatever their contents."""
     operation, body, most = COUNTED[name]
     calls: Counter[str] = Counter()
 
@@ -164,7 +163,7 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 class Other(threading.Thread):
-    """Another client, which reads and writes continuously and counts the responses."""
+    """Another client, which reads and writes continuously and counts its responses."""
 
     def __init__(self, server: Server) -> None:
         super().__init__()
@@ -250,7 +249,7 @@ def test_server_releases_memory_after_large_request_bodies(tmp_path: Path) -> No
 
 
 def test_large_valid_requests_succeed(target: Server) -> None:
-    """The requests have few large values, or many small values."""
+    """Requests with few large values, and requests with many small values."""
     large = [{**KEY, "sk": s(f"large{number}"), "x": s("x" * 390_000)} for number in range(25)]
     many = {"x": {"L": [{"N": "1"}] * 40_000}, "y": {"M": {f"n{number}": s("é") for number in range(2000)}}}
     small = [{**KEY, "sk": s(f"small{number}"), **many} for number in range(8)]
@@ -280,7 +279,7 @@ def test_pipelined_requests_of_one_connection_run_in_order(target: Server) -> No
 
 
 def test_other_connections_are_served_between_pipelined_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Responses to pipelined requests are still in order."""
+    """Responses to pipelined requests are still sent in order."""
     now = 0.0
     asked: list[bytes] = []
 

@@ -1,4 +1,4 @@
-"""The protocol at the socket: HTTP, AWS JSON 1.0, and DynamoDB's errors for invalid requests."""
+"""The protocol of the server: HTTP, AWS JSON 1.0, and DynamoDB's errors for invalid requests."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_unsupported_methods_and_content_types_return_404(server: Server) -> Non
 
 @pytest.mark.parametrize("path", ["/", "/orders"])
 def test_response_to_a_head_request_has_no_body(server: Server, path: str) -> None:
-    """The client would read a body as the start of the next response."""
+    """A client would interpret a body as the start of the next response."""
     sent = request(None, b"", method="HEAD").replace(b" / ", f" {path} ".encode(), 1)
     with server.raw() as raw:
         raw.send(sent + request("ListTables"))
@@ -276,7 +276,7 @@ def test_request_bodies_over_16_mb_are_rejected(server: Server) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_client_can_read_the_rejection_of_a_large_body(server: Server, chunked: bool) -> None:
-    """Some clients read the response only after they have sent the whole body."""
+    """Some clients don't read the response until they have sent the whole body."""
     with server.raw() as raw:
         if chunked:
             raw.send(request("ListTables", b"", content_length=None, transfer_encoding="chunked"))

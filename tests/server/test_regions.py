@@ -1,4 +1,4 @@
-"""Several regions on one server, and a global table with replicas in these regions."""
+"""A server with several regions, and a global table with replicas in these regions."""
 
 from __future__ import annotations
 

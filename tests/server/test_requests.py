@@ -1,4 +1,4 @@
-"""Requests that are handled without sockets: complete responses, computed in the event loop or in another thread."""
+"""Requests are handled without sockets: complete responses are computed in the event loop or in a thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHANGING = re.compile(rb"date: .{29}|x-amzn-requestid: [0-9A-Z]{52}")
 
 
 def incoming(body: bytes = SCAN, method: bytes = b"POST", url: bytes = b"/", **headers: bytes | None) -> Incoming:
-    """Return a request with some headers replaced or removed."""
+    """Return a request in which some headers are replaced or removed."""
     usual: dict[str, bytes | None] = {
         "x-amz-target": b"DynamoDB_20120810.Scan",
         "content-type": b"application/x-amz-json-1.0",
@@ -57,7 +57,7 @@ def settings(**limits: int) -> Settings:
 
 
 def answer(handler: Service | Regional, request: Incoming) -> str:
-    """Return the only response, without the parts that vary, after checking its checksum."""
+    """Return the only response without the parts that vary, after checking its checksum."""
     replies: list[bytes] = []
     handler.handle(request, replies.append)
     (reply,) = replies
@@ -71,7 +71,7 @@ def answer(handler: Service | Regional, request: Incoming) -> str:
 
 
 class KeptWrites(Inline):
-    """Accepts writes, and keeps them until the test completes them."""
+    """A writer that keeps writes until the test completes them."""
 
     def __init__(self) -> None:
         self.done: list[Written] = []
@@ -81,7 +81,7 @@ class KeptWrites(Inline):
 
 
 class KeptWork(AtOnce):
-    """Accepts work, and keeps it until the test completes it."""
+    """An executor that keeps work until the test completes it."""
 
     def __init__(self) -> None:
         self.done: list[Any] = []
@@ -97,7 +97,7 @@ class KeptWork(AtOnce):
 def test_requests_over_the_buffer_limit_are_rejected(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, kind: str, origin: bytes | None
 ) -> None:
-    """A request that fits exactly is accepted."""
+    """A request that fits in the buffer exactly is accepted."""
     body = PUT if kind == "written" else SCAN
     name = {"written": "PutItem", "changed": "UpdateTable", "large": "Scan"}[kind]
     if kind == "large":
@@ -159,7 +159,7 @@ def test_unexpected_errors_are_reported_and_logged(
 def test_large_responses_are_compressed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, size: int, in_thread: bool
 ) -> None:
-    """Small responses are compressed in the event loop, large ones in a thread. ``size`` is in bytes."""
+    """Small responses are compressed in the event loop, and large ones in a thread. ``size`` is in bytes."""
     empty = len(b'{"Items":[{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"S":""}}],"Count":1,"ScannedCount":1}')
     item = {"pk": s("a"), "sk": s("1"), "x": s("x" * (size - empty))}
     engine.call("PutItem", {"TableName": TABLE, "Item": item})
@@ -179,7 +179,7 @@ def test_large_responses_are_compressed(
 
 
 class Counted(AtOnce):
-    """Runs work immediately, and counts it."""
+    """An executor that runs work immediately and counts it."""
 
     count = 0
 
@@ -189,7 +189,7 @@ class Counted(AtOnce):
 
 
 def test_writes_run_directly_when_the_writer_thread_is_idle(engine: Engine) -> None:
-    """With only one client, the thread is used only for work that takes a long time."""
+    """If there is only one client, the writer thread runs only work that takes a long time."""
 
     async def run() -> list[list[str]]:
         alone = [False]

@@ -1,4 +1,4 @@
-"""Startup, shutdown, many and slow clients, and the command line."""
+"""Startup and shutdown of the server, many or slow clients, and the command line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ serve(Settings(port=0, db={db!r}, workers=3), lambda port: print(port, flush=Tru
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
 def test_signal_during_startup_ends_all_workers(tmp_path: Path, number: int) -> None:
-    """A worker that was just forked still has its parent's signal handlers."""
+    """A worker that was just forked still has the signal handlers of its parent."""
     with started([sys.executable, "-c", SLOW_FORKS.format(db=str(tmp_path / "store.db"))]) as server:
         assert server.end(number) == (0, "")
 

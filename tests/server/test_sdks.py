@@ -1,6 +1,5 @@
-"""Other SDKs in a separate environment, because they require older versions of boto3's dependencies.
-
-``make sdks`` creates the environment; ``KEYPLAN_SDKS`` is its folder.
+"""Other SDKs, in a separate environment because they require older versions of boto3's dependencies. ``make sdks``
+creates the environment; ``KEYPLAN_SDKS`` is its folder.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.skipif(SDKS is None, reason="KEYPLAN_SDKS isn't set")
 
 @pytest.fixture(scope="module")
 def signed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with an access key."""
+    """A server that requires an access key."""
     with serving(str(tmp_path_factory.mktemp("sdks") / "store.db"), keys={"dev": "secret"}) as server:
         yield server
 

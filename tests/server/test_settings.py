@@ -1,4 +1,4 @@
-"""Server settings: allowed origins, loopback hosts and access keys."""
+"""Settings of the server: allowed origins, loopback hosts and access keys."""
 
 from __future__ import annotations
 

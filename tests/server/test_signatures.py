@@ -1,4 +1,4 @@
-"""Signature Version 4: botocore signs, and the server verifies or rejects with DynamoDB's messages."""
+"""Signature Version 4: requests that botocore signs are accepted, or rejected with DynamoDB's messages."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ BODY = b'{"TableName": "orders"}'
 
 
 def clock() -> datetime:
-    """The time at which botocore signs."""
+    """Return the time at which botocore signs."""
     return datetime.now(UTC)
 
 
 def signed(
     body: bytes = BODY, secret: str = SECRET, token: str | None = None, region: str = "eu-west-1"
 ) -> dict[str, str]:
-    """Return the headers of a signed request, with names in lowercase."""
+    """Return the headers of a signed request, with lowercase names."""
     headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
     made = AWSRequest("POST", "http://localhost:8000/", headers=headers, data=body)
     SigV4Auth(Credentials(ID, secret, token), "dynamodb", region).add_auth(made)
@@ -183,14 +183,14 @@ def test_signature_of_the_host_without_its_port_is_accepted() -> None:
 
 
 class _BodySigner(SigV4QueryAuth):  # type: ignore[misc] # botocore has no types
-    """A signer that signs the body, which botocore would move into the query string."""
+    """A signer that signs the body, while botocore's own signer would move the body into the query string."""
 
     def payload(self, request: Any) -> str:
         return sha256(BODY).hexdigest()
 
 
 def query_signed(expires_s: int = 3600) -> tuple[str, dict[str, str]]:
-    """Return the URL and headers of a request that is signed in its query string."""
+    """Return the URL and headers of a request whose query string contains the signature."""
     headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
     made = AWSRequest("POST", "http://localhost:8000/", headers=headers)
     _BodySigner(Credentials(ID, SECRET), "dynamodb", "eu-west-1", expires_s).add_auth(made)
@@ -252,7 +252,7 @@ def test_signature_in_the_query_string_selects_the_region() -> None:
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Server]:
-    """A server with an access key."""
+    """A server that requires an access key."""
     with serving(":memory:", keys={ID: SECRET}) as server:
         yield server
 

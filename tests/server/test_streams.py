@@ -1,4 +1,4 @@
-"""Streams over HTTP, with boto3 and several workers, across shard splits and killed servers."""
+"""DynamoDB Streams over HTTP, with boto3, several workers, shard splits and killed servers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def clients(server: Server, secret: str = "secret") -> tuple[Any, Any]:
 
 
 def caller(server: Server) -> Callable[[str, dict[str, Any]], dict[str, Any]]:
-    """Return a function that calls both APIs (DynamoDB and DynamoDB Streams) over one connection."""
+    """Return a function that calls DynamoDB and DynamoDB Streams over one connection."""
     raw = server.raw()
 
     def call(operation: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def values_by_key(records: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def test_stream_consumer_of_the_documentation_reads_all_changes(tmp_path: Path) -> None:
-    """The example uses boto3 with an access key, on a server with two workers."""
+    """The server has two workers and requires an access key."""
     (program,) = [each for each in programs_of(PAGE) if any("dynamodbstreams" in step[1] for step in each.steps)]
     names: dict[str, Any] = {}
     for _, code, _ in program.steps:
@@ -83,7 +83,7 @@ def test_stream_consumer_of_the_documentation_reads_all_changes(tmp_path: Path) 
 
 
 class Client(threading.Thread):
-    """A client that increments the values of its own keys until the connection breaks."""
+    """A client that increments the values of its own keys until the connection fails."""
 
     def __init__(self, server: Server, name: str, seed: int, values: dict[str, int]) -> None:
         super().__init__()

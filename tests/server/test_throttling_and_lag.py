@@ -1,4 +1,4 @@
-"""Simulated throttling and index lag, as seen by an SDK."""
+"""Simulated throttling and index lag, as observed by an SDK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group commits: each write succeeds or fails separately, and all acknowledged writes are stored."""
+"""Group commits: each write succeeds or fails separately, and acknowledged writes are stored."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def incoming(name: str, params: Any) -> Incoming:
 
 
 def test_index_creation_does_not_block_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A write and a read are handled while an index is filled."""
+    """A write and a read succeed while an index is filled."""
     others = threading.Event()
     monkeypatch.setattr(effort, "PIECE_ROWS", 2)
     monkeypatch.setattr(Storage, "let_others_in", lambda _: others.wait(PATIENCE_S))
@@ -188,7 +188,7 @@ KEYED = {"KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a"
 
 
 def test_conditional_writes_on_several_workers_are_serializable(tmp_path: Path) -> None:
-    """Clients increment a counter by compare-and-set: each acknowledged value is one higher."""
+    """Clients increment a counter by compare-and-set, and each acknowledged value is one higher than the last."""
     steps: list[int] = []
     lock = threading.Lock()
     with serving(str(tmp_path / "store.db"), workers=2) as server:

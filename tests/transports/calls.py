@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A small design with one call for each kind of request. The effects of each call can be counted."""
+"""A small design with one call for each kind of request, and with countable effects of each call."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Notes(Design):
 
     @write("N4", attempts=10)
     def append(self, book: str) -> Writes[Note]:
-        """Append the next note of a book, and count the notes in the book's first note."""
+        """Append a note to a book, and count the book's notes in its first note."""
         first = yield from self.note.read(book, 0)
         assert first is not None
         added = Note(book=book, number=first.views + 1, title="added")
@@ -74,7 +74,7 @@ class Notes(Design):
 
     @write("N5")
     def rename(self, book: str, number: int, title: str) -> Writes[str | None]:
-        """Change a note's title and return the previous title."""
+        """Change the title of a note, and return the previous title."""
         note = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
         return note.title if note is not None else None
 
@@ -85,7 +85,7 @@ def directly(engine: Engine) -> Notes:
 
 
 def fill(notes: Notes) -> None:
-    """Create the items that the calls need."""
+    """Create the items that the calls require."""
     notes.put(Note(book="a", number=0, title="first"))
     for number in range(1, 4):
         notes.put(Note(book="b", number=number, title="old"))
@@ -93,7 +93,7 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a method. ``effect`` counts the writes that it made. ``sets`` is the result of repeating the call after
+    """A call of a method. ``effect`` counts the call's writes. ``sets`` is the result if the request is repeated after
     a lost response: "repeats" has the same effect, "condition" fails its condition, and "adds" isn't retried.
     """
 

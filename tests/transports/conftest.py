@@ -25,7 +25,7 @@ def store(loop: Loop) -> Iterator[FaultyStore]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every random pause zero, the shortest possible pause."""
+    """Make every random pause zero, which is the shortest possible pause."""
     monkeypatch.setattr(retries, "random", _Never())
 
 

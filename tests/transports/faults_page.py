@@ -15,12 +15,12 @@ BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 
 
 def unknown(call: Call, fault: Fault) -> bool:
-    """Return whether the outcome is unknown: the response to a write that can't be repeated is lost."""
+    """Return whether the outcome is unknown: the response is lost, and the write can't be repeated."""
     return fault.lost and (call.sets == "adds" or (call.sets == "condition" and fault.carried_out))
 
 
 def table() -> str:
-    """Return the table, with a row per operation and a column per fault."""
+    """Return the table, which has a row per operation and a column per fault."""
     names = list(FAULTS)
     lines = ["| | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
     for call in CALLS:
@@ -31,7 +31,7 @@ def table() -> str:
 
 
 def with_table(page: str) -> str:
-    """Return the page with the current table."""
+    """Return the text of the page with the current table."""
     head, _, rest = page.partition(BEGIN)
     return f"{head}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
 

@@ -28,7 +28,7 @@ CLOCK_AHEAD_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a request. ``carried_out``: the store executes it. ``lost``: the client gets no response."""
+    """A fault of a request. ``carried_out``: the store executes the request. ``lost``: no response arrives."""
 
     name: str
     carried_out: bool
@@ -61,7 +61,7 @@ FAULTS = {
 
 
 class Loop:
-    """An event loop that runs in a separate thread, for servers."""
+    """An event loop in a separate thread, in which servers run."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -86,7 +86,7 @@ class Loop:
 
 @dataclass
 class FaultyStore:
-    """A server with faults. ``fail`` sets the next faults; ``received`` and ``carried_out`` count requests."""
+    """A server on which ``fail`` sets the next faults. ``received`` and ``carried_out`` count requests."""
 
     engine: Engine
     received: Counter[str] = field(default_factory=Counter[str])
@@ -105,12 +105,12 @@ class FaultyStore:
     _writers: set[asyncio.StreamWriter] = field(default_factory=set[asyncio.StreamWriter])
 
     def fail(self, operation: str, fault: Fault) -> None:
-        """Apply the fault to the next requests of an operation, ``fault.times`` times."""
+        """Apply the fault to the next ``fault.times`` requests of an operation."""
         self._plan[operation] = [fault] * fault.times
 
     @property
     def met(self) -> bool:
-        """Return whether every planned fault occurred."""
+        """Return whether all planned faults have occurred."""
         return not any(self._plan.values())
 
     @property
@@ -159,7 +159,7 @@ class FaultyStore:
     async def _answer(
         self, operation: str, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Respond to a request, and return whether to keep the connection."""
+        """Respond to a request, and return whether the connection stays open."""
         raw = self.respond(operation, body) if self.respond is not None else None
         if raw is not None:
             writer.write(raw)
@@ -206,7 +206,7 @@ def reply(
 
 
 def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
-    """Return the bytes that a fault sends as the response."""
+    """Return the bytes of the response that a fault sends."""
     match fault.name:
         case "cut":
             whole = reply(status, answer)
@@ -234,7 +234,7 @@ def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
 
 @contextlib.contextmanager
 def faulty_store(loop: Loop) -> Iterator[FaultyStore]:
-    """Run a faulty store, in an event loop that can be shared."""
+    """Run a faulty store in an event loop, which several stores can share."""
     with Engine.open(":memory:") as engine:
         store = FaultyStore(engine)
         loop.run(store.start())

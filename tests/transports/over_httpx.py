@@ -1,4 +1,4 @@
-"""The client over httpx: an example of the code that an adapter to another HTTP client needs."""
+"""A transport over httpx, which shows the code that an adapter to another HTTP client requires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.client.transports.urls import Location
 
 
 class OverHttpx:
-    """Sends requests with httpx's synchronous and asynchronous clients."""
+    """A transport that sends requests with httpx's synchronous and asynchronous clients."""
 
     def __init__(self, location: Location) -> None:
         self.location = location

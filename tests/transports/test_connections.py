@@ -42,7 +42,7 @@ def test_calls_reuse_one_connection(notes: Notes, store: FaultyStore) -> None:
 
 
 def test_requests_of_one_call_run_in_parallel_up_to_the_connection_limit(notes: Notes, store: FaultyStore) -> None:
-    """Reading 450 keys takes five requests over four connections. Results keep the keys' order."""
+    """Reading 450 keys takes five requests over four connections, and the results are in the order of the keys."""
     store.delay_seconds = 0.2
     result = notes.get_many(Note, MANY)
     assert [note is not None for note in result] == [number == 1 for number in range(450)]
@@ -56,7 +56,7 @@ async def _get_many(notes: Notes) -> list[Note | None]:
 
 
 def test_failure_of_a_parallel_request_is_raised_after_all_requests_ended(notes: Notes, store: FaultyStore) -> None:
-    """No request is still running when the error is raised."""
+    """When the error is raised, no request is running."""
     store.respond = lambda operation, body: reply(400, b'{"__type":"x#ValidationException","message":"no"}')
     calls: list[Callable[[], object]] = [lambda: notes.get_many(Note, MANY), lambda: asyncio.run(_get_many(notes))]
     for call in calls:
@@ -78,7 +78,7 @@ def test_threads_share_the_connections_of_a_store(notes: Notes, store: FaultySto
 
 
 def test_waiting_for_a_busy_connection_times_out(store: FaultyStore) -> None:
-    """If all connections are busy for longer than the call's timeout, the error reports this."""
+    """If all connections are busy until the call's timeout, the error contains this reason."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("connections=1&total_seconds=0.4")) as notes:
         store.delay_seconds = 1.0
@@ -126,7 +126,7 @@ def test_canceled_call_closes_its_connection(notes: Notes, store: FaultyStore) -
 
 
 def test_asyncio_timeout_cancels_calls(notes: Notes, store: FaultyStore) -> None:
-    """asyncio.timeout cancels a running call and a call that waits for a connection."""
+    """asyncio.timeout cancels calls that are running and calls that wait for a connection."""
 
     async def run() -> None:
         store.delay_seconds = 5
@@ -140,7 +140,7 @@ def test_asyncio_timeout_cancels_calls(notes: Notes, store: FaultyStore) -> None
 
 
 def test_slow_response_does_not_extend_the_timeout(store: FaultyStore, loop: Loop) -> None:
-    """A server that sends one byte from time to time doesn't delay the timeout."""
+    """The timeout also applies to a server that sends a byte from time to time."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("answer_seconds=0.2&total_seconds=0.5")) as notes:
         store.respond = lambda operation, body: b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"
@@ -175,7 +175,7 @@ async def _one(notes: Notes) -> None:
 
 @pytest.mark.nightly
 def test_store_supports_calls_from_several_event_loops(notes: Notes, store: FaultyStore) -> None:
-    """Each event loop has its own connections, which are closed when the loop ends."""
+    """Each event loop has its own connections, which are closed when the event loop ends."""
     for _ in range(3):
         asyncio.run(_one(notes))
     deadline = time.monotonic() + 10
@@ -202,7 +202,7 @@ def test_store_supports_calls_from_several_event_loops(notes: Notes, store: Faul
 
 
 def test_closing_a_design_closes_all_connections(store: FaultyStore) -> None:
-    """This also works within an event loop. Calls of a closed design raise an error."""
+    """Later calls of the design raise an error. A design can also be closed within an event loop."""
     notes = Notes.open(store.url(), create=True)
     notes.note("b", 1)
 
@@ -224,7 +224,7 @@ def test_closing_a_design_closes_all_connections(store: FaultyStore) -> None:
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) -> None:
-    """Processes that shared a connection would read each other's responses."""
+    """Processes that share a connection would read each other's responses."""
     notes.note("b", 1)
     before = store.connections
     child = os.fork()
@@ -249,7 +249,7 @@ def test_forked_process_starts_new_threads(notes: Notes) -> None:
 
 
 def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: FaultyStore) -> None:
-    """The iterator raises the error, whichever thread closed the design."""
+    """The iterator raises the error, even if another thread closed the design."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     items = notes.scan_index("b")
     assert [next(items).number for _ in range(60)] == list(range(60))
@@ -279,7 +279,7 @@ def test_connection_in_use_is_closed_after_the_response_that_it_awaits(notes: No
 
 
 def test_compressed_responses_are_read_and_checked(store: FaultyStore) -> None:
-    """An option enables compression. The CRC covers the compressed bytes. Corrupt and oversized bodies are rejected."""
+    """Compression is an option. The CRC covers the compressed bytes. Corrupt and oversized bodies are rejected."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("gzip=true")) as notes:
         assert b"Accept-Encoding: gzip" in store.heads[-1]
@@ -305,7 +305,7 @@ def _packed(body: bytes) -> bytes:
 
 
 def test_idle_connection_closed_by_the_store_is_replaced(notes: Notes, store: FaultyStore, loop: Loop) -> None:
-    """The client detects this before it sends a request, so no attempt and no outcome is lost."""
+    """The client detects the closed connection before it sends a request, so no attempt is lost."""
     port = int(store.address.rpartition(":")[2])
     records: list[CallRecord] = []
     notes.store.on_call = records.append
@@ -330,7 +330,7 @@ def _restart(store: FaultyStore, loop: Loop, port: int) -> None:
 
 
 def test_retries_of_failing_calls_are_limited_by_a_quota(notes: Notes, store: FaultyStore) -> None:
-    """While every request fails, the quota limits all retries."""
+    """The quota applies to the retries of all calls together."""
     store.respond = lambda operation, body: reply(500, b'{"__type":"x#InternalServerError","message":"no"}')
     before = store.received["GetItem"]
     for _ in range(100):
@@ -343,7 +343,7 @@ def test_retries_of_failing_calls_are_limited_by_a_quota(notes: Notes, store: Fa
 def test_long_idle_connections_are_not_reused(
     notes: Notes, store: FaultyStore, monkeypatch: pytest.MonkeyPatch, idle_seconds: float
 ) -> None:
-    """A network device may have silently dropped such a connection, so that a request would time out."""
+    """A network device may have dropped an idle connection silently, so that a request on it would time out."""
     shift = 0.0
     clock = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: clock() + shift)

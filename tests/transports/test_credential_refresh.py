@@ -22,7 +22,7 @@ CHUNKS = 4
 
 
 class Successors:
-    """Credentials that can be renewed several times, as if a program renews them in its environment variables."""
+    """Credentials that can be renewed several times, as if a program set them in its environment variables."""
 
     due = False
 
@@ -53,7 +53,7 @@ def notes(store: FaultyStore, source: Successors) -> Iterator[Notes]:
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("fault", ["expired", "clock"])
 def test_all_failed_requests_are_retried(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
-    """Every chunk fails before the first response arrives; all items are written."""
+    """All requests fail before the first response arrives, and in the end all items are written."""
     numbers = count()
     store.delay_seconds = 0.1
     store.respond = lambda operation, body: (
@@ -69,7 +69,7 @@ def test_all_failed_requests_are_retried(notes: Notes, store: FaultyStore, fault
 
 
 def test_permanently_expired_credentials_raise_an_error(notes: Notes, store: FaultyStore, source: Successors) -> None:
-    """A call is retried once with new credentials; then the store's error is raised."""
+    """A call is retried once with new credentials. If the retry fails, the store's error is raised."""
     source.left = 5
     store.respond = lambda operation, body: misanswer(FAULTS["expired"], 200, b"{}")
     with pytest.raises(DynamoDBError, match="expired"):

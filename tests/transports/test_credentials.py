@@ -1,4 +1,4 @@
-"""Credentials: sources, renewal and errors."""
+"""The sources and the renewal of credentials, and errors of missing or invalid credentials."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def test_local_endpoints_need_no_credentials() -> None:
 
 
 def test_access_key_without_its_secret_raises_an_error() -> None:
-    """No other source of credentials is searched."""
+    """Other sources of credentials aren't searched."""
     with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY isn't"):
         find_credentials(LOCAL, {"AWS_ACCESS_KEY_ID": "AKID"})
 
 
 def test_environment_variables_are_read_again_for_expired_credentials() -> None:
-    """A program can renew credentials in its environment. Unchanged credentials don't count as renewed."""
+    """A program can renew the variables in its environment. Unchanged variables don't count as renewed."""
     environment = dict(KEYS)
     source = FromEnvironment(environment)
     assert not source.due
@@ -63,7 +63,7 @@ def test_environment_variables_are_read_again_for_expired_credentials() -> None:
 
 
 def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the package to install."""
+    """The error contains the name of the package to install."""
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     with pytest.raises(StoreError, match=r"require botocore") as raised:
@@ -72,7 +72,7 @@ def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_aws_config_profile_provides_credentials_and_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """botocore reads the profile. A profile named in the URL takes precedence over the environment."""
+    """botocore reads the profile. A profile in the URL takes precedence over the environment."""
     config, shared = tmp_path / "config", tmp_path / "credentials"
     config.write_text("[profile prod]\nregion = eu-north-1\n")
     shared.write_text("[prod]\naws_access_key_id = PROD\naws_secret_access_key = secret\n")
@@ -91,7 +91,7 @@ def test_aws_config_profile_provides_credentials_and_region(tmp_path: Path, monk
 
 
 def test_missing_credentials_or_region_raises_an_error() -> None:
-    """The cases: no environment variables, profile or role; an unknown profile; and no region."""
+    """The credentials, the profile or the region is missing."""
     with pytest.raises(StoreError, match="no credentials were found") as raised:
         find_credentials(AWS, {})
     assert raised.value.hint
@@ -102,7 +102,7 @@ def test_missing_credentials_or_region_raises_an_error() -> None:
 
 
 def test_expiring_credentials_are_refreshed() -> None:
-    """botocore refreshes credentials before they expire, but not for every call."""
+    """botocore refreshes credentials before they expire, and not for every call."""
     made: list[int] = []
     lifetime = timedelta(hours=6)
 

@@ -1,4 +1,4 @@
-"""The client with another HTTP client (httpx) returns the same results and handles the same faults."""
+"""With another HTTP client (httpx), calls return the same results and handle the same faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.transports.over_httpx import OverHttpx
 
 
 def outcome(store: FaultyStore, call: Call, *, awaited: bool) -> Any:
-    """Return the result or error of a call over httpx."""
+    """Return the result or the error of a call over httpx."""
     location = parse_url(store.url("answer_seconds=1"), "notes")
     other = OverHttpx(location)
     backend = DynamoDB(location, exchange=other.exchange, async_exchange=other.async_exchange)

@@ -1,5 +1,5 @@
-"""Every call with every fault, synchronously and asynchronously: executed once, or reported as unknown. docs/faults.md
-shows the same table.
+"""Every call with every fault, synchronous or asynchronous, is executed once, or its outcome is reported as unknown.
+docs/faults.md shows the same table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CELL_SECONDS_MAX = 60.0
 
 
 class Rotating:
-    """Credentials that can always be renewed."""
+    """Credentials that can be renewed any number of times."""
 
     due = False
 
@@ -53,14 +53,14 @@ def workers() -> Iterator[ThreadPoolExecutor]:
 def test_every_call_with_every_fault_is_executed_once_or_reported_as_unknown(
     fault: Fault, loop: Loop, workers: ThreadPoolExecutor
 ) -> None:
-    """A call whose outcome is unknown was executed at most once. Every call ends in time."""
+    """A call whose outcome is unknown was executed at most once. Every call ends within its timeout."""
     cells = [(call, awaited) for call in CALLS for awaited in (False, True)]
     for cell in workers.map(lambda value: _cell(loop, value[0], fault, awaited=value[1]), cells):
         assert cell == [], cell
 
 
 def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
-    """Return the errors that one call with one fault causes."""
+    """Return the errors of one call with one fault."""
     name = f"{call.name}{', awaited' * awaited}, {fault.name}"
     with faulty_store(loop) as store:
         Notes.open(store.url(), create=True).close()
@@ -88,8 +88,8 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
 
 
 def _outcome(store: FaultyStore, call: Call, fault: Fault, *, awaited: bool) -> Any:
-    """Return the call's result or error. Only the missing response has a short timeout, because later responses may be
-    slow on a busy machine.
+    """Return the result or the error of the call. Only a missing response has a short timeout, because later responses
+    may be slow on a busy machine.
     """
     seconds = ANSWER_SECONDS if fault.name.startswith("stalled") else CELL_SECONDS_MAX
     location = parse_url(store.url(f"answer_seconds={seconds}&total_seconds={CELL_SECONDS_MAX}"), "notes")

@@ -1,4 +1,4 @@
-"""Parsing HTTP/1.1 responses, valid or invalid, from bytes that arrive in any parts."""
+"""Valid and invalid HTTP/1.1 responses are parsed, in whatever parts their bytes arrive."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_response_that_arrives_in_any_parts_is_parsed(parts: list[bytes]) -> Non
 
 
 def test_informational_responses_are_skipped() -> None:
-    """Each header section can have the maximum size, however many responses came before."""
+    """Each header section can have the maximum size, regardless of the number of previous responses."""
     assert (HEAD_BYTES_MAX, http1.CHUNK_LINE_BYTES_MAX, http1.BODY_BYTES_MAX) == (65_536, 4096, 67_108_864)
     early = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * (HEAD_BYTES_MAX - 100) + b"\r\n\r\n"
     reply = read(early * 2 + PLAIN[:20], PLAIN[20:])
@@ -53,7 +53,7 @@ def test_informational_responses_are_skipped() -> None:
 
 
 def test_status_and_headers_are_parsed() -> None:
-    """Header names are converted to lowercase; white space around values is removed."""
+    """Header names are converted to lowercase, and white space around header values is removed."""
     reply = read(PLAIN)
     assert reply is not None
     assert (reply.status, reply.headers) == (200, {b"content-length": b"5", b"x-amz-crc32": b"7"})
@@ -74,7 +74,7 @@ def test_connection_is_not_reused_after_a_close_header_or_excess_bytes(head: byt
 
 
 def test_bytes_after_the_declared_body_end_the_connection() -> None:
-    """The body ends at its declared length, and the excess bytes aren't part of it."""
+    """The body doesn't contain the excess bytes."""
     reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
     assert reply is not None
     assert (reply.body, reply.keep) == (b"hello", False)
@@ -104,7 +104,7 @@ def test_bytes_after_the_declared_body_end_the_connection() -> None:
     ],
 )
 def test_invalid_responses_raise_an_error(garbage: bytes) -> None:
-    """Invalid responses, and responses without a known end, are rejected immediately."""
+    """A response without a known end is also rejected immediately."""
     with pytest.raises(ProtocolViolation):
         read(garbage)
 

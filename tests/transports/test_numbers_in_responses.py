@@ -1,4 +1,4 @@
-"""Responses with numbers that DynamoDB can't store are rejected, in limited time."""
+"""Responses that contain numbers unsupported by DynamoDB are rejected, in limited time."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def test_missing_table_of_a_remote_store_is_not_created(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The URL of a remote store may name the wrong region."""
+    """The table may be missing because the URL names the wrong region."""
     monkeypatch.setattr(Location, "local", False)
     with pytest.raises(StoreError, match="has no table notes") as raised:
         Notes.open(store.url())
@@ -38,7 +38,7 @@ def test_missing_table_is_created_on_local_stores(store: FaultyStore) -> None:
 
 
 def test_created_table_can_be_opened(store: FaultyStore) -> None:
-    """The table name comes from the URL or, without one there, from the design."""
+    """The table name is in the URL or, if the URL has none, in the design."""
     with Notes.open(store.url(table="notes-test"), create=True) as notes:
         notes.put(Note(book="b", number=1))
         assert notes.store.table_name == "notes-test"
@@ -50,10 +50,10 @@ def test_created_table_can_be_opened(store: FaultyStore) -> None:
 
 
 def test_table_that_differs_from_the_design_is_rejected(store: FaultyStore) -> None:
-    """The differences are another key schema and a missing index."""
+    """The table has another key schema and lacks an index."""
 
     class Other(Design):
-        """A design of a table with another key."""
+        """A design whose table has another key."""
 
         table = Table("notes", sort=None)
 
@@ -66,7 +66,7 @@ def test_table_that_differs_from_the_design_is_rejected(store: FaultyStore) -> N
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_opening_retries_every_network_fault(fault: Fault, store: FaultyStore) -> None:
-    """Opening sends DescribeTable, which can be repeated. Expired credentials that can't be renewed remain an error."""
+    """Opening sends only DescribeTable, which can be repeated. Expired credentials remain an error."""
     Notes.open(store.url(), create=True).close()
     store.fail("DescribeTable", fault)
     if fault.name == "expired":
@@ -118,7 +118,7 @@ def test_opening_a_table_on_aws_requires_credentials() -> None:
     ],
 )
 def test_rejected_credentials_are_reported_with_a_hint(kind: str, message: str, store: FaultyStore) -> None:
-    """Opening raises an error with a hint; later calls raise DynamoDB's own error."""
+    """Only the error of opening has the hint; later calls raise DynamoDB's own error."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url()) as notes:
         store.respond = lambda operation, body: reply(400, error_body(kind, "no"))
@@ -165,7 +165,7 @@ def test_server_that_is_not_dynamodb_is_reported(answer: bytes, message: str, st
 
 @pytest.mark.nightly
 def test_tls_request_to_a_server_without_tls_is_reported(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the URL scheme without TLS."""
+    """The error contains the URL scheme without TLS."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     with pytest.raises(StoreError, match=r"no TLS|no connection") as raised:
@@ -174,7 +174,7 @@ def test_tls_request_to_a_server_without_tls_is_reported(store: FaultyStore, mon
 
 
 def test_host_that_does_not_respond_times_out() -> None:
-    """The connection timeout and the call timeout both apply."""
+    """Both the connection timeout and the call timeout apply."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen(0)
@@ -186,7 +186,7 @@ def test_host_that_does_not_respond_times_out() -> None:
 
 
 def test_call_hook_receives_every_request(store: FaultyStore) -> None:
-    """The hook gets bytes, retries, capacity and errors. Without a hook, no capacity is requested."""
+    """The hook gets bytes, retries, capacity and errors. Without a hook, requests don't ask for capacity."""
     with Notes.open(store.url(), create=True) as notes:
         records: list[CallRecord] = []
         notes.store.on_call = records.append
@@ -238,7 +238,7 @@ print(*(name for name in sorted(declared) if not name.startswith(("keyplan", "py
 
 
 def test_importing_keyplan_and_declaring_a_design_imports_few_modules() -> None:
-    """Besides pydantic, the first design imports the compiler, but no module that opens or checks a design."""
+    """The first design imports pydantic and the compiler, but no module that opens or checks a design."""
     run = subprocess.run([sys.executable, "-c", DECLARES], capture_output=True, text=True, check=True, cwd=Path.cwd())
     counts, foreign = run.stdout.splitlines()
     plain, declared = map(int, counts.split())

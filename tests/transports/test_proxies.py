@@ -1,4 +1,4 @@
-"""Proxies set in environment variables: TLS endpoints are reached through a tunnel, except hosts in NO_PROXY."""
+"""Proxies from environment variables. TLS endpoints are reached through a tunnel, except hosts in NO_PROXY."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ URL = f"dynamodb+https://{FAR}:4430/notes"
 
 
 class FakeProxy:
-    """A proxy that tunnels every connection to one local port."""
+    """A proxy whose tunnels all lead to one local port."""
 
     def __init__(
         self, port: int, answer: bytes = b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n", pause_s: float = 0
@@ -67,7 +67,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @pytest.fixture
 def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProxy]:
-    """A proxy, set in the environment variables, to a store with TLS."""
+    """A proxy to a store with TLS, set in the environment variables."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path, FAR)))
@@ -81,7 +81,7 @@ def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_calls_are_sent_through_the_configured_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
-    """Synchronous and asynchronous calls check the endpoint's certificate and reuse connections."""
+    """Synchronous and asynchronous calls reuse connections and check the certificate of the endpoint."""
     with Notes.open(URL, create=True) as notes:
         for number in range(3):
             notes.put(Note(book="b", number=number, marks=["x" * 15_000]))
@@ -108,7 +108,7 @@ def test_calls_are_sent_through_the_configured_proxy(proxy: FakeProxy, store: Fa
 def test_proxy_that_rejects_the_tunnel_is_reported(
     proxy: FakeProxy, loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error contains the proxy's response, but not the password."""
+    """The error contains the response of the proxy, but no password."""
     other = FakeProxy(0, b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
     loop.run(other.start())
     monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{other.port}")
@@ -163,7 +163,7 @@ def test_proxy_environment_variables_are_interpreted_as_by_curl(
 
 @pytest.mark.parametrize("address", ["https://proxy:1", "socks5://proxy", "http://proxy:x", "http://"])
 def test_invalid_proxy_address_is_rejected(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error doesn't contain the address, because the address may contain a password."""
+    """The address may contain a password, so the error doesn't contain the address."""
     monkeypatch.setenv("HTTPS_PROXY", address)
     with pytest.raises(StoreError, match="HTTPS_PROXY isn't an http URL"):
         proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes"))

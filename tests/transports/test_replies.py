@@ -1,4 +1,4 @@
-"""Error responses, and whether their requests can be retried."""
+"""Error responses are converted to exceptions and classified as retryable or permanent."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def failure(status: int, body: bytes) -> Failure:
     ],
 )
 def test_error_types_raise_their_exception_classes(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
-    """The error has the store's message and other members."""
+    """The exception has the message and the other members of the response."""
     result = failure(400, error_body(kind, "what is wrong", **fields))
     assert type(result.error) is cls
     assert (result.error.type, result.error.message, result.error.fields) == (kind, "what is wrong", fields)
@@ -81,7 +81,7 @@ def test_error_types_raise_their_exception_classes(kind: str, cls: type[DynamoDB
 def test_retryable_errors_are_classified(
     status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool
 ) -> None:
-    """An error is throttling (also of a transaction), transient (with or without a possible write) or permanent."""
+    """An error is throttling (also of a transaction), transient (with or without a possible effect) or permanent."""
     result = failure(status, error_body(kind, "no", **fields))
     assert (result.kind, result.lost) == (expected, lost)
 
@@ -190,7 +190,7 @@ def test_responses_with_invalid_attribute_values_are_rejected(answer: dict[str, 
 def test_response_to_another_request_is_rejected(
     operation: str, parameters: dict[str, Any], good: list[dict[str, Any]], foreign: list[dict[str, Any]]
 ) -> None:
-    """A proxy may confuse connections, or return the same page again and again."""
+    """A proxy may mix up connections, or return the same page again and again."""
     for answer in good:
         check_answer(operation, parameters, answer)
     for answer in foreign:

@@ -1,4 +1,4 @@
-"""Retries: their number, pauses and quota, and which writes aren't repeated."""
+"""Retries: their number, pauses and quota, and the writes that aren't repeated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def throttled() -> Failure:
 
 
 def test_pauses_between_four_attempts_grow() -> None:
-    """Each pause has full jitter: it is random, up to a limit that doubles with each attempt."""
+    """Pauses have full jitter: each is random, up to a limit that doubles with each attempt."""
     for failure, base in ((lost(), 0.025), (throttled(), 1.0)):
         pauses: list[list[float]] = [[], [], []]
         for _ in range(300):
@@ -49,7 +49,7 @@ def test_pauses_between_four_attempts_grow() -> None:
 
 
 def test_permanent_failures_are_not_retried() -> None:
-    """The error is raised immediately, without reducing the quota."""
+    """The error is raised immediately and doesn't reduce the quota."""
     assert (QUOTA, COST, COST_THROTTLED) == (500, 14, 5)
     quota = Quota()
     error = DynamoDBError("no", type="ValidationException")
@@ -60,7 +60,7 @@ def test_permanent_failures_are_not_retried() -> None:
 
 
 def test_retry_quota_limits_retries_and_is_refunded_after_success() -> None:
-    """Successful retries are refunded, and each successful call adds a little to the quota."""
+    """A successful retry is refunded, and each successful call adds a little to the quota."""
     quota = Quota()
     spent = [attempts(quota=quota) for _ in range(QUOTA // COST)]
     for element in spent:
@@ -85,7 +85,7 @@ def test_no_retry_starts_after_the_calls_deadline() -> None:
 
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
 def test_wrong_clock_and_expired_credentials_are_corrected_once(kind: Kind) -> None:
-    """These retries have no pause, don't reduce the quota, and happen only once."""
+    """A retry after a correction has no pause and doesn't reduce the quota. There is only one such retry."""
     quota = Quota()
     element = attempts(quota=quota)
     failure = Failure(DynamoDBError("no", type="ExpiredTokenException"), kind)
@@ -96,7 +96,7 @@ def test_wrong_clock_and_expired_credentials_are_corrected_once(kind: Kind) -> N
 
 
 def test_outcome_of_a_failed_condition_after_a_lost_response_is_unknown() -> None:
-    """The first attempt may have made the condition false. If no response was lost, the error is a failed condition."""
+    """The first attempt may have made the condition false. Without a lost response, ConditionFailed is raised."""
     failed = Failure(ConditionalCheckFailedException())
     with pytest.raises(ConditionalCheckFailedException):
         attempts("PutItem").after(failed)
@@ -111,7 +111,7 @@ def test_outcome_of_a_failed_condition_after_a_lost_response_is_unknown() -> Non
 
 
 def test_outcome_is_unknown_if_all_responses_of_a_write_are_lost() -> None:
-    """If the request was a read, the network error is raised."""
+    """If all responses of a read are lost, the network error is raised."""
     for operation, message in (("GetItem", "the connection broke"), ("BatchWriteItem", "is unknown")):
         element = attempts(operation)
         for _ in range(3):
@@ -124,7 +124,7 @@ OLD = Note(book="b", number=1)
 
 
 class Counted(Entity):
-    """An entity with a version and a field for tokens."""
+    """An entity with a version and with a field for idempotency tokens."""
 
     name: str
     count: int = 0
@@ -140,7 +140,7 @@ class Counters(Design):
 
 
 def sent(design: type[Design], action: Any) -> Attempts:
-    """Return the attempts of the request that the action sends."""
+    """Return the attempts of the request that an action sends."""
     compiler = WriteCompiler(design.compiled.entities, Target(design.table.name, design.table))
     compiled = compiler.compile(action)
     request = next(send(compiled.operations, "", returned=compiled.returned))
@@ -168,7 +168,7 @@ def sent(design: type[Design], action: Any) -> Attempts:
 def test_updates_that_set_values_are_retried_after_a_lost_response(
     design: type[Design], action: Any, repeated: bool
 ) -> None:
-    """Updates that add or append values are repeated only if they have a token."""
+    """Updates that add or append values are retried only if they have a token."""
     first = sent(design, action)
     if repeated:
         assert first.after(lost()) >= 0

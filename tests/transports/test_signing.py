@@ -81,7 +81,7 @@ VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
 
 
 def test_documented_signing_keys_are_derived() -> None:
-    """The two examples are from AWS's documentation."""
+    """The two examples are in AWS's documentation."""
     key = signing_key(SECRET, "20120215", "us-east-1", "iam")
     assert key.hex() == "f4780e2d9f65fa895f9c67b32ce1baf0b0d8a43505a000a1a9e090d414db404d"
     key = signing_key(SECRET, "20150830", "us-east-1", "iam")
@@ -90,7 +90,7 @@ def test_documented_signing_keys_are_derived() -> None:
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_aws_test_vectors_are_signed(name: str) -> None:
-    """These are the requests of AWS's test suite with the path / and no query, like DynamoDB's requests."""
+    """These are the requests in AWS's test suite that have the path / and no query, as DynamoDB's requests do."""
     method, headers, body, expected = VECTORS[name]
     values = canonical_headers(headers)
     canonical = canonical_request(method, values, sorted(values), sha256(body).hexdigest())
@@ -157,7 +157,7 @@ def test_signatures_equal_those_of_botocore(
     st.binary(max_size=50),
 )
 def test_canonical_headers_equal_those_of_botocore(headers: dict[str, str], body: bytes) -> None:
-    """Header names are in any order, and values have white space in any position."""
+    """Headers have any order, and their values have white space in any position."""
     pairs = [("Host", "h"), ("X-Amz-Date", DATE), *headers.items()]
     values = canonical_headers(pairs)
     names = sorted(values)

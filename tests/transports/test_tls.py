@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def certificate(folder: Path, address: str) -> Path:
-    """Create a self-signed certificate and its key for one address."""
+    """Create a self-signed certificate for one address, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "keyplan test")])
     now = dt.datetime.now(dt.UTC)
@@ -48,7 +48,7 @@ def certificate(folder: Path, address: str) -> Path:
 
 
 def over_tls(store: FaultyStore, loop: Loop, folder: Path, address: str = "127.0.0.1") -> Path:
-    """Enable TLS on the store and return its certificate."""
+    """Enable TLS on the store, and return the store's certificate."""
     path = certificate(folder, address)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path)
@@ -66,7 +66,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_calls_over_tls_reuse_connections(
     store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Synchronous and asynchronous calls use persistent connections, also with large bodies."""
+    """Synchronous and asynchronous calls keep their connections open, also after large bodies."""
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path)))
     with Notes.open(f"dynamodb+https://{store.address}/notes", create=True) as notes:
         before = store.connections
@@ -90,7 +90,7 @@ def test_calls_over_tls_reuse_connections(
 
 
 def test_untrusted_certificate_is_rejected(store: FaultyStore, loop: Loop, tmp_path: Path) -> None:
-    """No request is sent to a server with such a certificate."""
+    """The client sends no request to a server with an untrusted certificate."""
     over_tls(store, loop, tmp_path)
     with pytest.raises(StoreError, match="isn't trusted") as raised:
         Notes.open(f"dynamodb+https://{store.address}/notes")

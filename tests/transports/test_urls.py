@@ -34,14 +34,14 @@ from keyplan.errors import StoreError
     ],
 )
 def test_store_urls_are_parsed(url: str, endpoint: str, region: str, table: str) -> None:
-    """If the URL has no table name, the design's name is used."""
+    """If the URL contains no table name, the name in the design is used."""
     assert is_url(url)
     location = parse_url(url, "own", {})
     assert (location.endpoint, location.region, location.table) == (endpoint, region, table)
 
 
 def test_region_of_a_store_url_comes_from_environment_variables() -> None:
-    """A region in the URL takes precedence over the environment variables."""
+    """A region in the URL takes precedence over the variables."""
     environment = {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"}
     assert parse_url("dynamodb:///cms", "own", environment).region == "eu-south-1"
     assert parse_url("dynamodb:///cms", "own", {"AWS_DEFAULT_REGION": "eu-south-2"}).region == "eu-south-2"

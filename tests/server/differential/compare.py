@@ -1,4 +1,4 @@
-"""Compares responses of Keyplan and DynamoDB Local, and lists known differences, which decision 0011 explains."""
+"""Compares responses of Keyplan and DynamoDB Local. Decision 0011 explains the known differences that are accepted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 
 
 class Endpoint:
-    """A store that is called over one connection."""
+    """A store to which all calls are sent over one connection."""
 
     def __init__(self, url: str, name: str = "dev") -> None:
         parts = urlsplit(url)
@@ -28,13 +28,13 @@ class Endpoint:
         self._authorization = self._new_authorization()
 
     def _new_authorization(self) -> str:
-        """Return other credentials, since DynamoDB Local (unless shared) has separate tables per access key."""
+        """Return other credentials. DynamoDB Local has separate tables per access key, unless its tables are shared."""
         key = f"{self._name}{os.getpid()}n{next(self._number)}"
         credential = f"{key}/20260101/us-east-1/dynamodb/aws4_request"
         return f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders=host, Signature=00"
 
     def ask(self, operation: str, params: Answer) -> Answer:
-        """Return the response, or ``{"error": type, "message": ...}`` with the error's other members."""
+        """Return the response. An error is returned as ``{"error": type, "message": ...}`` with its other members."""
         self._connection.request(
             "POST",
             "/",
@@ -63,7 +63,6 @@ class Endpoint:
                 return
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 
@@ -76,7 +75,7 @@ ENVELOPE = "1 validation error detected: "
 
 
 def plain(operation: str, answer: Answer) -> Answer:
-    """Return a response without the parts that are specific to one store."""
+    """Return a response without the parts that differ for each store."""
     made = cast("Answer", _numbers(answer))
     if "message" in made and not made["message"].startswith((f"{ENVELOPE}Value ", f"{ENVELOPE}Failed ")):
         # DynamoDB's prefix of some errors, which Local doesn't have (decision 0029).
@@ -114,7 +113,7 @@ def plain(operation: str, answer: Answer) -> Answer:
 
 
 def _numbers(value: Any) -> Any:
-    """Normalize all numbers: DynamoDB Local returns numbers in lists and maps as they were in the request."""
+    """Normalize all numbers, because DynamoDB Local returns numbers in lists and maps as they were in the request."""
     if isinstance(value, list):
         return [_numbers(each) for each in value]
     if not isinstance(value, dict):
@@ -125,7 +124,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _total_units(consumed: Answer) -> Answer:
-    """Return capacity units without separate read and write units, which DynamoDB Local doesn't report."""
+    """Return capacity units without read and write units, which DynamoDB Local doesn't report."""
     units = {"CapacityUnits": consumed["CapacityUnits"]}
     return {"TableName": consumed["TableName"], **units, **({"Table": units} if "Table" in consumed else {})}
 
@@ -154,7 +153,7 @@ def _described(description: Answer) -> Answer:
 
 
 def _sorted_names(index: Answer) -> Answer:
-    """Sort the projected names of an index, as DynamoDB does and DynamoDB Local doesn't."""
+    """Sort the projected names of an index, because DynamoDB returns them sorted and DynamoDB Local doesn't."""
     projection = index["Projection"]
     if "NonKeyAttributes" not in projection:
         return index
@@ -196,7 +195,7 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
 
 
 def only_removes(operation: str, params: Answer) -> bool:
-    """Return whether an update only removes. DynamoDB Local then creates a missing item; DynamoDB doesn't."""
+    """Return whether an update only removes attributes. On DynamoDB Local, it creates a missing item."""
     updates = [params] if operation == "UpdateItem" else []
     if operation == "TransactWriteItems":
         given: Any = params.get("TransactItems")
@@ -241,7 +240,7 @@ def same_error(ours: Answer, theirs: Answer) -> bool:
 
 
 def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
-    """Return whether two cancellations have the same reasons. DynamoDB Local may report only the first or none."""
+    """Return whether two cancellations have equal reasons. DynamoDB Local may report only the first or none."""
     if theirs is None or len(theirs) < len(ours):
         return theirs is None or theirs[0] in ours
     # A key or item that doesn't match its table is the only reason (decision 0029); Local reports others too.
@@ -260,7 +259,7 @@ def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
 
 
 def same_table_error(operation: str, ours: Answer, theirs: Answer) -> bool:
-    """Return whether two stores reject a table operation for similar reasons. DynamoDB Local has other messages for
+    """Return whether two stores reject a table operation for similar reasons. DynamoDB Local has different messages for
     most errors of table operations, and checks first whether the table exists.
     """
     # Local's index may still be created or deleted, or its creation may have failed.
@@ -277,7 +276,7 @@ def same_table_error(operation: str, ours: Answer, theirs: Answer) -> bool:
 
 
 def same_meaning(ours: str, theirs: str) -> bool:
-    """Return whether two messages have the same meaning."""
+    """Return whether two error messages have the same meaning."""
     # Operations with DynamoDB's current messages don't name the placeholder (decision 0029).
     named = re.fullmatch("ExpressionAttributeValues contains invalid value: (.*) for key :.*", theirs, re.DOTALL)
     if ours == theirs or (named is not None and ours == named[1]):
@@ -297,7 +296,7 @@ def is_looser(operation: str, ours: Answer) -> bool:
 
 
 def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:
-    """Return whether DynamoDB Local's capacity units are right: it counts missing items zero times or twice."""
+    """Return whether DynamoDB Local counts capacity units correctly: it counts missing items zero times or twice."""
     match operation:
         case "Scan" if "IndexName" in params:
             return False  # it counts items that it doesn't read, but not those that it fetches

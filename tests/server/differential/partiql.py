@@ -1,4 +1,4 @@
-"""Generated sequences of PartiQL statements, with other writes between them."""
+"""Generated sequences of PartiQL statements, and of other writes between the statements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPES = ("STRING", "NUMERIC", "BOOLEAN", "LIST", "TUPLE", "NULL", "MISSING")
 
 
 class StatementSequence(Sequence):
-    """SELECT, INSERT, UPDATE and DELETE statements, single and in batches."""
+    """A sequence of SELECT, INSERT, UPDATE and DELETE statements, sent separately and in batches."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -34,7 +34,7 @@ class StatementSequence(Sequence):
         return "?"
 
     def literal(self, value: Any) -> str:
-        """Return a placeholder for a parameter or, if possible, a literal."""
+        """Return a parameter's placeholder, or a literal if the value has one."""
         tag: str
         content: Any
         if self.chance.one_in(2):
@@ -53,7 +53,7 @@ class StatementSequence(Sequence):
                 return self.given(value)
 
     def stated(self, text: str) -> dict[str, Any]:
-        """Return a statement with the parameters that were added since the previous statement."""
+        """Return a statement with the parameters that were added after the previous statement."""
         parameters, self._parameters = self._parameters, []
         return {"Statement": text, **({"Parameters": parameters} if parameters else {})}
 
@@ -120,7 +120,7 @@ class StatementSequence(Sequence):
         return f"SELECT {shown} FROM {self.table} {where}"
 
     def ranged(self) -> Request:
-        """Return a SELECT with one of the form's key conditions, on the table or an index."""
+        """Return a SELECT on the table or on an index, with one of the key conditions of the table's form."""
         chance = self.chance
         text, values, index = chance.pick(*self.form.questions)
         if index in {"ByAll", "Two"}:
@@ -181,7 +181,7 @@ class StatementSequence(Sequence):
         return f"DELETE FROM {self.table} {self.keyed()} {self.chance.pick('', 'RETURNING ALL OLD *')}"
 
     def batch(self) -> Request:
-        """Read several items or write one: DynamoDB Local rejects a whole batch if one of its reads is invalid."""
+        """Read several items or write one. DynamoDB Local rejects the whole batch if one read is invalid."""
         if self.chance.one_in(2):
             keys = self.chance.random.sample(self.form.keys, 2)
             wheres = [" AND ".join(f'"{name}" = {{}}' for name in key) for key in keys]

@@ -19,7 +19,7 @@ Request = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Form:
-    """A form of table: the CreateTable request, item keys, and key conditions for the table and its indexes."""
+    """The form of a table: its CreateTable request, item keys, and key conditions for the table and its indexes."""
 
     create: dict[str, Any]
     keys: tuple[dict[str, Any], ...]
@@ -175,7 +175,7 @@ class Sequence:
         return dict(self.chance.pick(*self.form.keys))
 
     def keys(self, count: int) -> list[dict[str, Any]]:
-        """Return keys of different items, or keys with an error."""
+        """Return the keys of different items, or keys with an error."""
         chosen: list[dict[str, Any]] = self.chance.random.sample(self.form.keys, min(count, len(self.form.keys)))
         if self.chance.errs(6):
             chosen[0] = self.chance.pick(*self.form.wrong_keys)
@@ -263,8 +263,8 @@ class Sequence:
         return "GetItem", {**self.where, "Key": self.key(), **consistent, **self.projected(), **self.capacity()}
 
     def paged(self, index: str | None) -> dict[str, Any]:
-        """Return members for Query and Scan. Pages of an index have no limit, because DynamoDB Local's order of equal
-        keys is undefined.
+        """Return request members for Query and Scan. Pages of an index have no limit, because DynamoDB Local's order of
+        equal keys is undefined.
         """
         chance = self.chance
         given = Placeholders()

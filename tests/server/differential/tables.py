@@ -1,4 +1,4 @@
-"""Generated sequences of operations on tables: valid definitions, and definitions with errors of many kinds."""
+"""Generated sequences of table operations, with valid definitions or with errors of many kinds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TableSequence:
         self.chance = Chance(seed)
 
     def requests(self) -> Iterator[Request]:
-        """Yield the steps of the sequence."""
+        """Yield the operations of the sequence."""
         for _ in range(STEPS):
             name, params = self.step()
             yield name, self.spoiled(params) if params and self.chance.one_in(8) else params

@@ -1,4 +1,4 @@
-"""Generated attribute values, items and expressions, some of them invalid, all determined by a seed."""
+"""Generated attribute values, items and expressions, all determined by a seed. Some of them are invalid."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def b(value: bytes) -> dict[str, str]:
 
 @dataclass
 class Placeholders:
-    """The placeholders of names and values that an expression uses."""
+    """The placeholders of attribute names and values in an expression."""
 
     names: dict[str, str] = field(default_factory=dict[str, str])
     values: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -44,7 +44,7 @@ class Placeholders:
         return key
 
     def members(self) -> dict[str, Any]:
-        """Return the members of a request that define the placeholders."""
+        """Return the request members that define the placeholders."""
         return {
             name: member
             for name, member in (("ExpressionAttributeNames", self.names), ("ExpressionAttributeValues", self.values))
@@ -53,7 +53,7 @@ class Placeholders:
 
 
 class Chance:
-    """Random choices, which the seed determines."""
+    """Random choices that are determined by a seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -62,7 +62,6 @@ class Chance:
         self.faults_left = 0
 
     def word(self, *options: str) -> str:
-        """Return one of the words, chosen at random."""
         return self.random.choice(options)
 
     def pick(self, *options: Any) -> Any:
@@ -121,7 +120,7 @@ class Chance:
         )
 
     def attributes(self) -> dict[str, Any]:
-        """Return attributes of an item, without its key. Index key attributes usually have the right type."""
+        """Return attributes of an item, except its key. Attributes of index keys usually have the correct type."""
         possible: dict[str, Any] = {
             "g": s(self.pick("g", "gg")),
             "h": n(self.pick(-1, 0, 2, 10, "1.5", "1E+3")),
@@ -168,7 +167,7 @@ class Chance:
         return given.value(self.wrong_value() if self.errs(25) else self.value(1))
 
     def inner(self, given: Placeholders) -> str:
-        """Return the rest of a path, within the map."""
+        """Return the remaining part of a path, within the map."""
         match self.below(6):
             case 0:
                 return f".{given.name('in')}"
@@ -180,7 +179,7 @@ class Chance:
                 return ".txt"
 
     def scalar(self, given: Placeholders) -> str:
-        """Return an operand of a type that has an order."""
+        """Return an operand of a type that can be ordered."""
         if self.one_in(4):
             return f"size({self.path(given)})"
         if self.one_in(2):
@@ -290,7 +289,7 @@ class Chance:
         return " ".join(sections)
 
     def typed(self, path: str) -> Any:
-        """Return a value for a path, usually of the right type for an index key."""
+        """Return a value for a path. The values of index key attributes usually have the correct type."""
         right = {"g": s("gg"), "h": n(2), "l": s("l2"), "m": s("m")}
         return right[path] if path in right and not self.errs(6) else self.value(1)
 
@@ -301,7 +300,7 @@ class Chance:
         return ", ".join(given.name(name) if name in RESERVED else name for name in names)
 
     def placed(self, given: Placeholders) -> dict[str, Any]:
-        """Return the placeholders as request members, sometimes with one placeholder too many."""
+        """Return the request members that define the placeholders, sometimes with an unused placeholder."""
         if self.errs(20):
             given.values[":unused"] = s("x")
         if self.errs(20):
