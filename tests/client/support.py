@@ -37,7 +37,7 @@ class Recorder:
 
 
 def record(design: Design) -> Recorder:
-    """Record the requests of an open design from now on."""
+    """Record the requests of an open design from now on, and return the recorder."""
     recorder = Recorder(design)
     design.store.transport = recorder
     return recorder

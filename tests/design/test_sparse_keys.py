@@ -67,7 +67,7 @@ def asking(entity: type[Any], where: Any = None, **parameters: Any) -> type[Desi
 
 
 def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
-    """Return designs that read the given states, each with another declaration, and the calls of these reads."""
+    """Yield designs that read the given states, each with another declaration, and the calls of these reads."""
     literal: Any = Literal[wanted]
     shapes: list[tuple[Any, dict[str, Any], list[dict[str, Any]]]] = [
         ({"status": list(wanted)}, {}, [{}]),

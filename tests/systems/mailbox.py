@@ -1,4 +1,4 @@
-"""A mailbox that records the emails that a tested site sends."""
+"""A mailbox that contains the emails that a tested site sends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Letter(NamedTuple):
-    """One email."""
+    """An email."""
 
     to: str
     subject: str
@@ -16,14 +16,14 @@ class Letter(NamedTuple):
 
     @property
     def link(self) -> str:
-        """The path of the link in the email."""
+        """Return the path of the link in the email."""
         match = re.search(r"http://testserver(/\S+)", self.text)
         assert match is not None
         return match[1]
 
     @property
     def token(self) -> str:
-        """The token in the link."""
+        """Return the token in the link."""
         return self.link.partition("token=")[2].partition("&")[0]
 
 
@@ -34,5 +34,4 @@ class Box:
     letters: list[Letter] = field(default_factory=list[Letter])
 
     def send(self, to: str, subject: str, text: str) -> None:
-        """Record an email."""
         self.letters.append(Letter(to, subject, text))

@@ -25,20 +25,20 @@ READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
 
 
 def add_others(design: Design, count: int, made: Callable[[int], Sequence[Entity]]) -> None:
-    """Put items unrelated to the sample into a store: ``made`` returns the items for each number."""
+    """Put items that are unrelated to the sample into a store. ``made`` returns the items for each number."""
     if count:
         each = len(made(0))
         design.batch(Put(item) for number in range(count // each) for item in made(number))
 
 
 def text_of(package: ModuleType) -> str:
-    """The README of a system, as text."""
+    """Return the README of a system as text."""
     assert package.__file__ is not None
     return (Path(package.__file__).parent / "README.md").read_text(encoding="utf-8")
 
 
 def rows_of(text: str, heading: str) -> list[list[str]]:
-    """The rows of a section's tables, as lists of cells without code markup. The header row is first."""
+    """Return the rows of a section's tables, as lists of cells without code markup. The first row is the header."""
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [
         [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
@@ -48,7 +48,7 @@ def rows_of(text: str, heading: str) -> list[list[str]]:
 
 
 def measured(design: Design, call: Callable[[], object]) -> tuple[str, str]:
-    """The requests and units of a call as text: ``Query GSI1, BatchGetItem`` and ``0.5 + 2 read``."""
+    """Return the requests and units of a call as text: ``Query GSI1, BatchGetItem`` and ``0.5 + 2 read``."""
     recorder = recorded(design)
     try:
         call()
@@ -58,7 +58,7 @@ def measured(design: Design, call: Callable[[], object]) -> tuple[str, str]:
 
 
 def cost(recorder: Recorder) -> tuple[str, str]:
-    """The recorded requests and units, as text."""
+    """Return the recorded requests and units as text."""
     names: list[str] = []
     units: dict[str, float] = {}
     for operation, parameters, response in recorder.made:
@@ -91,7 +91,7 @@ def check_rows(
 
 
 def session_calls(design: Any) -> dict[str, Callable[[], object]]:
-    """A call of each session pattern, for systems with accounts."""
+    """Return a call of each session pattern, for a system with accounts."""
     session = Session(user_id="ada", mark="0", expires_at=datetime(2030, 1, 1, tzinfo=UTC))
     return {
         "L1": lambda: design.session("ada", session.session_id),
@@ -102,7 +102,7 @@ def session_calls(design: Any) -> dict[str, Callable[[], object]]:
 
 
 def name_of(design: type[Design], identity: str) -> str:
-    """The name of the read pattern with this id."""
+    """Return the name of the read pattern with this id."""
     return next(pattern.name for pattern in design.compiled.reads.values() if pattern.id == identity)
 
 

@@ -66,7 +66,7 @@ class Recorder:
 
     @property
     def units(self) -> float:
-        """The capacity units of all requests: read units of reads, write units of writes."""
+        """Return the capacity units of all requests: read units of reads and write units of writes."""
         number = 0.0
         for _, _, response in self.made:
             consumed = response.get("ConsumedCapacity") or []
@@ -81,14 +81,14 @@ class Recorder:
 
 
 def recorded(design: Design) -> Recorder:
-    """Record the design's requests from now on."""
+    """Record the design's requests from now on, and return the recorder."""
     recorder = Recorder(design.store.transport)
     design.store.transport = recorder
     return recorder
 
 
 def stored(design: Design) -> list[dict[str, Any]]:
-    """Every stored item of the table. This read isn't recorded."""
+    """Return every stored item of the table. The requests of this function aren't recorded."""
     transport = design.store.transport
     while isinstance(transport, Recorder):
         transport = transport.inner
@@ -103,7 +103,7 @@ def stored(design: Design) -> list[dict[str, Any]]:
 
 
 def all_pages(ask: Callable[..., Page[Any]], *arguments: Any, limit: int = 50, **more: Any) -> list[Any]:
-    """The items of all pages of a read."""
+    """Return the items of all pages of a read."""
     result: list[Any] = []
     cursor: Cursor | None = None
     while True:
@@ -118,7 +118,7 @@ def all_pages(ask: Callable[..., Page[Any]], *arguments: Any, limit: int = 50, *
 
 
 def open_on(design: type[D], store: str, folder: Path) -> D:
-    """Open the design on an empty store with this name. The test is skipped if the store isn't available."""
+    """Open the design on an empty store with this name. If the store isn't available, the test is skipped."""
     if store == "memory":
         return design.open(":memory:", secret="s")
     if store == "file":
@@ -134,8 +134,8 @@ _app = lru_cache(maxsize=1)(app)  # created once for the many reads of one desig
 
 
 def alike_in_every_way(design: Design, path: Path, name: str, given: dict[str, Any]) -> Any:
-    """Run one read in every interface, check that the results are equal, and return the result as JSON data. ``path``
-    is the store's file.
+    """Run one read in every interface on the store file ``path``, check that the results are equal, and return the
+    result as JSON data.
     """
     bound = getattr(design, name)
     answer = bound(**given)
@@ -155,6 +155,6 @@ def alike_in_every_way(design: Design, path: Path, name: str, given: dict[str, A
 
 def in_processes(program: str, arguments: Sequence[Sequence[str]]) -> list[str]:
     """Run a program with each list of arguments, in processes that start together, and return their outputs. The
-    program prints "ready" after opening what it needs, and then waits for a line.
+    program opens its store, prints "ready", and then waits for a line.
     """
     return outputs([[sys.executable, "-c", program, *given] for given in arguments], together=True)

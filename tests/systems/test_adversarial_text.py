@@ -1,4 +1,4 @@
-"""Strings that repeat one token: every function that reads user text takes time linear in the length."""
+"""Every function that reads user text takes linear time, even if the text repeats one token."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def rows_of(path: Path) -> list[object]:
 
 
 def functions(folder: Path) -> dict[str, Callable[[str], object]]:
-    """Functions that read user text: posts, excerpts, headings, search, imports, bibliographies and links."""
+    """Return functions that read user text: in posts, headings, search, imports, bibliographies and links."""
     site = SiteFolder(folder)
     links, search = Links(site, {"a.md": "/posts/a"}, {}, lambda _: None), Search(None)
     return {
@@ -192,7 +192,7 @@ def functions(folder: Path) -> dict[str, Callable[[str], object]]:
 
 
 def lines_run(call: Callable[[str], object], text: str) -> int:
-    """The number of Python lines that a call executes, in any module."""
+    """Return the number of Python lines that a call executes, in any module."""
     count = 0
 
     def line(frame: FrameType, event: str, given: Any) -> Any:
@@ -225,7 +225,7 @@ def test_the_number_of_executed_lines_is_linear_in_the_text_length(mark: str, tm
 @pytest.mark.nightly
 @pytest.mark.parametrize("mark", FEW)
 def test_functions_accept_very_large_texts(mark: str, tmp_path: Path, record_property: Callable[..., None]) -> None:
-    """The texts have 400,000 characters. The time is recorded, but not checked."""
+    """The texts have 400,000 characters. The time is recorded, but has no limit."""
     text = (mark * 400_000)[:400_000]
     start = time.process_time()
     for name, call in functions(tmp_path).items():

@@ -1,4 +1,4 @@
-"""Randomly damaged files: a loader reports what it can't read, and raises no error."""
+"""Loaders report what they can't read in randomly damaged files, and raise no error."""
 
 from __future__ import annotations
 

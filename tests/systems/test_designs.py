@@ -1,4 +1,4 @@
-"""The five designs: each supports its published access patterns without scans, and returns the results of a brute-force
+"""The five designs support their published access patterns without scans, and return the results of a brute-force
 filter.
 """
 

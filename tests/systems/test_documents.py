@@ -1,4 +1,4 @@
-"""The tables in systems/README.md name patterns, pages and tests that exist."""
+"""The patterns, pages and tests in the tables of systems/README.md exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ("blog", "cms", "social", "shop", "papers")
 
 
 def rows(name: str) -> list[list[str]]:
-    """The rows of a system's table: item, patterns, pages and tests."""
+    """Return the rows of a system's table: item, patterns, pages and tests."""
     text = (ROOT / "systems/README.md").read_text(encoding="utf-8")
     section = re.split(r"(?m)^##+ ", text.split(f"\n### {name}\n", 1)[1])[0]
     lines = [line for line in section.splitlines() if line.startswith("| ")][1:]

@@ -1,4 +1,4 @@
-"""Front matter in YAML and TOML, and errors with line numbers."""
+"""Front matter in YAML and TOML is parsed, and errors have line numbers."""
 
 from __future__ import annotations
 
@@ -92,5 +92,5 @@ def test_byte_order_marks_and_encodings_of_files_are_recognized() -> None:
 
 @pytest.mark.parametrize("number", ["9223372036854775808", "59" + ":59" * 10_000])
 def test_front_matter_integers_that_are_too_large_are_read_as_strings(number: str) -> None:
-    """Python raises ValueError when it converts an integer of more than 4,300 digits to a string."""
+    """Python raises ValueError if it converts an integer of more than 4,300 digits to a string."""
     assert read_front_matter(f"---\ntitle: {number}\n---\n").fields == {"title": number}

@@ -1,4 +1,4 @@
-"""Folders of static site generators: every text and paragraph is imported, or its omission is reported."""
+"""Every text and paragraph in the folders of static site generators is imported, or its omission is reported."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 
 
 def imported(folder: Path) -> tuple[LoadReport, dict[str, str], Counter[str]]:
-    """The report of an import into the blog, the texts by title, and the number of posts for each status."""
+    """Import a folder into the blog. Return the report, the texts by title, and the number of posts of each status."""
     with Blog.open(":memory:") as blog:
         report = system("blog").load(blog, folder, silent)
         texts = {content.post_id: content.content for content in items_of(blog, PostContent)}
@@ -158,7 +158,7 @@ def imported(folder: Path) -> tuple[LoadReport, dict[str, str], Counter[str]]:
 
 
 def documents(folder: Path) -> Iterator[tuple[str, str]]:
-    """The Markdown files of a folder, without their front matter."""
+    """Yield the Markdown files of a folder without their front matter."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.suffix in {".md", ".markdown"} and path.is_file():
@@ -171,8 +171,8 @@ _TAGS = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 
 
 def lost_lines(folder: Path, texts: dict[str, str], report: LoadReport) -> list[tuple[str, str]]:
-    """Lines of the folder's texts, without tags, links and HTML, that aren't in any imported text, unless the report
-    lists their file as not imported.
+    """Return lines of the folder's texts, without tags, links and HTML, that aren't in any imported text, unless the
+    report lists their file as not imported.
     """
     kept = {line.partition(" {#")[0].strip() for text in texts.values() for line in text.split("\n")}
     kept |= {f"# {title.partition('/')[0]}" for title in texts}
@@ -195,7 +195,7 @@ def reported(report: LoadReport) -> set[tuple[str, str]]:
 
 
 def shown_tags(text: str) -> list[str]:
-    """The template tags on the page of a post, outside of code."""
+    """Return the template tags on the page of a post, except those in code."""
     page = re.sub(r"<(pre|code)\b.*?</\1>", "", render_markdown(text), flags=re.DOTALL)
     return re.findall(r"\{\{[<%]?[^}]{0,40}|\{%[^}]{0,40}|\{:[^}]{0,40}", page)
 

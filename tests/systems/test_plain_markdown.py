@@ -1,4 +1,4 @@
-"""Conversion of site generators' Markdown: links, images and code are kept, other tags are placeholders."""
+"""The Markdown of site generators is converted: links, images and code are kept, and other tags become placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The post files in a folder, and the meaning of their names and front matter fields."""
+"""Post files are found in a folder, and their names and front matter are interpreted."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_invalid_dates_are_reported(tmp_path: Path, date: str) -> None:
 
 
 def test_aliased_lists_in_yaml_front_matter_are_not_expanded(tmp_path: Path) -> None:
-    """If each of 40 lists contains the previous one twice, they would expand to 2**40 strings."""
+    """If each of 40 lists contains the previous list twice, the last one expands to 2**40 strings."""
     doubled = "\n".join(f"k{number}: &k{number} [*k{number - 1}, *k{number - 1}]" for number in range(1, 40))
     fields = f"k0: &k0 [x]\n{doubled}\ntags: *k39\nauthor: *k39\ntitle: *k39\nslug: *k39"
     post = with_fields(tmp_path, fields)

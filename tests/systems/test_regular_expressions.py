@@ -1,4 +1,4 @@
-"""Every regular expression that is applied to user text is listed, with the reason why it is linear."""
+"""Every regular expression applied to user text is listed, with the reason why it takes linear time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "spli
 
 
 def expressions(path: Path) -> Iterator[str]:
-    """The regular expressions in a module: arguments of ``re``'s functions and of pydantic's ``pattern=``."""
+    """Yield the regular expressions in a module: arguments of ``re``'s functions and of pydantic's ``pattern=``."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue

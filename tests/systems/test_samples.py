@@ -1,4 +1,4 @@
-"""Larger samples have more users and more of the other entities, and every user that items refer to exists."""
+"""Larger samples have more users and more of the other entities, and contain every user to whom items refer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures: the blog open on an empty store, with an author and a reader."""
+"""Fixtures: the blog on an empty store, with an author and a reader."""
 
 from __future__ import annotations
 

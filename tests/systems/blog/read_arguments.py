@@ -15,7 +15,7 @@ SESSION = Session(user_id=sample_user(1).user_id, mark="0", expires_at=datetime(
 
 
 def completed(blog: Blog) -> None:
-    """Add items that the sample lacks, so that every read returns a result."""
+    """Add items that the sample lacks but a read needs to return a result."""
     wholes = [whole_post(number) for number in range(SAMPLED)]
     post = max(
         (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)
@@ -31,7 +31,7 @@ def completed(blog: Blog) -> None:
 
 
 def arguments() -> dict[str, dict[str, Any]]:
-    """Arguments by pattern name. With these, each read returns a result in a sample of SAMPLED posts."""
+    """Return the arguments of each read by pattern name. In a sample of SAMPLED posts, each read returns a result."""
     wholes = [whole_post(number) for number in range(SAMPLED)]
     whole = max(
         (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)

@@ -50,17 +50,17 @@ def silent(done: int, total: int | None) -> None:
 
 
 def items_of(blog: Blog, *entities: type[Any]) -> list[Any]:
-    """Every stored instance of these entities."""
+    """Return all stored instances of these entities."""
     return [row.instance for row in scan(blog).rows if type(row.instance) in entities]
 
 
 def counted(blog: Blog, subject: str) -> Totals:
-    """The sum of a sharded counter, by its subject."""
+    """Return the sum of each sharded counter by the counter's subject."""
     return totals_of(value for value in items_of(blog, Counter) if value.subject == subject)
 
 
 def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
-    """Raise AssertionError unless counters and copies equal the values recomputed from their items."""
+    """Raise AssertionError unless each counter and each copy equals the value recomputed from the source items."""
     world = scan(blog)
     check_invariants(world)
     result: dict[type[Any], list[Any]] = {}
@@ -109,7 +109,7 @@ def _check_counts(result: dict[type[Any], list[Any]], anonymous_views: int) -> N
 
 @dataclass
 class Recorder:
-    """A transport that forwards requests with ReturnConsumedCapacity, and records them with their responses."""
+    """A transport that forwards requests with ReturnConsumedCapacity, and records the requests and responses."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(
@@ -127,17 +127,17 @@ class Recorder:
 
     @property
     def operations(self) -> list[str]:
-        """The operations of the recorded requests, in order."""
+        """Return the operations of the recorded requests in order."""
         return [operation for operation, _, _ in self.made]
 
     def units(self) -> float:
-        """The metered units of table and indexes since the last call. Clears the recorded requests."""
+        """Return the metered units of table and indexes since the last call, and clear the recorded requests."""
         total = sum(capacity["CapacityUnits"] for capacity in self._capacities())
         self.made.clear()
         return float(total)
 
     def units_by_place(self) -> dict[str, float]:
-        """The units by table ("table") and index name since the last call. Clears the recorded requests."""
+        """Return the units since the last call for "table" and each index name, and clear the recorded requests."""
         places: Tally[str] = Tally()
         for capacity in self._capacities():
             places["table"] += capacity["Table"]["CapacityUnits"]
@@ -153,7 +153,7 @@ class Recorder:
 
 
 def recorded(blog: Blog) -> Recorder:
-    """Record the design's requests from now on."""
+    """Record the design's requests from now on, and return the recorder."""
     recorder = Recorder(blog.store.transport)
     blog.store.transport = recorder
     return recorder

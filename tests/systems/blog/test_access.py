@@ -1,4 +1,4 @@
-"""Every access pattern of the API has an audience, and public results contain no secrets."""
+"""Every access pattern of the API has a set of allowed callers, and public results contain no secrets."""
 
 from __future__ import annotations
 

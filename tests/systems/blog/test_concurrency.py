@@ -1,4 +1,4 @@
-"""Concurrent writers on one file, in threads and processes: counters, tags, tag combinations and claims stay exact."""
+"""Concurrent writers in threads and processes on one file keep counters, tags and unique values exact."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Start all calls at the same time, and return the result or error of each call."""
+    """Start all calls at the same time, and return each call's result or error."""
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
@@ -91,7 +91,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 def refused(outcomes: list[Any]) -> list[str]:
-    """The fields that the errors name."""
+    """Return the fields that the errors name."""
     assert all(isinstance(outcome, Refused) for outcome in outcomes if isinstance(outcome, Exception)), outcomes
     return [fault.place for outcome in outcomes if isinstance(outcome, Refused) for fault in outcome.errors]
 

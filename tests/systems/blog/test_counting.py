@@ -17,7 +17,7 @@ from tests.systems.blog.support import check_books, counted, items_of, new_user,
 
 @pytest.fixture
 def gone(monkeypatch: pytest.MonkeyPatch) -> list[timedelta]:
-    """The time by which tests advance the clock of counting writes."""
+    """Return a list with the time by which tests advance the clock."""
     added = [timedelta()]
     monkeypatch.setattr(counting, "now", lambda: now() + added[0])
     return added

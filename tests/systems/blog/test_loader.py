@@ -264,7 +264,7 @@ HEAD = "---\ndate: 2024-01-01\n---\n"
 
 
 def said(report: LoadReport) -> dict[str, str]:
-    """The errors in a report: the count by kind."""
+    """Return the number of errors of each kind in a report."""
     return {
         fault.message.partition(":")[0]: fault.message.rpartition(" (")[2].removesuffix(")") for fault in report.errors
     }

@@ -1,4 +1,4 @@
-"""Authors' writes: results and errors."""
+"""Writes of authors: their results and errors."""
 
 from __future__ import annotations
 

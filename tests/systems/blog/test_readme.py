@@ -1,4 +1,4 @@
-"""The blog's README lists the design's patterns, items and indexes, and contains the correct numbers."""
+"""The blog's README lists the patterns, items and indexes of the design, and its numbers are correct."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def section(heading: str) -> str:
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of the tables in a section, as lists of cells."""
+    """Return the rows of the tables in a section, as lists of cells."""
     return [
         [cell.strip() for cell in line.strip("|").split(" | ")]
         for line in section(heading).splitlines()

@@ -1,6 +1,4 @@
-"""The units in the README's tables equal the metered units, on a sample of 60 posts and, in nightly runs, of 100,000
-items.
-"""
+"""The units in the README's tables equal the metered units, on a sample of 60 posts, and nightly with 100,000 items."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ def sampled(request: pytest.FixtureRequest) -> Iterator[Blog]:
 
 
 def bounds(text: str, count: int) -> tuple[float, float]:
-    """The minimum and maximum in a table cell."""
+    """Return the minimum and the maximum in a table cell."""
     match = re.match(rf"{NUMBER}(?: \+ {NUMBER})?( per \w+| for 4 KB|, more for longer texts)?", text)
     assert match is not None, text
     least, most = float(match[1]), float(match[2] or match[1])
@@ -66,7 +64,7 @@ def test_each_read_costs_the_units_listed_in_the_readme(sampled: Blog) -> None:
 
 
 def writes(blog: Blog) -> dict[str, Callable[[], object]]:
-    """Calls of the writes that the table lists with a total, by id, in an order in which they succeed."""
+    """Return calls of the writes that have a total in the table, by id, in an order in which all succeed."""
     ada, eve = new_user(blog, "ada", role="author"), new_user(blog, "eve")
     post = published(blog, ada, "one", ("a",))
     other = published(blog, ada, "two", ("a",))

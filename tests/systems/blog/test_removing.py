@@ -1,4 +1,4 @@
-"""Deleting a post or an account removes everything that refers to it, except what is documented to remain."""
+"""Deleting a post or an account removes all items that refer to it, except items that are documented to remain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def filled(blog: Blog, author: User, reader: User) -> Post:
 
 
 def left(blog: Blog, *ids: str) -> set[str]:
-    """The kinds of items that contain one of the ids, except counter shards that expire."""
+    """Return the kinds of items that contain one of the ids, except counter shards that expire."""
     rows = [row for row in scan(blog).rows if any(id_ in str(row.item) for id_ in ids)]
     return {
         type(row.instance).__name__

@@ -105,12 +105,12 @@ def test_adding_the_sample_keeps_a_slug_that_another_post_uses(blog: Blog) -> No
 
 
 class CutError(Exception):
-    """An error that simulates the end of the process."""
+    """An error that simulates the end of a process."""
 
 
 @dataclass
 class Cutting:
-    """A transport that forwards a limited number of requests and then raises an error."""
+    """A transport that forwards a limited number of requests, and then raises an error."""
 
     inner: Recorder
     limit: int

@@ -1,4 +1,4 @@
-"""The scores by which rankings are sorted."""
+"""The scores that determine the order of rankings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The blog has the same results and consistency on the embedded store, on the server over HTTP, and on DynamoDB
-Local.
-"""
+"""The blog has the same results, and consistent items, on the embedded store, the HTTP server and DynamoDB Local."""
 
 from __future__ import annotations
 
@@ -46,14 +44,14 @@ def same_day(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def filled(blog: Blog) -> Blog:
-    """A store with the sample and additional items."""
+    """Return a store that contains the sample and additional items."""
     sample(blog, SAMPLED, silent)
     completed(blog)
     return blog
 
 
 def answers(blog: Blog) -> dict[str, Any]:
-    """The result of every read, including its further pages."""
+    """Return the result of every read, with all its pages."""
     result: dict[str, Any] = {}
     for name, given in arguments().items():
         answer = blog.call(name, given)

@@ -46,7 +46,7 @@ def post(blog: Blog, ada: User, requests: Recorder) -> Post:
 
 
 def spent(requests: Recorder) -> tuple[dict[str, int], dict[str, float]]:
-    """The number of requests by operation, and the units by table and index, since the last call of this function."""
+    """Return the number of requests by operation, and the units by table and index, since the last call."""
     operations = Tally(requests.operations)
     return dict(operations), {place: units for place, units in requests.units_by_place().items() if units}
 
@@ -78,7 +78,7 @@ def test_counting_a_user_for_the_first_time_takes_a_transaction_of_two_items(
 
 
 def hot_keys(requests: Recorder) -> set[str]:
-    """The partition keys that write requests contain."""
+    """Return the partition keys in write requests."""
     result: set[str] = set()
     for operation, parameters, _ in requests.made:
         if operation == "UpdateItem":
@@ -219,7 +219,7 @@ def test_sending_a_message_costs_one_unit(blog: Blog, requests: Recorder) -> Non
 
 @pytest.fixture
 def large(blog: Blog, ada: User, requests: Recorder) -> Blog:
-    """Twenty posts with long texts, each of which a user has viewed."""
+    """Return twenty posts with long texts, each of which a user has viewed."""
     for number in range(20):
         made = new_post(blog, ada, f"post-{number}", ("a", "b"), content="word " * 20_000)
         blog.publish(made.post_id)

@@ -1,4 +1,4 @@
-"""Normalization and validation of slugs, tags and excerpts."""
+"""Slugs, tags and excerpts are normalized and validated."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def site(blog: Blog, clock: Clock) -> Site:
 
 @pytest.fixture
 def box(site: Site) -> Box:
-    """The emails that the site sends."""
+    """Return the mailbox with the emails that the site sends."""
     made = Box()
     site.mailing.mail = made
     return made
@@ -73,14 +73,14 @@ def served(site: Site) -> Starlette:
 
 @pytest.fixture
 def beside(site: Site, served: Starlette) -> Beside:
-    """The site and the API on one server."""
+    """Return the site and the API on one server."""
     policy = BlogPolicy(site)
     return Beside(app(site.blog, hosts=("testserver",), policy=policy), served)
 
 
 @pytest.fixture
 def visit(served: Starlette) -> Callable[[], Visit]:
-    """A function that returns a new visitor."""
+    """Return a function that creates a visitor."""
     return lambda: Visit(served)
 
 

@@ -20,7 +20,7 @@ _TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 
 
 class Visit:
-    """A browser that follows redirects only on request."""
+    """A browser that follows redirects only if requested."""
 
     def __init__(self, app: Any, host: str = "http://testserver") -> None:
         self.client = TestClient(app, base_url=host, follow_redirects=False)
@@ -29,13 +29,13 @@ class Visit:
         return cast("Response", self.client.get(path, **more))
 
     def token(self, page: str) -> str:
-        """The form token on a page."""
+        """Return the form token on a page."""
         match = _TOKEN.search(self.client.get(page).text)
         assert match is not None, f"no form on {page}"
         return match.group(1)
 
     def send(self, path: str, page: str | None = None, **fields: str) -> Response:
-        """Send the form on a page."""
+        """Send a form that is on a page."""
         return cast("Response", self.client.post(path, data={"csrf": self.token(page or path), **fields}))
 
     def sign_in(self, login: str, password: str = PASSWORD) -> Visit:
@@ -45,7 +45,7 @@ class Visit:
 
 
 def text_of(response: Response) -> str:
-    """The text of a page, without HTML tags."""
+    """Return the text of a page, without HTML tags."""
     return " ".join(re.sub(r"<[^>]+>", " ", response.text).split())
 
 

@@ -1,4 +1,4 @@
-"""Joining, signing in and out, and accounts: passwords, email addresses, sessions, tokens and external identities."""
+"""Users join, sign in and out, and change passwords, email addresses, sessions, tokens and external identities."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_neither_passwords_nor_secrets_are_stored(blog: Blog, ada: User, author:
 
 
 def come_back(visitor: Visit, start: str, **answer: str) -> str:
-    """Go to the offline identity provider and return. Returns the URL of the next page."""
+    """Sign in at the offline identity provider, and return the URL of the next page."""
     there = visitor.get(start).headers["location"]
     state = parse_qs(urlsplit(there).query)["state"][0]
     assert "Demo identity" in visitor.get(there).text

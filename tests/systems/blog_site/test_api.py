@@ -1,4 +1,4 @@
-"""The API next to the site: permissions, the user whose id a write contains, and robustness."""
+"""The API next to the site: permissions, the user id in writes, and robustness."""
 
 from __future__ import annotations
 

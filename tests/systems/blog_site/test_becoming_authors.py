@@ -1,4 +1,4 @@
-"""Becoming an author: the setting ``authors``, requests to moderators, and claiming imported authors."""
+"""Readers become authors: the setting ``authors``, requests to moderators, and claims of imported authors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.systems.mailbox import Box
 
 @pytest.fixture
 def visit_with(site: Site) -> Callable[[str], Visit]:
-    """A function that returns a visitor of a site with the given value of ``authors``."""
+    """Return a function that creates a visitor of a site with this value of the setting ``authors``."""
 
     def visit(authors: str) -> Visit:
         site.settings = replace(site.settings, file=BlogFile.model_validate({"authors": authors}))
@@ -69,7 +69,7 @@ def test_a_moderator_gives_and_removes_the_author_role(blog: Blog, moderator: Vi
 
 @pytest.fixture
 def imported(blog: Blog, tmp_path_factory: pytest.TempPathFactory) -> User:
-    """Import a post and return its author."""
+    """Import a post, and return its author."""
     folder = tmp_path_factory.mktemp("posts")
     (folder / "2024-01-02-old.md").write_text("---\ntitle: Old times\nauthor: Olga Old\n---\n\nA text.\n")
     load(blog, folder, lambda _done, _total: None)

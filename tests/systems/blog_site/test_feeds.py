@@ -1,4 +1,4 @@
-"""Feeds, sitemaps and robots.txt: valid XML, complete, and limited in size."""
+"""Feeds, sitemaps and robots.txt are valid, complete and limited in size."""
 
 from __future__ import annotations
 

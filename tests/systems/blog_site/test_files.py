@@ -1,4 +1,4 @@
-"""Uploaded images, served files, redirects from imported addresses, and the export of personal data."""
+"""Images are uploaded and served, imported addresses are redirected, and personal data is exported."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_an_image_with_too_many_pixels_is_rejected() -> None:
 
 
 def test_images_are_decoded_outside_the_sites_process() -> None:
-    """Nine images of 25 megapixels took 1.9 GB in the site's process. In the decoder's process, each image takes 100
-    MB.
+    """Decoding nine images of 25 megapixels took 1.9 GB in the site's process. In the decoder's process, each image
+    takes 100 MB.
     """
     data = image("PNG", (5_000, 5_000))
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts at the current size
@@ -103,7 +103,7 @@ def test_uploaded_files_are_stored_in_a_folder(tmp_path: Path) -> None:
 
 
 class Bucket:
-    """The subset of an S3 client that the site uses."""
+    """The methods of an S3 client that the site calls."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}

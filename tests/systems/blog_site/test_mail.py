@@ -1,4 +1,4 @@
-"""Emails for password resets and address confirmation: their links work once and reveal nothing."""
+"""Emails reset passwords and confirm addresses. Their links work once, and disclose nothing."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_invalid_mail_settings_are_rejected(smtp: str, sender: str | None, place
 
 
 def serve_once(listener: socket.socket, said: list[str]) -> None:
-    """Receive one email as an SMTP server without TLS."""
+    """Receive one email, as an SMTP server without TLS does."""
     connection, _ = listener.accept()
     with connection, connection.makefile("rwb") as lines:
         lines.write(b"220 here\r\n")

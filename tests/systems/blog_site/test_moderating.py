@@ -1,4 +1,4 @@
-"""Moderation of users, posts and messages."""
+"""Moderators manage users, posts and messages."""
 
 from __future__ import annotations
 

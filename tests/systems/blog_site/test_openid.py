@@ -1,4 +1,4 @@
-"""Sign-in with OpenID Connect, with an identity provider on the local machine."""
+"""Users sign in by OpenID Connect, with an identity provider on the local machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CLIENT, CLIENT_SECRET = "blog", "p:ss word"
 
 
 class IdentityProvider:
-    """An OpenID Connect provider with discovery, keys and tokens. Its users always consent."""
+    """An OpenID Connect provider with discovery, keys and tokens. Its users always give consent."""
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -46,7 +46,7 @@ class IdentityProvider:
 
         class Handler(BaseHTTPRequestHandler):
             def log_message(self, *_arguments: object) -> None:
-                """Suppress the server's log."""
+                """Suppress the log of the server."""
 
             def do_GET(self) -> None:
                 self.answer(provider.get(self.path))
@@ -79,7 +79,7 @@ class IdentityProvider:
         }
 
     def authorize(self, url: str) -> str:
-        """Give consent at the authorization URL, as a browser does, and return the callback URL with a code."""
+        """Give consent at the authorization URL as a browser does, and return the callback URL with its code."""
         query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         assert (query["client_id"], query["response_type"], query["code_challenge_method"]) == (CLIENT, "code", "S256")
         assert {"openid", "email"} <= set(query["scope"].split())
@@ -110,7 +110,7 @@ def idp() -> Iterator[IdentityProvider]:
 
 @pytest.fixture
 def visit_idp(site: Site, idp: IdentityProvider) -> Callable[[], Visit]:
-    """A function that returns a visitor of a site with the identity provider."""
+    """Return a function that creates a visitor of a site with the identity provider."""
     settings = {"name": "idp", "title": "Idp", "issuer": idp.issuer, "client_id": CLIENT}
     provider = OpenIdProvider(ProviderSettings.model_validate({**settings, "client_secret": CLIENT_SECRET}), SECRET)
     site.settings = replace(site.settings, providers=(provider,))

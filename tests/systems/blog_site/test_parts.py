@@ -1,4 +1,4 @@
-"""Functions of the site: Markdown sanitizing, signatures, rate limits and forms."""
+"""Functions of the site sanitize Markdown, sign values, limit rates and process forms."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_bare_urls_are_rendered_as_links_in_any_position(address: str) -> None:
 
 
 def test_loading_the_highlighting_languages_covers_every_language() -> None:
-    """The first use of a language blocked all requests for up to 0.2 s."""
+    """Loading a language on first use blocked all requests for up to 0.2 s."""
     highlighting.prepare()
     made = highlighting._lexer.cache_info().misses
     for language in sorted(highlighting.LANGUAGES):
@@ -191,7 +191,7 @@ def test_a_signature_is_valid_only_for_its_purpose_value_and_secret() -> None:
 
 
 def test_a_token_is_valid_only_for_its_purpose_until_it_expires() -> None:
-    """A string in another form, of an earlier version, is no token, though its signature is valid."""
+    """A string in the format of an earlier version is rejected, even if its signature is valid."""
     signer = Signer(b"a" * 32)
     token = signer.pack("reset", {"user": "é"}, 100)
     assert signer.unpack("reset", token, 99) == {"user": "é"}

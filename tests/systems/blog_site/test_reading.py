@@ -1,4 +1,4 @@
-"""Pages for readers and their costs: the front page, lists, posts, authors, tags and search."""
+"""Pages for readers and the costs of the pages: front page, lists, posts, authors, tags and search."""
 
 from __future__ import annotations
 

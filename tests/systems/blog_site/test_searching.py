@@ -1,4 +1,4 @@
-"""Search by ranked words and prefixes. Writes update the search index, which contains no drafts."""
+"""Search finds posts by ranked words and prefixes. Writes update the search index, which contains no drafts."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_removed_and_changed_documents_are_not_found() -> None:
 
 
 def test_a_search_index_file_of_another_format_is_rebuilt(tmp_path: Path) -> None:
-    """Several processes may open such an index at the same time."""
+    """Several processes can open such a file at the same time."""
     place = tmp_path / "blog.search"
     old = apsw.Connection(str(place))
     old.execute("CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")

@@ -1,4 +1,4 @@
-"""Security of the site: cookies, cross-site forms, limits, headers, hosts, sizes, encodings and redirects."""
+"""The site's security: cookies, cross-site forms, limits, headers, hosts, sizes, encodings and redirects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings file of a site, which is applied to every page or rejected with all errors."""
+"""The settings file of a site is applied to every page, or rejected with all its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The editor: drafts, previews, publishing, addresses, concurrent edits and invalid input."""
+"""Authors write, preview and publish drafts. Concurrent edits and invalid input are reported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.systems.blog_site.support import Visit, text_of
 
 
 def write(author: Visit, action: str = "save", **fields: str) -> str:
-    """Write a new post, and return the URL that the response redirects to."""
+    """Write a post, and return the URL to which the response redirects."""
     answer = author.send("/write", action=action, **{"title": "A title", "content": "A text.", **fields})
     assert answer.status_code == 303, text_of(answer)
     return str(answer.headers["location"])

@@ -1,4 +1,4 @@
-"""Fixtures: the CMS open on an empty store, and on the sample."""
+"""Fixtures: the CMS on an empty store, and on the sample."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wholes() -> list[Whole]:
 
 @pytest.fixture(scope="session")
 def sampled() -> Iterator[Cms]:
-    """The sample with the date in the README. Tests only read this store."""
+    """Return a store with the sample at the date in the README. Tests only read this store."""
     with pytest.MonkeyPatch.context() as patch, Cms.open(":memory:") as opened:
         patch.setattr("keyplan_systems.cms.sample.now", lambda: NEWEST + LATER)
         assert sample(opened, SAMPLED, silent) == SAMPLED

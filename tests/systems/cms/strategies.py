@@ -1,5 +1,5 @@
-"""Values for random stores of the CMS: few ids, so that items refer to each other, and only fields that affect keys, so
-that a store has more items.
+"""Strategies for random stores of the CMS: few ids, so that items refer to each other, and only fields that affect
+keys, so that a store has more items.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from keyplan_systems.cms import Cms
 
 @dataclass
 class Recorder:
-    """A transport that forwards requests and records them with their responses. ``before`` may raise an error."""
+    """A transport that forwards requests, and records the requests and responses. ``before`` may raise an error."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Recorder:
 
 @dataclass
 class AsyncRecorder:
-    """A recorder for the asynchronous transport."""
+    """A recorder with an asynchronous transport."""
 
     inner: AsyncTransport
     operations: list[str] = field(default_factory=list)
@@ -48,14 +48,14 @@ class AsyncRecorder:
 
 
 def recorded(cms: Cms) -> Recorder:
-    """Record the design's requests from now on."""
+    """Record the design's requests from now on, and return the recorder."""
     recorder = Recorder(cms.store.transport)
     cms.store.transport = recorder
     return recorder
 
 
 def stored(cms: Cms) -> list[dict[str, Any]]:
-    """Every stored item of the table. This read isn't recorded."""
+    """Return every stored item of the table. The requests of this function aren't recorded."""
     transport = cms.store.transport
     while isinstance(transport, Recorder):
         transport = transport.inner
@@ -70,7 +70,7 @@ def stored(cms: Cms) -> list[dict[str, Any]]:
 
 
 def keys(cms: Cms) -> set[tuple[str, str]]:
-    """The primary keys of every item."""
+    """Return the primary keys of all items."""
     return {(item["pk"]["S"], item["sk"]["S"]) for item in stored(cms)}
 
 

@@ -1,4 +1,4 @@
-"""Concurrent writers of one article: no version or tag is lost, duplicated or incomplete."""
+"""Concurrent writers of one article lose, duplicate or damage no version and no tag."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ def test_concurrent_tagging_keeps_tags_and_junctions_equal(tmp_path: Path) -> No
 
 
 def test_concurrent_publishing_tagging_and_editing_keep_items_consistent(tmp_path: Path) -> None:
-    """Publishing, tagging and editing run at the same time."""
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(9) as pool:
         name = new_article(cms)
         made: list[Future[Any]] = []

@@ -1,4 +1,4 @@
-"""Importing the git history of a folder as versions of its articles."""
+"""The git history of a folder is imported as versions of its articles."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_more_commits_than_a_transaction_allows_are_imported(cms: Cms, repositor
 
 
 def test_old_versions_that_are_invalid_articles_are_omitted(cms: Cms, repository: Repository) -> None:
-    """An old text is imported even if its front matter is invalid."""
+    """An old version with invalid front matter is imported as text."""
     for text in (
         "plain\n",
         "---\ntitle: [\n---\nbroken\n",
@@ -226,7 +226,7 @@ def test_a_repository_without_commits_is_imported(cms: Cms, repository: Reposito
 def test_git_environment_variables_are_ignored(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A git hook runs with such variables: GIT_DIR names another repository."""
+    """In a git hook, GIT_DIR names the hook's repository instead of the imported one."""
     write(repository.folder, "a.md", post("One\n"))
     repository.commit()
     monkeypatch.setenv("GIT_DIR", str(repository.folder / ".git"))
@@ -258,7 +258,7 @@ def fail_to_read(history: History, name: str) -> bytes | None:
 
 
 def test_importing_runs_no_program_from_repository_settings(cms: Cms, repository: Repository, tmp_path: Path) -> None:
-    """The settings of a downloaded repository can name programs, but the import runs none of them."""
+    """The settings of a downloaded repository can contain commands, which must not run."""
     write(repository.folder, "a.md", post("One\n"))
     write(repository.folder, ".gitattributes", "*.md diff=trap filter=trap\n")
     repository.commit()

@@ -38,7 +38,7 @@ def cms(path: Path) -> Iterator[Cms]:
 
 
 def arguments(cms: Cms) -> dict[str, dict[str, Any]]:
-    """Arguments by pattern id, for an article for which every read has a result."""
+    """Return the arguments of each read by pattern id, for an article for which every read has a result."""
     articles = [element for number in range(1, 9) for element in cms.articles_by_author(f"u_{number:02d}", limit=100)]
     article = max(articles, key=lambda article: (len(article.tags), article.current_version))
     assert article.tags

@@ -1,4 +1,4 @@
-"""Importing folders: imported files, errors with file and line, and repeated imports."""
+"""Folders are imported, once and again, and errors have a file and a line number."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_drafts_are_imported_unpublished(cms: Cms, tmp_path: Path) -> None:
 
 
 def odd_folder(folder: Path) -> dict[str, str]:
-    """A folder with two valid files and some invalid ones. Returns the expected report of each file."""
+    """Create a folder with two valid files and some invalid files, and return the expected report of each file."""
     write(folder, "good.md", POST)
     write(folder, "zz/good.toml.md", "+++\ntitle = 'T'\ndate = 2020-01-01\n+++\nText\n")
     write(folder, "latin.md", "---\ntitle: A\n---\n\ncaf\xe9\n".encode("latin-1"))

@@ -1,4 +1,4 @@
-"""Every access pattern, compared with a brute-force filter on the sample, and the requests that it sends."""
+"""Every access pattern returns the same as a brute-force filter on the sample, and sends the expected requests."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_asynchronous_calls_send_the_same_requests(cms: Cms, article: Article, m
 
 
 def test_lists_of_articles_never_read_bodies(cms: Cms) -> None:
-    """The responses to a list have the same size for any length of bodies, and contain no version."""
+    """The responses to a list contain no version, and have the same size for bodies of any length."""
     for number in range(5):
         made = Article(article_id=str(number), title="Same", slug=f"same-{number}", author_id="u_01", tags={"aws"})
         cms.create_article(made)

@@ -1,4 +1,4 @@
-"""Drafts of published articles, unpublishing, restoring and previews, and the contents of lists after each of these."""
+"""Articles are drafted, unpublished, restored and previewed, and lists are correct after each change."""
 
 from __future__ import annotations
 

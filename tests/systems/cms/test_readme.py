@@ -14,7 +14,7 @@ README = (Path(keyplan_systems.cms.__file__).parent / "README.md").read_text(enc
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of the tables in a section, as lists of cells without code markup."""
+    """Return the rows of the tables in a section, as lists of cells without code markup."""
     section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [
         [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]

@@ -1,4 +1,4 @@
-"""The requests and units in the README equal the metered ones (nightly also with 100,000 items)."""
+"""The requests and units in the README equal the metered requests and units (nightly also with 100,000 items)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BODY = "word " * 1600
 
 @pytest.fixture(params=[10, *([LARGE] if NEW else [])])
 def cms(request: pytest.FixtureRequest) -> Iterator[Cms]:
-    """The sample and ten articles with texts of 8 KB, one of which has ten versions."""
+    """Return a store with the sample and ten articles with texts of 8 KB. One of the ten has ten versions."""
     with Cms.open(":memory:") as opened:
         sample(opened, request.param, silent)
         for number in range(10):
@@ -37,13 +37,13 @@ def cms(request: pytest.FixtureRequest) -> Iterator[Cms]:
 
 
 def article(name: str, *tags: str) -> Article:
-    """An article that comes first in every list."""
+    """Return an article that is first in every list."""
     at = datetime(2028, 1, 1, tzinfo=UTC)
     return Article(article_id=name, title="A title", slug=name, author_id="u_m", tags=set(tags), created_at=at)
 
 
 def calls(cms: Cms) -> dict[str, Callable[[], object]]:
-    """A call of each read and write of an article, by pattern id."""
+    """Return a call of each read and write of an article, by pattern id."""
     return {
         "AP1": lambda: cms.article("m0"),
         "AP2": lambda: cms.article_with_latest("m0"),
@@ -78,7 +78,7 @@ def calls(cms: Cms) -> dict[str, Callable[[], object]]:
 
 
 def calls_of_members(cms: Cms) -> dict[str, Callable[[], object]]:
-    """A call of each pattern for members and sessions, by pattern id."""
+    """Return a call of each pattern for members and sessions, by pattern id."""
     member = Member(member_id="u_m", email="m@example.com", name="M")
     return {
         "M1": lambda: cms.member("u_01"),

@@ -1,4 +1,4 @@
-"""Writes of the CMS: their results, their errors, and the stored items after a failure."""
+"""Writes of the CMS: their results and errors, and the items that remain stored after a failure."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_an_archived_article_rejects_every_change(cms: Cms, article: Article) ->
 
 
 def test_a_write_during_a_concurrent_archiving_is_rejected(cms: Cms, article: Article) -> None:
-    """The archiving succeeds; the write reads the article again and is rejected."""
+    """The article is archived. The write reads the article again, and is then rejected."""
     recorder = recorded(cms)
     archived = False
 
@@ -266,7 +266,7 @@ def test_a_delete_that_a_crash_interrupted_can_be_completed(cms: Cms, article: A
 
 
 def test_deleting_an_article_deletes_a_concurrently_published_version(cms: Cms, article: Article) -> None:
-    """The version is published between the read and the transaction of the deletion."""
+    """The version is published after the deletion has read the article."""
     recorder = recorded(cms)
     published = False
 

@@ -1,4 +1,4 @@
-"""Fixtures: the paper catalogue open on an empty store with some authors, and on the sample."""
+"""Fixtures: the paper catalogue on an empty store with some authors, and on the sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def papers() -> Iterator[Papers]:
 
 @pytest.fixture(scope="session")
 def sampled() -> Iterator[Papers]:
-    """The sample. Tests only read this store."""
+    """Return a store with the sample. Tests only read this store."""
     with Papers.open(":memory:") as opened:
         assert sample(opened, SAMPLED, silent) == SAMPLED
         yield opened

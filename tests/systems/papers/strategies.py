@@ -1,4 +1,4 @@
-"""Values for random stores of the catalogue: few ids, so that papers refer to existing authors."""
+"""Strategies for random stores of the catalogue: few ids, so that papers refer to existing authors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers for tests of the catalogue: invariants of stored items."""
+"""Invariants of stored items, for tests of the catalogue."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.systems.support import stored
 
 
 def plain_items(papers: Papers) -> list[dict[str, Any]]:
-    """Every item, with plain Python values."""
+    """Return every item with plain Python values."""
     return [{name: next(iter(value.values())) for name, value in item.items()} for item in stored(papers)]
 
 
 def assert_consistent(papers: Papers) -> None:
-    """Check that the topics, dates, versions and expiry in each paper's partition match the paper."""
+    """Check that topics, dates, versions and expiration times in the partition of each paper match the paper."""
     parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
     handles: set[str] = set()
     collections: set[str] = set()

@@ -1,4 +1,4 @@
-"""Concurrent writers of one paper, in processes and on every store: no item is lost, duplicated or incomplete."""
+"""Concurrent writers of one paper, in processes and on every store, lose, duplicate or damage no item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exporting papers to other formats, importing the exported files, and citations."""
+"""Papers are exported to other formats, exported files are imported again, and citations are formatted."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def members(paper: Paper, *names: str) -> list[Membership]:
 
 
 def again(text: str, path: Path) -> tuple[Paper, list[str]]:
-    """Import the text into an empty catalogue, and return the paper and the names of its authors."""
+    """Import the text into an empty catalogue, and return the paper with its authors' names."""
     path.write_text(text, encoding="utf-8")
     with Papers.open(":memory:") as papers:
         report = load(papers, path, silent)
@@ -135,7 +135,7 @@ def bomb(doublings: int) -> str:
 
 
 def test_the_expansion_of_bibtex_macros_is_limited_in_size(tmp_path: Path) -> None:
-    """Without a limit, 30 lines of @string would expand to 16 GB."""
+    """Without a limit, 30 @string lines would expand to 16 GB."""
     (tmp_path / "a.bib").write_text(bomb(30), encoding="utf-8")
     many = bomb(6) + "".join(f"\n@string{{b{n} = a5 # {{{n}}}}}" for n in range(12_000)) + "\n@misc{y, title = {U}}\n"
     (tmp_path / "b.bib").write_text(many, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Importing bibliographies: valid entries are imported completely and once; errors are reported with line numbers."""
+"""Bibliographies are imported completely and once, and errors have line numbers."""
 
 from __future__ import annotations
 
@@ -468,7 +468,7 @@ def test_importing_a_changed_file_updates_papers(empty: Papers, tmp_path: Path) 
 
 
 def test_a_paper_changed_during_its_import_stays_consistent(empty: Papers, tmp_path: Path) -> None:
-    """The topics of the paper change between the read and the write of the loader."""
+    """The topics of the paper change after the loader has read the paper."""
     entry = "@article{{a, title={{A}}, author={{B C}}, year={{{}}}, keywords={{{}}}}}\n"
     assert loaded(empty, tmp_path / "a.bib", entry.format(2001, "one, two")).errors == []
     recorder = recorded(empty)
@@ -508,7 +508,7 @@ def test_a_file_that_is_too_large_is_reported(empty: Papers, tmp_path: Path, nam
 
 
 def test_importing_a_large_file_takes_limited_memory_and_reports_progress(empty: Papers, tmp_path: Path) -> None:
-    """Most entries of the 10 MB file are invalid. Keeping all of them would take far more memory than the text."""
+    """Most entries of the 10 MB file are invalid, and keeping all of them would take far more memory."""
     path = tmp_path / "a.bib"
     entries, filler = 4000, "n" * 2500
     with path.open("w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""The README of the catalogue is correct: stored items, metered units, and recalculated results."""
+"""The catalogue's README is correct: stored items, metered units, and recalculated results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ QUESTIONS = README.partition("\n## Open questions\n")[2].partition("\n## ")[0]
 
 @pytest.fixture(params=AMONG)
 def papers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Papers]:
-    """The sample and unrelated papers, for calls of writes."""
+    """Return a store with the sample and unrelated papers, for calls of writes."""
     monkeypatch.setattr("keyplan_systems.papers.sample.now", lambda: NEWEST)
     with Papers.open(":memory:") as opened:
         sample(opened, 300, silent)
@@ -48,7 +48,7 @@ def papers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def of_others(number: int) -> Sequence[Entity]:
-    """A paper of another collection, with author, topic and reference."""
+    """Return the items of a paper of another collection, with an author, a topic and a reference."""
     name, at = f"else-{number}", datetime(2027, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
     return (
         Paper(paper_id=name, title="Elsewhere", collection="elsewhere", status="published", published_at=at),
@@ -59,7 +59,7 @@ def of_others(number: int) -> Sequence[Entity]:
 
 
 def calls(papers: Papers) -> dict[str, Callable[[], object]]:
-    """A call of each pattern, by id, in the order in which they run."""
+    """Return a call of each pattern, by id, in the order in which they run."""
     new = Paper(paper_id="new", title="A new paper", collection="ethics", topics={"cost", "privacy"}, version="0.1")
     return {
         "A1": lambda: papers.paper("wp-0000"),
@@ -176,7 +176,7 @@ def test_the_readme_contains_the_results_on_a_real_bibliography() -> None:
 
 @pytest.mark.parametrize("command", re.findall(r"^keyplan (?:cost|check) .*$", QUESTIONS, re.MULTILINE))
 def test_commands_in_the_open_problems_of_the_readme_succeed(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands run in the checkout, and the README quotes their output."""
+    """The commands run in the repository, and the README shows their output."""
     monkeypatch.chdir(ROOT)
     result = run(*command.split()[1:])
     assert result.exit_code == 0, result.output

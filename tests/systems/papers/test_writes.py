@@ -1,4 +1,4 @@
-"""Every write of the catalogue: its results, errors and invariants."""
+"""Every write of the catalogue: its results and errors, and invariants of stored items."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_the_full_text_of_a_paper_is_read_separately(papers: Papers, paper: Pape
 
 @pytest.mark.parametrize("seed", range(4))
 def test_stored_items_stay_consistent_after_random_calls(papers: Papers, seed: int) -> None:
-    """Valid and invalid calls are drawn at random."""
+    """The calls are valid or invalid."""
     chance = random.Random(seed)
     names = [f"p{number}" for number in range(6)]
     done = 0

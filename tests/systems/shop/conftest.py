@@ -1,4 +1,4 @@
-"""Fixtures: the shop open on an empty store with products, and on the sample."""
+"""Fixtures: the shop on an empty store with products, and on the sample."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLED = 200
 
 @pytest.fixture
 def shop() -> Iterator[Shop]:
-    """A shop with two users and with two products of one merchant."""
+    """Return a shop with two users and two products of one merchant."""
     with Shop.open(":memory:") as opened:
         opened.register(User(user_id="ada", email="ada@example.com", name="Ada"))
         opened.register(User(user_id="bob", email="bob@example.com", name="Bob"))
@@ -26,7 +26,7 @@ def shop() -> Iterator[Shop]:
 
 @pytest.fixture(scope="session")
 def sampled() -> Iterator[Shop]:
-    """The sample. Tests only read this store."""
+    """Return a store with the sample. Tests only read this store."""
     with Shop.open(":memory:") as opened:
         assert sample(opened, SAMPLED, lambda done, total: None) == SAMPLED
         yield opened

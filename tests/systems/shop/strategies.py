@@ -1,4 +1,4 @@
-"""Values for random stores of the shop: few ids and times, so that orders have payments and lines."""
+"""Strategies for random stores of the shop: few ids and times, so that orders have payments and lines."""
 
 from __future__ import annotations
 

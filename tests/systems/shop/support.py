@@ -1,4 +1,4 @@
-"""Helpers for tests of the shop: invariants of stored items."""
+"""Invariants of stored items, for tests of the shop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ STEPS = {
 
 
 def edit(shop: Shop, product_id: str, **changes: Any) -> Product:
-    """Change some fields of a product."""
     product = shop.product(product_id)
     assert product is not None
     names = ("name", "description", "category", "price_cents", "picture")
@@ -41,7 +40,7 @@ def edit(shop: Shop, product_id: str, **changes: Any) -> Product:
 
 
 def all_items(shop: Shop, index: str | None = None) -> list[dict[str, Any]]:
-    """Every item of the table or of an index, with plain Python values."""
+    """Return every item of the table or of an index, with plain Python values."""
     items: list[dict[str, Any]] = []
     request: dict[str, Any] = {"TableName": shop.store.table_name, **({"IndexName": index} if index else {})}
     while True:
@@ -58,7 +57,7 @@ NUMBERS = {"stock", "quantity", "price_cents", "total_cents", "amount_cents", "l
 
 
 def all_events(shop: Shop) -> list[OrderEvent]:
-    """The order events of every day, sorted by time."""
+    """Return the order events of all days, sorted by time."""
     events = [
         OrderEvent.model_validate({name: item[name] for name in ("event_id", "order_id", "merchant_id", "kind", "at")})
         for item in all_items(shop)
@@ -68,7 +67,7 @@ def all_events(shop: Shop) -> list[OrderEvent]:
 
 
 def placed_stock(shop: Shop) -> Counter[str]:
-    """The units of each product that are in stock or in orders that aren't cancelled."""
+    """Return the number of units of each product, in stock or in orders that aren't cancelled."""
     items = all_items(shop)
     orders = {item["order_id"]: item["status"] for item in items if item["SK"].startswith("ORDER#")}
     result = Counter({item["product_id"]: item["stock"] for item in items if "stock" in item})

@@ -1,4 +1,4 @@
-"""Products, carts and addresses: products are in the correct lists, and a cart becomes an order."""
+"""Products are in the correct lists, and carts become orders with an address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ids(products: object) -> list[str]:
 
 
 def test_lists_of_products_equal_a_filter_over_all_products(shop: Shop) -> None:
-    """The lists are compared after each change of products."""
+    """The lists are compared after each change of a product."""
     chance = random.Random(7)
     for number in range(60):
         product_id = f"p{chance.randrange(12)}"

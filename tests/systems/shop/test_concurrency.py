@@ -1,4 +1,4 @@
-"""Concurrent buyers, in several processes and on every store: no unit is sold twice, no item lost."""
+"""Concurrent buyers, in several processes and on every store, never buy the same unit twice, and lose no item."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_concurrent_orders_never_exceed_the_stock(shop: Shop) -> None:
 
 
 def test_concurrent_calls_with_the_same_token_place_one_order(shop: Shop) -> None:
-    """Calls with the same token and other order lines are rejected."""
+    """A call with the same token and other order lines is rejected."""
     said = run(shop, TOKENS)
     same, other = zip(*said, strict=True)
     assert len({tuple(value) for value in same}) == 1
@@ -108,7 +108,7 @@ def test_concurrent_calls_with_the_same_token_place_one_order(shop: Shop) -> Non
 
 
 def test_concurrent_status_changes_follow_the_allowed_transitions(shop: Shop) -> None:
-    """Concurrent payment, shipping and cancelling follow the allowed transitions, and each payment pays one order."""
+    """Orders are paid, shipped and cancelled concurrently. Each payment pays one order."""
     before = placed_stock(shop)
     orders = [shop.place_order("u0", f"t{number}", {"tea": 1}) for number in range(6)]
     said = run(shop, MOVE, [[order.order_id, order.total_cents] for order in orders])

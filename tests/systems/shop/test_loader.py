@@ -1,4 +1,4 @@
-"""Importing CSV files: valid rows are imported completely and once, and errors are reported with line numbers."""
+"""Valid rows of CSV files are imported completely and once, and errors have line numbers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,6 @@ def test_products_and_orders_are_imported(empty: Shop, tmp_path: Path) -> None:
 
 
 def test_imported_orders_can_be_paid_shipped_and_cancelled(empty: Shop, tmp_path: Path) -> None:
-    """The orders can be paid, shipped and cancelled."""
     loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     empty.pay("2", "pi_2", 2999)
     empty.cancel("2")
@@ -235,7 +234,7 @@ def test_importing_missing_files_raises_an_error(empty: Shop, tmp_path: Path) ->
 
 
 def test_importing_a_large_file_takes_limited_memory_and_reports_progress(empty: Shop, tmp_path: Path) -> None:
-    """Importing a 5 MB file with mostly invalid rows takes much less memory than its size."""
+    """Most rows of the 5 MB file are invalid, and importing it takes much less memory than its size."""
     rows = 20_000
     with (tmp_path / "products.csv").open("w", encoding="utf-8") as file:
         file.write("product_id,merchant_id,name,price,stock\n")
@@ -282,7 +281,7 @@ Payment Method,Payment Reference,Refunded Amount,Vendor,Id,Tags,Risk Level,Sourc
 
 
 def exported(head: str, *rows: dict[str, str]) -> str:
-    """A Shopify export with all columns, most of which are empty."""
+    """Return a Shopify export with all columns, most of which are empty."""
     text = io.StringIO(head)
     text.seek(0, io.SEEK_END)
     writer = csv.DictWriter(text, head.strip().split(","), restval="", lineterminator="\n")

@@ -39,7 +39,7 @@ NEWEST = DAY + timedelta(days=1, hours=9, minutes=30)
 
 @pytest.fixture(params=AMONG)
 def sold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    """The sample and unrelated items, for calls of writes."""
+    """Return a store with the sample and unrelated items, for calls of writes."""
     monkeypatch.setattr("keyplan_systems.shop.sample.now", lambda: NEWEST)
     with Shop.open(":memory:") as opened:
         sample(opened, 200, silent)
@@ -48,7 +48,7 @@ def sold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def of_others(number: int) -> Sequence[Entity]:
-    """Items of another shop, which are in no list of the sample's merchants, products, devices and days."""
+    """Return items of another shop, which are in no list of the sample's merchants, products, devices and days."""
     name, at = f"else-{number}", datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
     return (
         Product(product_id=name, merchant_id="elsewhere", name="Cup", price_cents=900, listed_at=at),
@@ -61,7 +61,7 @@ def of_others(number: int) -> Sequence[Entity]:
 
 
 def calls(shop: Shop) -> dict[str, Callable[[], object]]:
-    """A call of each pattern, by id, in the order in which they run: an order is placed before it is paid."""
+    """Return a call of each pattern, by id, in the order in which they run: an order is placed before it is paid."""
     reading = Reading(device_id="cold-store", at=DAY, value=4.2)
     event = OrderEvent(order_id="o-000001", merchant_id="m", kind="scanned", at=DAY)
     placed: list[str] = []
@@ -115,7 +115,7 @@ def calls(shop: Shop) -> dict[str, Callable[[], object]]:
 
 
 def calls_around_orders(shop: Shop) -> dict[str, Callable[[], object]]:
-    """Calls of writes for customers, products and returns."""
+    """Return calls of writes for customers, products and returns."""
     pending = next(each for each in shop.unpaid_orders() if each.user_id != "newer")
     cancelled = shop.cancel(shop.orders_to_ship("leafhouse").items[0].order_id)
     return {
@@ -166,7 +166,7 @@ def test_limits_in_the_readme_equal_those_of_the_design() -> None:
 
 @pytest.mark.parametrize("lines", [1, 2, 5, 10])
 def test_an_order_costs_the_documented_units(lines: int) -> None:
-    """An order of n lines costs 12 + 5n write units, in one transaction."""
+    """An order of n lines takes 12 + 5n write units, in one transaction."""
     with Shop.open(":memory:") as shop:
         shop.register(User(user_id="u", email="u@example.com", name="U"))
         for number in range(lines):

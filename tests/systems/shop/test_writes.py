@@ -1,4 +1,4 @@
-"""Every write of the shop: its results, errors and invariants."""
+"""Every write of the shop: its results and errors, and invariants of stored items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A browser without scripts for tests of the small sites, which reads pages and sends their forms."""
+"""A browser without scripts for tests of the sites: it reads pages and sends the forms on them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Visit:
         self.text = ""
 
     def get(self, path: str) -> int:
-        """Go to a page, and return its status."""
+        """Go to a page, and return the status of the response."""
         return self._took(self.client.get(path))
 
     def send(self, target: str, **fields: str) -> int:
-        """Send the form on this page with this action, its values and these fields. Returns the status."""
+        """Send the form on this page with this action, with its values and these fields. Return the status."""
         form = re.search(rf'<form[^>]* action="{re.escape(target)}".*?</form>', self.text, re.DOTALL)
         assert form is not None, f"{self.path} has no form to {target}"
         return self._took(self.client.post(target, data={**_fields(form[0]), **fields}))
@@ -38,25 +38,25 @@ class Visit:
         return self._took(self.client.post(target, data=fields, headers=headers or {}))
 
     def csrf(self) -> str:
-        """The token of the forms on this page."""
+        """Return the form token of this page."""
         match = re.search(r'name="csrf" value="([^"]+)"', self.text)
         assert match is not None
         return match[1]
 
     def once(self) -> str:
-        """The field of the forms on this page that identifies repeated submissions."""
+        """Return the form field of this page that identifies repeated submissions."""
         match = re.search(r'name="once" value="([^"]+)"', self.text)
         assert match is not None
         return match[1]
 
     def sign_in(self, login: str, password: str) -> None:
-        """Sign in by the form."""
+        """Sign in by the form on the sign-in page."""
         self.get("/sign-in")
         assert self.send("/sign-in", login=login, password=password) == 200
         assert self.path != "/sign-in"
 
     def join(self, login: str, name: str = "N", password: str = "long enough") -> int:
-        """Join by the link in the email to an address."""
+        """Join by the link in the email sent to an address."""
         box = self.application.state.site.joining.mail = Box()
         self.get("/sign-up")
         assert self.send("/sign-up", login=login, name=name) == 200
@@ -67,7 +67,7 @@ class Visit:
         return self.send("/sign-up/finish", password=password)
 
     def says(self, text: str) -> bool:
-        """Return whether the page contains a text."""
+        """Return whether the current page contains a text."""
         return text in " ".join(unescape(re.sub(r"<[^>]+>", " ", self.text)).split())
 
     def _took(self, response: Any) -> int:

@@ -1,6 +1,6 @@
 """Access control of the REST APIs. Each caller calls each read pattern of each system, for an owner's items that
-contain a marker. A table lists which callers get the marker. Callers without permission call each write pattern. The
-tables list every pattern, so the tests fail for a pattern without an entry.
+contain a marker. A table lists the callers that receive the marker. Callers without permission call each write pattern.
+The tests fail for a pattern that isn't in the tables.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Case = tuple[str, dict[str, Any]]
 
 
 class World(NamedTuple):
-    """A system with an owner's items: the ids of the callers by letter (``a`` is anonymous), and the test cases."""
+    """A system with items of an owner, the ids of the callers by letter (``a`` is anonymous), and the test cases."""
 
     callers: dict[str, str | None]
     reads: dict[str, Case]
@@ -43,12 +43,12 @@ class World(NamedTuple):
 
 
 def closed(*names: str) -> dict[str, Case]:
-    """Test cases for patterns that the API doesn't expose."""
+    """Return test cases for patterns that the API doesn't expose."""
     return dict.fromkeys(names, ("", {}))
 
 
 def social(design: Any) -> World:
-    """An owner, with a friend, a blocked user and a stranger."""
+    """Return a network with an owner, a friend, a blocked user and a stranger."""
     owner, friend, blocked, stranger = "hush", "friend-hush", "blocked", "stranger"
     for name in (owner, friend, blocked, stranger):
         design.sign_up(name, name, user_id=name)
@@ -195,7 +195,7 @@ def cms_articles(design: Any) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def cms(design: Any) -> World:
-    """The callers and test cases of the CMS, with the callers that each pattern allows."""
+    """Return the callers and test cases of the CMS, with the callers that each pattern allows."""
     everyone = "anseo"
     of_draft, of_shown = cms_articles(design)
     made = {"articleId": "n", "title": "x", "slug": "x", "authorId": "hush"}
@@ -238,7 +238,7 @@ def cms(design: Any) -> World:
 
 
 def papers(design: Any) -> World:
-    """A draft and a published paper of one author that cite each other, and another author."""
+    """Return a catalogue with a draft and a published paper of one author that cite each other, and another author."""
     for handle in ("ada", "bob"):
         design.add_author(Author(handle=handle, name=handle.title()))
         design.put(PapersCredential(handle=handle, password_hash="hash"))
@@ -288,7 +288,7 @@ def papers(design: Any) -> World:
 
 
 def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """An author with a draft and a published post with a hidden comment; a reader, another author, a moderator."""
+    """Add an author with a draft and a post with a hidden comment, a reader, another author, a moderator."""
     ids: dict[str, str] = {}
     for name, role in (("hush", "author"), ("reader", "reader"), ("other", "author"), ("mod", "moderator")):
         user = BlogUser(user_id=name, username=f"{name}-name", name=name, role=role)  # type: ignore[arg-type]
@@ -311,7 +311,7 @@ def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, s
 
 
 def blog(design: Any) -> World:
-    """The callers and test cases of the blog, with the callers that each pattern allows."""
+    """Return the callers and test cases of the blog, with the callers that each pattern allows."""
     everyone = "arsmo"
     of_draft, of_shown, comment = blog_posts(design)
     at = "2026-11-01T00:00:00Z"
@@ -379,7 +379,7 @@ WORLDS: dict[str, tuple[str, Callable[[Any], World]]] = {
 
 
 class Served(NamedTuple):
-    """An open system with its API, and a client for each caller."""
+    """A system that is open, its API, and an API client for each caller."""
 
     world: World
     design: Any
@@ -408,7 +408,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
 
 
 def bearer(site: Any, user_id: str) -> str:
-    """A session token of a user, for the Authorization header."""
+    """Return a user's session token for the Authorization header."""
     sessions = site.visitors.sessions
     person = sessions.people(user_id)
     assert person is not None, user_id
@@ -452,8 +452,8 @@ def test_writes_reject_callers_without_permission(served: Served) -> None:
 
 @pytest.mark.parametrize("text", ["a\0b", "a\u202eb", "\u200b"])
 def test_writes_of_the_api_reject_invisible_text_as_forms_do(served: Served, text: str) -> None:
-    """Each string argument is tested in turn, with a caller that has permission. Multi-line strings may contain
-    bidirectional controls.
+    """Each string argument is tested separately, with a caller that has permission. Multi-line strings may contain
+    bidirectional control characters.
     """
     several = {"text", "body", "content", "excerpt", "abstract"} if text == "a\u202eb" else set()
     for name, (allowed, given) in served.world.writes.items():
@@ -463,7 +463,7 @@ def test_writes_of_the_api_reject_invisible_text_as_forms_do(served: Served, tex
 
 
 def test_reads_of_the_api_are_rate_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Systems without accounts also limit reads. Authenticated callers aren't counted by IP address."""
+    """Authenticated callers aren't counted by IP address. Systems without accounts also limit reads."""
     limiters = served.site.limiters
     monkeypatch.setitem(limiters, "read", RateLimiter(Limit(attempts=2, seconds=60), lambda: 0.0))
     name = next(name for name, (seen, _) in served.world.reads.items() if "a" in seen)

@@ -1,4 +1,4 @@
-"""The site of the CMS: authors write, editors publish, and readers can open only published articles."""
+"""The site of the CMS: authors write, editors publish, and readers open only published articles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def visit(site: ServedSite, who: str | None = None) -> Visit:
 
 
 def begun(member: Visit, title: str, text: str = "") -> str:
-    """Create an article with a first text. Returns the article's URL."""
+    """Create an article with a first text, and return the URL of the article."""
     member.get("/new")
     assert member.send("/new", title=title) == 200
     path = member.path
@@ -238,7 +238,7 @@ def bearer(member: Visit) -> dict[str, str]:
 
 
 def test_authors_cannot_list_drafts_of_others(cms: Cms, site: ServedSite, client: TestClient) -> None:
-    """Only editors can see the titles and excerpts of other authors' drafts."""
+    """Titles and excerpts of drafts are visible only to their authors and to editors."""
     cms.create_article(Article(title="A secret title", slug="hidden", author_id="u_99", tags={"hush"}))
     author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
     lists = (

@@ -1,4 +1,4 @@
-"""Tests of every system's site and API: cross-site requests, extreme timestamps, and a public API description."""
+"""Every system's site and API: cross-site requests, extreme timestamps, and the public API description."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_MOMENTS = ("10000-01-01T00:00:00Z", "2030-02-30T00:00:00Z", "soon", "")
 
 
 class Served(NamedTuple):
-    """An open system: its site, the routes of the site, its API, and the API without an access policy."""
+    """A system that is open, its site, the routes of its site, its API, and its API without an access policy."""
 
     public: TestClient
     own: TestClient
@@ -48,7 +48,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def described(client: TestClient) -> dict[str, dict[str, Any]]:
-    """The paths in the API description."""
+    """Return the paths in the API description."""
     paths: dict[str, dict[str, Any]] = client.get("/openapi.json").json()["paths"]
     return paths
 

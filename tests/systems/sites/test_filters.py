@@ -1,4 +1,4 @@
-"""Template filters for timestamps in text and in machine-readable attributes."""
+"""Template filters that show timestamps as text and in machine-readable attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repeated form submissions, blank input and duplicate values on each site."""
+"""Forms of each site: repeated submissions, blank input, and values that are already used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue's site: readers can browse published papers, and can't see others."""
+"""The catalogue's site shows readers published papers, and no others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Schemathesis sends valid and invalid requests from the API documents of blog and CMS: none fails with a server error,
-and responses match the document.
+"""Schemathesis sends valid and invalid requests for the OpenAPI documents of blog and CMS. No request causes a server
+error, and all responses match the document.
 """
 
 from __future__ import annotations

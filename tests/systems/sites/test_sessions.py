@@ -1,5 +1,5 @@
-"""Sessions of every site with accounts: signing out, changing the password and signing in again end them on the
-server, for cookies and bearer tokens.
+"""Sessions of every site that has accounts. Signing out, changing the password and signing in again end sessions on the
+server, for cookies and for bearer tokens.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ class Served(NamedTuple):
     login: str
 
     def visit(self) -> Visit:
-        """A browser in which the user is signed in."""
+        """Return a browser in which the user is signed in."""
         made = Visit(self.beside)
         made.sign_in(self.login, PASSWORD)
         return made
 
     def token(self, visit: Visit) -> str:
-        """The token in a browser's cookie."""
+        """Return the token in a browser's cookie."""
         return str(visit.client.cookies[f"{self.name}_session"]).strip('"')
 
     def page(self, token: str) -> int:
-        """The status of a private page that is requested with a saved cookie."""
+        """Return the status of a private page requested with a saved cookie."""
         client = TestClient(self.beside, cookies={f"{self.name}_session": token}, follow_redirects=False)
         return int(client.get(PRIVATE[self.name][0]).status_code)
 
     def api(self, token: str) -> int:
-        """The status of a private read that is called with a saved bearer token."""
+        """Return the status of a private API read with a saved bearer token."""
         client = TestClient(self.beside)
         path = f"/api/{PRIVATE[self.name][1]}"
         return int(client.get(path, headers={"authorization": f"Bearer {token}"}).status_code)

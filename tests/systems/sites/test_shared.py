@@ -1,4 +1,4 @@
-"""Functions that the sites share: grouping of IP addresses, kept form input, and tokens."""
+"""Functions that all sites use: they group IP addresses, keep form input and sign tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shop's site: customers browse, order and pay; merchants ship orders, edit products and see their devices."""
+"""The shop's site: customers browse, order and pay; merchants ship orders, edit products and read device data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def visit(site: ServedSite, login: str | None = None) -> Visit:
 
 
 def order(customer: Visit, quantity: int = 2) -> str:
-    """Order green tea. Returns the URL of the order."""
+    """Order green tea, and return the URL of the order."""
     customer.get("/products/green-tea")
     assert customer.send("/cart", quantity=str(quantity)) == 200
     assert customer.send("/checkout") == 200
@@ -219,7 +219,7 @@ def test_a_cancelled_order_is_refunded(shop: Shop, site: ServedSite) -> None:
 
 
 class Late(OfflineProvider):
-    """A payment provider that responds only after the stock reservation has expired."""
+    """A payment provider that responds only when the stock reservation has expired."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -324,7 +324,7 @@ def test_a_password_reset_link_works_once(site: ServedSite) -> None:
 
 
 class Together:
-    """Blocks requests that have checked their link until several have, before any of them writes."""
+    """Keeps requests that have checked their link until several have, before any of them writes."""
 
     def __init__(self, requests: int) -> None:
         self._barrier = Barrier(requests, timeout=60)

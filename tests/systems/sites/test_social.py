@@ -1,5 +1,5 @@
-"""The site and API of the social network: users follow, post, comment and send messages, and can't read others' private
-data.
+"""The site and API of the social network: users follow, post, comment and send messages, and can't read private data of
+others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fixtures: the social network open on an empty store with three users, and on the sample."""
+"""Fixtures: the social network on an empty store with three users, and on the sample."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def sampled() -> Iterator[Social]:
-    """The sample. Tests only read this store."""
+    """Return a store with the sample. Tests only read this store."""
     with Social.open(":memory:") as opened:
         assert sample(opened, SAMPLED, silent) == SAMPLED
         yield opened

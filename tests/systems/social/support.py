@@ -1,4 +1,4 @@
-"""Helpers for tests of the social network: consistency of all stored items."""
+"""Consistency checks of all stored items, for tests of the social network."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def people(social: Social, *names: str) -> None:
 
 
 def everything(social: Social) -> dict[type[Entity], list[Any]]:
-    """All stored items by entity, except claims."""
+    """Return all stored items by entity, except claims."""
     result: dict[type[Entity], list[Any]] = defaultdict(list)
     entities = list(Social.compiled.entities.values())
     for item in stored(social):
@@ -108,7 +108,7 @@ def _posts(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None
 
 
 def _timelines(there: dict[type[Entity], list[Any]]) -> None:
-    """Check that timelines contain each post of an author with fan-out on write, and no other post."""
+    """Check that timelines contain all posts of authors with fan-out on write, and no other posts."""
     by_author: dict[str, list[Post]] = defaultdict(list)
     for post in there[Post]:
         by_author[post.user_id].append(post)
@@ -123,7 +123,7 @@ def _timelines(there: dict[type[Entity], list[Any]]) -> None:
 
 
 def _notifications(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
-    """Check that notifications exist for their cause, unless aggregated, and never for the user's own actions."""
+    """Check that notifications have a cause, unless aggregated, and none is about the user's own action."""
     posts: dict[str, Post] = {post.post_id: post for post in there[Post] if not post.shards}
     wanted = {
         *((like.liked_at, "like", like.user_id, like.post_id) for like in there[Like]),

@@ -1,4 +1,4 @@
-"""Concurrent writers in threads, tasks and processes on one file: stored items stay consistent."""
+"""Concurrent writers in threads, tasks and processes on one file keep stored items consistent."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("store", [text for text in STORES if text != "memory"])
 def test_random_actions_in_processes_keep_items_consistent(store: str, tmp_path: Path) -> None:
-    """Four processes run all kinds of user actions, with thresholds that six users reach."""
+    """Four processes run all kinds of user actions. The thresholds are so low that six users reach them."""
     with open_on(Social, store, tmp_path) as social:
         people(social, *NAMES)
         said = in_processes(LIFE, [[social.store.url, str(number)] for number in range(4)])
@@ -105,7 +105,7 @@ def test_repeated_likes_by_one_user_in_threads_are_counted_once(file: Path) -> N
 
 
 def test_concurrent_follows_and_unfollows_of_one_pair_keep_timelines_correct(file: Path, small: None) -> None:
-    """The author posts meanwhile. The follower's timeline contains exactly the expected posts."""
+    """Meanwhile, the author posts. Afterwards, the follower's timeline contains exactly the expected posts."""
     with Social.open(file) as social, ThreadPoolExecutor(4) as pool:
         social.follow("u0", "u1")
 

@@ -1,4 +1,4 @@
-"""The feed: exact pages during concurrent writes, and the requests of fan-out on read and on write."""
+"""The feed has exact pages during concurrent writes, and sends the expected requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = tuple("abcdefgh")
 
 @dataclass
 class Life:
-    """A network in which random actions happen, and the expected feed of user ``a``."""
+    """A network in which users act at random, and the expected feed of user ``a``."""
 
     social: Social
     chance: random.Random
@@ -32,7 +32,7 @@ class Life:
     posts: dict[str, Post] = field(default_factory=dict)
 
     def happen(self, what: str) -> None:
-        """Run a random action of a user."""
+        """Run a random action of a random user."""
         who = self.chance.choice(NAMES)
         other = self.chance.choice(NAMES)
         try:
@@ -54,7 +54,7 @@ class Life:
             pass  # users can't follow themselves or follow twice
 
     def wanted(self) -> list[str]:
-        """The ids of the posts of all users that ``a`` follows, newest first."""
+        """Return the ids of the posts of all users that ``a`` follows, newest first."""
         mine = [post for post in self.posts.values() if post.user_id in self.followed]
         return [post.post_id for post in sorted(mine, key=lambda post: (post.created_at, post.post_id), reverse=True)]
 
@@ -74,7 +74,7 @@ THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "
 def test_feed_pages_are_exact_during_concurrent_writes(
     small: None, before: list[str], meanwhile: list[list[str]], limit: int, on_read: int, parallel: int, seed: int
 ) -> None:
-    """Low parallelism makes eight users several rounds of queries. All, some or none use fan-out on write."""
+    """All, some or no authors use fan-out on write. Eight authors take several rounds of queries."""
     with pytest.MonkeyPatch.context() as patch, Social.open(":memory:", secret="s") as social:
         patch.setattr(limits, "READ_MAX", on_read)
         patch.setattr(shares, "PARALLEL_MAX", parallel)
@@ -116,7 +116,7 @@ def _place(post: Post) -> tuple[object, str]:
 
 
 def test_random_actions_use_both_kinds_of_fan_out(small: None) -> None:
-    """With small thresholds, both fan-out on read and fan-out on write occur."""
+    """The thresholds are low, so both fan-out on read and fan-out on write occur."""
     with Social.open(":memory:") as social:
         people(social, *NAMES)
         for name in NAMES[1:]:
@@ -142,7 +142,7 @@ def test_a_feed_cursor_is_valid_only_for_its_reader(social: Social) -> None:
 
 
 def crowd(social: Social, number: int, *, posts: int = 3) -> None:
-    """A reader who follows many authors with posts at all times."""
+    """Create a reader who follows many authors, whose posts have all timestamps."""
     add_users(social, [User(user_id="me", handle="me", name="Me")])
     add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(number)))
     add_posts(social, (Post(user_id=f"u{one}", text="hello " * 20) for _ in range(posts) for one in range(number)))
@@ -153,7 +153,7 @@ def follow_all(social: Social, number: int) -> None:
 
 
 def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
-    """The rounds of parallel queries for a page, the read units, and the number of requests."""
+    """Return the rounds of parallel queries for a feed page, the read units, and the number of requests."""
     recorder = recorded(social)
     social.run_read("feed", ("me",), more)
     result = [number for number in recorder.rounds if number > 1], recorder.units, len(recorder.made)
@@ -197,7 +197,7 @@ def test_a_reader_who_follows_many_users_has_a_stored_timeline(monkeypatch: pyte
 
 
 def test_fan_out_on_write_is_limited_to_a_number_of_followers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Followers beyond the limit read the post on demand, so a million followers add no cost to a post."""
+    """Other followers read the post on demand, so that a post costs no more with a million followers."""
     monkeypatch.setattr(limits, "READ_MAX", 0)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 60)
     with Social.open(":memory:") as social:

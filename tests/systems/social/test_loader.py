@@ -1,4 +1,4 @@
-"""Importing edge lists: real, invalid and large files."""
+"""Edge lists of graphs are imported: real, invalid and large files."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_unreadable_files_are_reported(empty: Social, tmp_path: Path) -> None:
 def test_a_failing_store_is_not_reported_as_a_file_error(
     empty: Social, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """StoreError is a subclass of OSError."""
+    """StoreError is a subclass of OSError, which file errors also are."""
 
     def full(*arguments: object) -> None:
         raise StoreError("the disk is full")
@@ -203,7 +203,7 @@ def test_the_command_imports_a_file_or_folder(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.skipif(not FACEBOOK.exists(), reason="needs ../shared/data/facebook_combined.txt")
 def test_a_real_graph_is_imported_completely(empty: Social, tmp_path: Path) -> None:
-    """The test imports the first line and all edges among the first 400 users; with KEYPLAN_WHOLE_GRAPH, all edges."""
+    """Without KEYPLAN_WHOLE_GRAPH, only edges between the first 400 users are imported, and the first line."""
     people = 1 << 30 if os.environ.get("KEYPLAN_WHOLE_GRAPH") else 400
     kept: list[str] = []
     with FACEBOOK.open() as file:

@@ -1,4 +1,4 @@
-"""The README of the social network is correct: costs of each pattern, keys, limits and calculated numbers."""
+"""The README of the social network is correct: costs of each pattern, keys, limits and calculations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def social(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def of_others(number: int) -> Sequence[Entity]:
-    """Actions of users who are unrelated to the sample."""
+    """Return items that result from actions of users who are unrelated to the sample."""
     name, other = f"else-{number}", f"else-{number // 2}"
     return (
         Post(post_id=name, user_id=other, text="Elsewhere."),
@@ -45,7 +45,7 @@ def of_others(number: int) -> Sequence[Entity]:
 
 
 def calls(social: Social) -> dict[str, Callable[[], object]]:
-    """A call of each pattern, in the order in which they run."""
+    """Return a call of each pattern, in the order in which they run."""
     star, reader = user_id(0), user_id(READER)
     post = max(social.posts_of_user(star, limit=100), key=lambda post: (bool(post.comments), post.likes))
     name = social.conversations(star).items[0]
@@ -133,6 +133,6 @@ def test_limits_in_the_readme_equal_those_of_the_design() -> None:
 
 
 def test_reading_the_feed_sends_the_requests_listed_in_the_readme(social: Social) -> None:
-    """The README lists follows, 200 partitions, the timeline, repeated queries, and the posts in the timeline."""
+    """The requests read the follows, 200 partitions, the timeline (some parts again), and the posts in the timeline."""
     requests, _ = measured(social, lambda: social.feed(user_id(READER)))
     assert requests == "Query GSI1, 222 × Query, BatchGetItem"

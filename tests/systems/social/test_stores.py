@@ -1,4 +1,4 @@
-"""A day's calls of the social network on each store: equal results and consistent items."""
+"""The calls of one day have equal results on each store, and keep items consistent."""
 
 from __future__ import annotations
 
