@@ -155,7 +155,7 @@ class Parcels(Design):
 
 
 def test_an_optional_field_is_read_from_an_index_key() -> None:
-    """If the field were read as None, putting the item again would delete its value."""
+    """If the field were read as None, putting the item again would delete the value in the key."""
     entity = Parcels.compiled.by_name["Parcel"]
     key = {"pk": {"S": "PARCEL#1"}, "sk": {"S": "#HEAD"}, "number": {"S": "1"}}
     placed = {**key, "gsi1pk": {"S": "DEPOT#Kiel"}, "gsi1sk": {"S": "SHELF#7"}}

@@ -208,7 +208,7 @@ def test_the_call_of_an_abandoned_iterator_is_recorded_without_an_error(notes: N
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_hooks_work_in_a_forked_process_and_after_closing_the_design(notes: Notes) -> None:
-    """A forked process lacks its parent's threads, and closing the design stops them."""
+    """A forked process lacks its parent's threads, and closing the design stops these threads."""
     notes.put(NOTE)
     asyncio.run(_get(notes))
     child = os.fork()

@@ -222,7 +222,7 @@ def test_a_write_runs_in_the_transaction_of_another_write(app: App, user: User) 
 
 @pytest.mark.parametrize("key", ["", "\ud800", "x" * 65_536])
 def test_invalid_map_keys_are_rejected(app: App, user: User, key: str) -> None:
-    """A stored map can have such keys, but DynamoDB expressions can't refer to them."""
+    """A stored map can have invalid keys, but DynamoDB expressions can't refer to them."""
     with pytest.raises(ArgumentError, match=r"User\.settings") as caught:
         app.transact([Update(user).at(lambda user: user.settings[key]).set("dark")])
     assert "a map key" in caught.value.message

@@ -463,7 +463,7 @@ def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypat
     ("start", "again"), [(b"pk,sk\n", b"a" * 4096), (b"pk,sk\n", b'"a\n",' * 600), (b'"a\n",', b'"a\n",' * 600)]
 )
 def test_csv_record_without_end_is_rejected(monkeypatch: pytest.MonkeyPatch, start: bytes, again: bytes) -> None:
-    """A small compressed file with such a record could use all memory."""
+    """A small compressed file with an endless record could use all memory."""
     monkeypatch.setattr(formats, "LINE_BYTES_MAX", 200_000)
     file = Endless(start, again, bytes_max=1_000_000)
     *_, last = formats.read_records(io.BufferedReader(file), "CSV", formats.Csv({}))

@@ -308,7 +308,7 @@ BETWEEN_X = {"KeyConditionExpression": "x BETWEEN :v AND :v", **V}
 def test_start_key_is_checked_before_and_after_the_key_condition(
     engine: Engine, request_: dict[str, Any], start: dict[str, Any], expected: str
 ) -> None:
-    """Its size and partition key are checked before a missing partition key condition is reported, the rest after."""
+    """A missing partition key condition is reported after errors of the size and partition key of the start key."""
     assert message(engine, "Query", {**TABLE, **request_, "ExclusiveStartKey": start}) == expected
 
 

@@ -1,4 +1,4 @@
-"""Simulated delays: the status of tables and indexes during changes, and requests rejected meanwhile."""
+"""Simulated delays: the status of tables and indexes during changes, and requests rejected during changes."""
 
 from __future__ import annotations
 

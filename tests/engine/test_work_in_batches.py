@@ -151,7 +151,7 @@ EXPIRE = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enable
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_ttl_is_enabled_in_batches_during_other_writes(engines: list[Engine], between: Any, fails: bool) -> None:
-    """Items whose ``times`` is at most 500 have expired. If enabling fails, the next sweep completes it."""
+    """Items whose ``times`` is at most 500 have expired. If enabling TTL fails, the next sweep completes the work."""
     for engine in engines:
         engine.database.clock = engine._storage.clock = lambda: 500.0
     others = Writers(engines, 4)

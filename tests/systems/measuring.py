@@ -107,7 +107,7 @@ def name_of(design: type[Design], identity: str) -> str:
 
 
 def assert_same_answers(element: Design, other: Design, calls: Mapping[str, Mapping[str, Any]]) -> None:
-    """Two stores of a design have equal results; cursors, which stores sign, only need to be present in both."""
+    """Check that two stores of a design have equal results. Stores sign cursors, so only their presence is compared."""
     for identity, given in calls.items():
         name = name_of(type(element), identity)
         answer, wanted = (answer_json(getattr(design, name)(**given)) for design in (element, other))

@@ -75,7 +75,6 @@ class Recorder:
         return number
 
     def clear(self) -> None:
-        """Clear the record."""
         self.made.clear()
         self.rounds.clear()
 

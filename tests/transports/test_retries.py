@@ -85,7 +85,7 @@ def test_no_retry_starts_after_the_calls_deadline() -> None:
 
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
 def test_wrong_clock_and_expired_credentials_are_corrected_once(kind: Kind) -> None:
-    """A retry after a correction has no pause and doesn't reduce the quota. There is only one such retry."""
+    """After a correction, the request is retried once, without a pause and without reducing the quota."""
     quota = Quota()
     element = attempts(quota=quota)
     failure = Failure(DynamoDBError("no", type="ExpiredTokenException"), kind)

@@ -90,7 +90,7 @@ def test_documented_signing_keys_are_derived() -> None:
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_aws_test_vectors_are_signed(name: str) -> None:
-    """These are the requests in AWS's test suite that have the path / and no query, as DynamoDB's requests do."""
+    """The vectors are the requests in AWS's test suite with the path / and no query, like DynamoDB's requests."""
     method, headers, body, expected = VECTORS[name]
     values = canonical_headers(headers)
     canonical = canonical_request(method, values, sorted(values), sha256(body).hexdigest())

@@ -195,7 +195,7 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
 
 
 def only_removes(operation: str, params: Answer) -> bool:
-    """Return whether an update only removes attributes. On DynamoDB Local, it creates a missing item."""
+    """Return whether an update only removes attributes. On DynamoDB Local, such updates create missing items."""
     updates = [params] if operation == "UpdateItem" else []
     if operation == "TransactWriteItems":
         given: Any = params.get("TransactItems")

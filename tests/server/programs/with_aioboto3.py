@@ -1,4 +1,4 @@
-"""A program that uses aioboto3: ``python with_aioboto3.py ENDPOINT``. It prints ``done`` if all assertions pass."""
+"""``python with_aioboto3.py ENDPOINT`` uses aioboto3, and prints ``done`` if all assertions pass."""
 # mypy: ignore-errors
 # It runs in a separate environment; the type checker doesn't have its packages.
 

@@ -1,5 +1,5 @@
 """A program that uses aiodynamo, which signs requests and parses responses itself: ``python with_aiodynamo.py
-ENDPOINT``. It prints ``done`` if all assertions pass.
+ENDPOINT``. The program prints ``done`` if all assertions pass.
 """
 # mypy: ignore-errors
 # It runs in a separate environment; the type checker doesn't have its packages.

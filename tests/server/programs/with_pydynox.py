@@ -1,5 +1,5 @@
-"""A program that uses pydynox, on the AWS SDK for Rust: ``python with_pydynox.py ENDPOINT``. It prints ``done`` if all
-assertions pass.
+"""A program that uses pydynox, on the AWS SDK for Rust: ``python with_pydynox.py ENDPOINT``. The program prints
+``done`` if all assertions pass.
 """
 # mypy: ignore-errors
 # It runs in a separate environment; the type checker doesn't have its packages.

@@ -1,4 +1,4 @@
-"""A program that uses PynamoDB: ``python with_pynamodb.py ENDPOINT``. It prints ``done`` if all assertions pass."""
+"""``python with_pynamodb.py ENDPOINT`` uses PynamoDB, and prints ``done`` if all assertions pass."""
 # mypy: ignore-errors
 # It runs in a separate environment; the type checker doesn't have its packages.
 

@@ -22,7 +22,7 @@ WRITING = {"PutItem", "UpdateItem", "BatchWriteItem", "TransactWriteItems"}
 
 
 class Clock:
-    """A clock for the process and for writes. Tests can advance it."""
+    """A clock for the process and for writes, which tests can advance."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds = 0.0
@@ -119,7 +119,7 @@ def test_each_background_write_is_followed_by_a_pause(blog: Blog, ada: User, clo
 
 
 class Busy(threading.Event):
-    """A process that is busy, and becomes idle later or never. It records the number of requests before each wait."""
+    """A process that is busy and idle later or never. ``sent`` has the number of requests before each wait."""
 
     def __init__(self, requests: Recorder, *, ends: bool) -> None:
         super().__init__()

@@ -174,7 +174,7 @@ def test_an_archived_article_rejects_every_change(cms: Cms, article: Article) ->
 
 
 def test_a_write_during_a_concurrent_archiving_is_rejected(cms: Cms, article: Article) -> None:
-    """The article is archived. The write reads the article again, and is then rejected."""
+    """The archiving succeeds. The write fails, reads the article again, and is rejected."""
     recorder = recorded(cms)
     archived = False
 

@@ -1,4 +1,4 @@
-"""The catalogue's site shows readers published papers, and no others."""
+"""The site of the catalogue shows readers only published papers."""
 
 from __future__ import annotations
 
