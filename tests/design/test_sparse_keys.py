@@ -305,7 +305,7 @@ def test_a_complete_key_is_preferred_to_a_sparse_key() -> None:
     explained = explain(Chores, "how_many")
     assert explained.key == "Chore.by_name"
     assert {other.key: other.reason for other in explained.others}["Chore.by_doer"] == (
-        "it doesn't contain items whose done_by is None"
+        "the key doesn't contain items whose done_by is None"
     )
 
 

@@ -49,14 +49,14 @@ def test_a_key_is_unsuitable_if_parameters_are_missing() -> None:
 
 def test_a_key_is_unsuitable_if_its_sort_order_differs() -> None:
     result = others("trending_tags", design("Blog"))
-    assert result["PostTag.by_name"] == "its order is tag, but the pattern needs rating_sk"
+    assert result["PostTag.by_name"] == "the key's order is tag, not rating_sk"
 
 
 def test_unused_keys_are_explained_by_consistency_or_another_key() -> None:
     everything = design("Everything")
     reasons = {alternative.reason for explained in explain_all(everything) for alternative in explained.others}
     assert "global indexes don't support strongly consistent reads" in reasons
-    assert any(reason.startswith("it also supports the pattern") for reason in reasons)
+    assert any(reason.startswith("the key also supports the pattern") for reason in reasons)
 
 
 def test_the_explanation_of_a_scan_lists_no_alternative_keys() -> None:
@@ -139,20 +139,20 @@ class Jobs(Design):
     [
         ("job", "Job.primary", "Job.by_rank", "the partition key requires team"),
         ("job", "Job.primary", "Job.of_job", "no parameter sets rank, so the key matches many items"),
-        ("job", "Job.primary", "Job.claim", "it also supports the pattern, with two reads: the claim and the item"),
-        ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, but the pattern needs rank"),
-        ("ranked", "Job.by_rank", "Job.sharded", "it also supports the pattern, with 3 partitions instead of 1"),
-        ("ranked", "Job.by_rank", "Job.by_due", "it doesn't contain items whose due is None"),
-        ("fresh", "Job.by_state", "Job.by_rank", "it would need a filter on state"),
+        ("job", "Job.primary", "Job.claim", "the key also supports the pattern, with two reads (claim and item)"),
+        ("ranked", "Job.by_rank", "Job.by_state", "the key's order is state and rank and job_id, not rank"),
+        ("ranked", "Job.by_rank", "Job.sharded", "the key also supports the pattern, with 3 partitions instead of 1"),
+        ("ranked", "Job.by_rank", "Job.by_due", "the key doesn't contain items whose due is None"),
+        ("fresh", "Job.by_state", "Job.by_rank", "the key would need a filter on state"),
         (
             "whole",
             "Job.of_job, Part.of_job",
             "Job.primary",
-            "it also supports the pattern, but doesn't contain all entities of the result",
+            "the key also supports the pattern, but doesn't contain all entities of the result",
         ),
-        ("of_job", "Job.of_job", "Job.primary", "its order is none, but the pattern needs rank"),
-        ("parts", "Part.of_job", "Part.again", "it also supports the pattern, but the chosen key is preferred"),
-        ("steps", "Step.primary", "Step.once_more", "it also supports the pattern, but the table is preferred"),
+        ("of_job", "Job.of_job", "Job.primary", "the key's order is none, not rank"),
+        ("parts", "Part.of_job", "Part.again", "the key also supports the pattern, but the chosen key is preferred"),
+        ("steps", "Step.primary", "Step.once_more", "the key also supports the pattern, but the table is preferred"),
     ],
 )
 def test_every_reason_against_a_key_is_listed(pattern: str, taken: str, key: str, reason: str) -> None:

@@ -181,5 +181,5 @@ def test_a_write_without_source_code_is_not_run() -> None:
     )
     bare = namespace["Bare"]
     analysis = WriteAnalyzer(bare.compiled, bare).analysis(bare.compiled.writes["go"])
-    assert analysis.unknown == ("its body isn't run: its source can't be read",)
+    assert analysis.unknown == ("the body isn't run: the source can't be read",)
     assert (calls, analysis.rights_known) == ([], False)

@@ -358,7 +358,7 @@ def test_writes_with_side_effects_or_unknown_calls_are_not_run(name: str, outsid
     names = Calls.compiled.writes[name].signature.by_name
     explained = explain(Calls, name, {key: given[key] for key in names})
     assert bool(explained.requests) is run
-    assert run or "its body isn't run" in (explained.note or "")
+    assert run or "the body isn't run" in (explained.note or "")
 
 
 # Examples

@@ -45,7 +45,7 @@ def test_actions_imported_under_other_names_need_the_same_permissions(name: str,
 def test_actions_imported_under_other_names_are_explained() -> None:
     explanation = explain(Things, "made")
     assert explanation.operation == "PutItem"
-    assert "Its only action (Create)" in explanation.proof
+    assert "The only action (Create)" in explanation.proof
     assert explain(Things, "named").operation == "PutItem"
 
 
@@ -107,7 +107,7 @@ def test_the_reported_location_of_an_error_is_the_failing_action() -> None:
 def test_a_write_with_side_effects_is_not_run_by_the_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("writing", "swallowing"):
-        assert analysis(name).unknown == ("its body isn't run: it opens a file",)
+        assert analysis(name).unknown == ("the body isn't run: it opens a file",)
         assert analysis(name).rights == ("PutItem",)
     assert {f.place for f in check(Things).findings if f.code == "KP312"} == {"Things.writing", "Things.swallowing"}
     assert list(tmp_path.iterdir()) == []

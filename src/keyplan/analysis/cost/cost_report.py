@@ -179,7 +179,7 @@ def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """A cost in two designs, in units per call or USD per month; ``before`` or ``after`` is None if it's unknown."""
+    """A cost in two designs, in units per call or USD per month; ``before`` or ``after`` is None if unknown."""
 
     what: str
     name: str
@@ -208,8 +208,8 @@ def _figures(payer: Payer) -> dict[tuple[str, str], float | None]:
     known = [each for each in patterns if each.load.per_second is not None]
     result |= {("USD per month", each.name): payer.pattern_usd(each) for each in known}
     targets = payer.estimate.targets
-    result |= {("USD per month of", target or "the table"): payer.target_usd(target) for target in targets}
-    return result | {("USD per month, paid", name): bill.usd for name, bill in payer.by_name().items()}
+    result |= {("USD per month on demand", target or "the table"): payer.target_usd(target) for target in targets}
+    return result | {("USD per month of a billing mode", name): bill.usd for name, bill in payer.by_name().items()}
 
 
 def _failing(old: Payer, new: Payer) -> list[str]:
@@ -277,15 +277,15 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
 
 _SECTIONS = (
     ("Pattern", ("read units", "write units", "USD per month")),
-    ("Table or index", ("USD per month of",)),
-    ("Billing mode", ("USD per month, paid",)),
+    ("Table or index", ("USD per month on demand",)),
+    ("Billing mode", ("USD per month of a billing mode",)),
 )
 _UNITS = {
     "read units": "read units per call",
     "write units": "write units per call",
     "USD per month": "USD per month",
-    "USD per month of": "USD per month on demand",
-    "USD per month, paid": "USD per month",
+    "USD per month on demand": "USD per month on demand",
+    "USD per month of a billing mode": "USD per month",
 }
 
 

@@ -86,7 +86,7 @@ def priced_regions() -> list[str]:
 
 
 def price_list(region: str) -> PriceList:
-    """The price list of a region; empty if ``prices/`` has none. Raises PriceError if AWS has no such region."""
+    """The price list of a region; empty if ``prices/`` has no list. Raises PriceError if AWS has no such region."""
     if region in priced_regions():
         return read_price_list(FOLDER / f"{region}.json")
     if region in REGIONS:

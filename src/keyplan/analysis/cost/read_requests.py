@@ -21,7 +21,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 class FoundItem(NamedTuple):
-    """An evaluated item or index entry. ``passes``: it's in the result. ``own_bytes``: the size of the entry's item."""
+    """An evaluated item or index entry. ``passes``: the result contains it. ``own_bytes``: the item's size."""
 
     place: Place
     size_bytes: int

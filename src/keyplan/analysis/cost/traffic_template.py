@@ -152,7 +152,7 @@ def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
     if shared:
         pairs = ", ".join(f"{name} = 0.5" for name in shared)
-        yield _Line("filled", f"{{ {pairs} }}", "share of items in which the field is set, or has a value of when=")
+        yield _Line("filled", f"{{ {pairs} }}", "share of items in which the field is set, or has a value in when=")
     open_fields = list(_open_fields(entity, sizes.fields if sizes else ()))
     if open_fields:
         pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)

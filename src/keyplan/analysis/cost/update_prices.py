@@ -5,7 +5,7 @@ file of the region (no AWS account is needed)::
 
     https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json
 
-The command downloads nothing. For tiered prices, it uses the last tier, which applies after the free tier. Source:
+The command downloads nothing. Of tiered prices, only the price after the free tier is used. Source:
 "Reading the service price list file" in the AWS Billing user guide.
 """
 
@@ -27,7 +27,7 @@ _LENGTHS = {"1yr": "1yr", "1 yr": "1yr", "1 year": "1yr", "3yr": "3yr", "3 yr": 
 
 
 def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
-    """The price lists in an offer file by region, as JSON data. Raises PriceError if it isn't a DynamoDB offer file."""
+    """The price lists in an offer file by region, as JSON data. Raises PriceError for another kind of file."""
     if not isinstance(offer, dict) or offer.get("offerCode") != "AmazonDynamoDB" or "products" not in offer:
         raise PriceError(
             "the file isn't an AmazonDynamoDB offer file",

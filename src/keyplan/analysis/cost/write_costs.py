@@ -38,7 +38,7 @@ class WriteCost:
     ``failure``: why the cost is unknown, which leaves ``requests`` empty. ``notes``: assumptions and unknown actions.
     ``there``: the items that exist before the write. ``mutations`` and ``batched``: the changed items. ``fails``: the
     share of calls whose condition fails. ``shares``: if items have different fields, the cost for each combination of
-    fields with its weight, and ``requests`` is the average. ``branches``: the costs of all dry runs, this one included.
+    fields with its weight, and ``requests`` is the average. ``branches``: the cost of each dry run, including this one.
     ``incomplete``: whether the write has actions that no dry run reaches.
     """
 
@@ -225,7 +225,7 @@ def _failing(cost: WriteCost, share: float) -> WriteCost:
 
 
 def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffic) -> Traffic:
-    """The traffic. For entities with only ``kept_days``, ``count`` is set to the items created in that period."""
+    """The traffic, with the items that patterns create in ``kept_days`` as the ``count`` of entities without one."""
     wanted = {
         name: element.kept_days
         for name, element in traffic.entities.items()

@@ -25,7 +25,7 @@ _MOMENT = datetime(2026, 11, 21, 9, 42, 7, tzinfo=UTC)
 
 
 def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """The changes of entities. If a removed and a new entity have the same primary key, the entity is renamed."""
+    """The changes of entities. A removed and a new entity with the same primary key are reported as renamed."""
     left = {name: compiled_entity for name, compiled_entity in old.by_name.items() if name not in new.by_name}
     pairs: list[tuple[CompiledEntity, CompiledEntity]] = []
     for name, entity in new.by_name.items():
@@ -161,7 +161,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
             continue
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
-            what = f"the code of the computed field has changed, which is part of {', '.join(key.name for key in keys)}"
+            what = f"the code of the computed field, a part of {', '.join(key.name for key in keys)}, has changed"
             effect = "if the code returns other values, reads by the field don't find existing items"
             action = f"if the code returns other values, {_rewrite(after, keys[0])}"
             yield migration("computed-field-changed", f"{place}.{name}", what, effect, action)

@@ -16,7 +16,7 @@ Pattern = ReadPattern | WritePattern
 
 
 def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """The changes of access patterns. If a removed and a new pattern have the same id, the pattern is renamed."""
+    """The changes of access patterns. A removed and a new pattern with the same id are reported as renamed."""
     left = {name: element for name, element in old.patterns.items() if name not in new.patterns}
     for name, pattern in new.patterns.items():
         place = f"{new.name}.{name}"
@@ -97,14 +97,14 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     for code, described, text, effect in (
         ("filter-changed", _where, "the filter was {}, and is now {}", "callers get different items"),
         ("junction-changed", _ways, "the junction was {}, and is now {}", "callers get different items"),
-        ("number-changed", _counted, "the pattern returned {}, now {}", "callers get a different number of items"),
+        ("number-changed", _counted, "the result was {}, and is now {}", "callers get a different number of items"),
     ):
         old, new = described(before), described(after)
         if old != new:
             yield api(code, place, text.format(old, new), effect)
     strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
     if strong and not new_strong:
-        effect = "a read may not return the result of a preceding write"
+        effect = "a read might not return the changes of a preceding write"
         yield api("consistency-changed", place, "the read is now eventually consistent", effect)
     elif new_strong and not strong:
         effect = "the read units of the pattern double"

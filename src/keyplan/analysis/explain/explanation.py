@@ -81,22 +81,22 @@ def _passed_over(match: plans.KeyMatch, pattern: plans.ReadPattern) -> str:
     if pattern.shape.kind is ShapeKind.ONE and not match.full and not ordered:
         return f"no parameter sets {order}, so the key matches many items"
     if wanted and (not match.order or match.order[0][0] != wanted):
-        return f"its order is {order or 'none'}, but the pattern needs {wanted}"
+        return f"the key's order is {order or 'none'}, not {wanted}"
     unmet = [name for name in pattern.constants if name not in match.used and name in match.entity.fields]
     if unmet and chosen is not None and all(name in chosen.fields for name in unmet):
-        return f"it would need a filter on {' and '.join(unmet)}"
+        return f"the key would need a filter on {' and '.join(unmet)}"
     if match.key.is_claim:
-        return "it also supports the pattern, with two reads: the claim and the item"
+        return "the key also supports the pattern, with two reads (claim and item)"
     missing = next(lacking_while_none(match), None)
     if missing is not None:
-        return f"it doesn't contain items whose {missing} is None"
+        return f"the key doesn't contain items whose {missing} is None"
     if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
-        return "it also supports the pattern, but doesn't contain all entities of the result"
+        return "the key also supports the pattern, but doesn't contain all entities of the result"
     if chosen is not None and match.key.index is not None and chosen.index is None:
-        return "it also supports the pattern, but the table is preferred"
+        return "the key also supports the pattern, but the table is preferred"
     if chosen is not None and match.key.shards > chosen.shards:
-        return f"it also supports the pattern, with {match.key.shards} partitions instead of {chosen.shards}"
-    return "it also supports the pattern, but the chosen key is preferred"
+        return f"the key also supports the pattern, with {match.key.shards} partitions instead of {chosen.shards}"
+    return "the key also supports the pattern, but the chosen key is preferred"
 
 
 def _chosen(pattern: plans.ReadPattern) -> CompiledKey | None:
@@ -194,20 +194,20 @@ def _write_proof(analysis: WriteAnalysis) -> str:
     kinds = [kind for kind in analysis.kinds if kind != "Batch" and not batch_alone]
     parts: list[str] = []
     if analysis.asked:
-        parts.append(f"It first reads {listed(analysis.asked)}, with strong consistency if their keys allow it.")
+        parts.append(f"The write first reads {listed(analysis.asked)}, with strong consistency if their keys allow it.")
     if kinds and analysis.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
-        parts.append(f"Its only action ({kinds[0]}) is one conditional request.")
+        parts.append(f"The only action ({kinds[0]}) is one conditional request.")
     elif kinds:
         together = "together (one action as a conditional request, several as one TransactWriteItems)"
         if analysis.joined:
             together = "in one TransactWriteItems with the actions of the writes that it calls"
-        parts.append(f"Its actions ({', '.join(kinds)}) are sent {together}, all or nothing.")
+        parts.append(f"The actions ({', '.join(kinds)}) are sent {together}, all or nothing.")
     if "Batch" in analysis.kinds:
         goes = "is sent" if batch_alone else "follows"
-        parts.append(f"Its Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
+        parts.append(f"The Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
     if analysis.pattern.attempts > 1:
         parts.append(f"If a condition fails, the write is retried: {analysis.pattern.attempts} attempts in total.")
-    return " ".join(parts) or "It writes nothing."
+    return " ".join(parts) or "The write has no actions."
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ def _scan_proof(plan: plans.ScanPlan) -> str:
     if plan.index is None:
         return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)} and charged"
     names = listed(entity.name for entity in plan.entities)
-    text = f"The pattern reads all of {plan.index.name}: each {names} in it is read{_in_segments(plan)}"
+    text = f"The pattern reads all of {plan.index.name}: each {names} in the index is read{_in_segments(plan)}"
     return f"{text}, and no other item{_afterwards(plan, plan.index.name)}"
 
 

@@ -48,7 +48,7 @@ def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
 
 
 class Typical:
-    """Generates typical instances and items. ``stored``: sizes, by entity. ``filling``: the fields to set or omit."""
+    """Generates typical instances and items. ``stored``: sizes by entity. ``filling``: fields to set or omit."""
 
     def __init__(
         self, design: CompiledDesign, stored: Mapping[str, StoredItems] | None = None, filling: Filling | None = None

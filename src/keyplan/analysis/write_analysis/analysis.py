@@ -49,7 +49,7 @@ class BodyFault:
 
 @dataclass
 class WriteAnalysis:
-    """The analysis of one write. ``runs``: the dry runs, if needed. ``joined``: it's part of a larger transaction."""
+    """The analysis of one write. ``runs``: the dry runs, if any. ``joined``: the write is part of a transaction."""
 
     design: CompiledDesign
     pattern: WritePattern
@@ -79,7 +79,7 @@ class WriteAnalysis:
             for action in self.actions
             if not any(_is_of(shape, action) for shape in self._shapes)
         )
-        return (*(() if self.known else ("its source code can't be read",)), *result)
+        return (*(() if self.known else ("the source code of the write can't be read",)), *result)
 
     @cached_property
     def asked(self) -> tuple[str, ...]:

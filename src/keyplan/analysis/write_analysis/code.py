@@ -24,7 +24,7 @@ class Action:
 
     ``conditional``: the action has ``only_if``, on the fields in ``expects``. ``creates``, ``must_exist``, ``once``:
     the code calls ``or_create``, ``if_missing`` or ``idempotent``, whose token contains the fields in ``named_by``.
-    ``looped``: the action is in a loop, over ``unbounded`` if that has no maximum length. ``batched``: in a Batch.
+    ``looped``: it is in a loop, over ``unbounded`` if that has no maximum length. ``batched``: it is in a Batch.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Ask:
-    """A read within a write, by pattern name. ``looped``: it is in a loop, but not over a literal tuple or list."""
+    """A read within a write, by pattern name. ``looped``: the read is in a loop that isn't over a literal."""
 
     name: str
     line: int
@@ -69,7 +69,7 @@ class Ask:
 
 @dataclass
 class WrittenCode:
-    """The code of a write. ``known``: the source is readable. ``mentioned``: kinds of actions. ``loops``: in a loop."""
+    """The code of a write. ``known``: the source is readable. ``loops``: an action is in a loop."""
 
     pattern: WritePattern
     known: bool = False
@@ -99,8 +99,8 @@ class WrittenCode:
     def not_run(self) -> str | None:
         """The reason why the body isn't run; None if it can run."""
         if not self.known:
-            return "its body isn't run: its source can't be read"
+            return "the body isn't run: the source can't be read"
         calls = (f"calls {name}, which can't be followed" for name in self.not_followed)
         direct = (f"calls self.{name}" for name in self.direct_calls)
         why = next(iter([*self.outside, *["has an endless loop"] * self.endless, *calls, *direct]), None)
-        return None if why is None else f"its body isn't run: it {why}"
+        return None if why is None else f"the body isn't run: it {why}"

@@ -55,7 +55,7 @@ class ActionShape(NamedTuple):
 
 @dataclass(frozen=True)
 class Mutation:
-    """One item before and after a write; None if the item doesn't exist. ``times``: such items written per call."""
+    """One item before and after a write; None if the item doesn't exist. ``times``: the number of items per call."""
 
     what: str
     before: Item | None
@@ -70,7 +70,7 @@ class Mutation:
 
 
 class Refused(Exception):
-    """The client rejects ``action`` (None: the whole write) with ``error``. ``always``: for all values of fields."""
+    """The client rejects ``action`` (None: the whole write) with ``error``. ``always``: for any values of fields."""
 
     def __init__(self, error: KeyplanError, action: Any = None, *, always: bool) -> None:
         super().__init__(str(error))
@@ -84,7 +84,7 @@ class DryRun:
     """The result of one dry run: the reads, the changed items, and the entities that were put or updated.
 
     ``case``: the example, and whether reads found items. ``single``: the operation, if a single action is sent as a
-    request. ``batches``: the changes of each Batch. ``there``: items before the write. ``notes``: assumptions.
+    request. ``batches``: the changes of each Batch. ``there``: the existing items. ``notes``: assumptions.
     """
 
     case: str
@@ -109,7 +109,7 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DryRuns:
-    """The dry runs of a write. ``done`` write items, ``idle`` don't. ``unknown``: why the effects are unknown."""
+    """The dry runs of a write. ``done`` runs write items, ``idle`` runs don't. ``unknown``: why there are no runs."""
 
     done: tuple[DryRun, ...] = ()
     idle: tuple[DryRun, ...] = ()

@@ -75,7 +75,7 @@ _METHODS: frozenset[str] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the object ``known``, a member of ``owner``. ``root``: the start of the dotted name. OPEN: unknown."""
+    """A call of the object ``known``, a member of ``owner``. ``root``: the start of the dotted name, or OPEN."""
 
     function: ast.expr
     known: Any
