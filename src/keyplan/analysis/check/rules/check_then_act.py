@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
         names = sorted(_decided_by(entity, action))
         if names:
             fields = " and ".join(names)
-            message = f"it tests {entity.name}.{fields}, and then changes that value without a condition"
+            message = f"the write tests {entity.name}.{fields}, and then changes that value without a condition"
             hint = f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if other calls change it"
             yield Remark(written.pattern.place, message, hint, line=action.line)
 
@@ -47,7 +47,7 @@ def _unexpected(subject: Subject) -> Remarks:
             if name in entity.fields and not entity.fields[name].bounds and name not in action.checked:
                 yield Remark(
                     written.pattern.place,
-                    f"it subtracts from {entity.name}.{name} without a condition: the value can fall below zero",
+                    f"the write subtracts from {entity.name}.{name} without a condition: the value can fall below zero",
                     f"declare a lower bound, {name}: Annotated[int, Field(ge=0)], or add "
                     f'.only_if("{name} >= :amount", amount=...)',
                     line=action.line,
@@ -56,7 +56,7 @@ def _unexpected(subject: Subject) -> Remarks:
             states = values_of(entity.fields[name].annotation) if name in entity.fields else None
             named = name.rpartition("_")[2] in {"stage", "state", "status"}
             if named and states and len(states) > 2 and value in states and name not in action.checked:
-                message = f"it sets {entity.name}.{name} to {value!r} without a condition on its current value"
+                message = f"the write sets {entity.name}.{name} to {value!r} without a condition on its current value"
                 hint = f"add a condition on the current value: .only_if({name}=...)"
                 yield Remark(written.pattern.place, message, hint, severity=Severity.INFO, line=action.line)
 
@@ -69,7 +69,7 @@ def _decided_by_number(subject: Subject) -> Remarks:
         names = " and ".join(sorted(written.code.counted))
         yield Remark(
             written.pattern.place,
-            f"it tests the number of items from {names}, and writes without a condition on that number",
+            f"the write tests the number of items from {names}, but has no condition on this number",
             "keep the number in an item, and update it in the same transaction: "
             'Update(...).set(taken=Add(1)).only_if("taken < :most", most=most)',
             line=written.actions[0].line,

@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Remarks:
         total = count * each
         if total > COLLECTION_BYTES_MAX / 2:
             gigabytes = number(total / 1024**3)
-            message = f"its largest item collection is {gigabytes} GB; the limit with a local index is 10 GB"
+            message = f"the largest item collection is {gigabytes} GB; the limit with a local index is 10 GB"
             hint = "add another field to the partition key, or replace the local index with a global index"
             arithmetic = (
                 f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,} bytes per item",

@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
         if names and action.entity is not None and not safe and action.entity.version is None:
             entity = action.entity.name
             field = "" if action.entity.tokens else f"give {entity} a field applied: IdempotencyTokens, and "
-            added = f"its single request adds to {entity}.{' and '.join(names)}"
+            added = f"a single request adds to {entity}.{' and '.join(names)}"
             message = f"{added}: if the response is lost, the outcome is unknown"
             exact = f"if the value must be exact, {field}add .idempotent(...) with an id of the event"
             hint = f"{exact}, or create an item for the event in the same transaction"

@@ -24,7 +24,7 @@ def _find(subject: Subject) -> Remarks:
         kinds = " and ".join(kind for kind, value in has.items() if value)
         if kinds:
             regions = 1 + len(table.replicas)
-            message = f"it has {kinds}: if several of the {regions} Regions write concurrently, the last writer wins"
+            message = f"the entity has {kinds}: if {regions} Regions write concurrently, the last writer wins"
             hint = "write its items in one Region only, or use multi-Region strong consistency"
             yield Remark(entity.name, message, hint, (f"1 Region + {regions - 1} in replicas = {regions} Regions",))
 

@@ -24,13 +24,13 @@ def _find(subject: Subject) -> Remarks:
             entity = subject.design.reads[ask.name].shape.entities[0].__name__ if index else ""
             decided = [each for each in written.code.decided.get(ask.name, ()) if not each.conditional]
             if index is not None and any(action.kind in {"Put", "Update"} for action in decided):
-                message = f"its writes depend on {ask.name}, an eventually consistent read of {index}"
+                message = f"the actions depend on {ask.name}, an eventually consistent read of {index}"
                 hint = "read by the primary key, or keep a counter in an item and check it with only_if"
                 yield Remark(written.pattern.place, message, hint)
             elif index is not None and _relies(written, entity):
                 yield Remark(
                     written.pattern.place,
-                    f"it writes {entity} based on {ask.name}, an eventually consistent read of {index}",
+                    f"the write of {entity} is based on {ask.name}, an eventually consistent read of {index}",
                     "read by the primary key or a Unique claim, or use a condition (Create, only_if)",
                 )
 

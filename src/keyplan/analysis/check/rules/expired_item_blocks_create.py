@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
             if any(subject.generated(entity, name) or is_secret(name) for name in entity.key_fields):
                 continue
             first, ttl = (entity.key_fields or ("pk",))[0], entity.ttl.name
-            fails = f"its {action.kind} fails until DynamoDB deletes the expired {entity.name}"
+            fails = f"the {action.kind} fails until DynamoDB deletes the expired {entity.name}"
             hint = f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())'
             yield Remark(written.pattern.place, f"{fails}, which can take days", hint, line=action.line)
 

@@ -40,7 +40,7 @@ def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> R
         spread = f" × {end.shards} shards" if end.shards > 1 else ""
         asked = f"1 Query of {junction} + {number(items)} partitions of {entity}{spread}"
         lines = (f"{asked} = {number(1 + items * end.shards)} requests per page",)
-    message = f"it queries a partition of {entity} for every {junction} item, {text}"
+    message = f"the pattern queries a partition of {entity} for every {junction} item, {text}"
     hint = f"limit the number of {junction} items, or write each new {entity} to a feed of each reader"
     return Remark(place, message, hint, lines)
 

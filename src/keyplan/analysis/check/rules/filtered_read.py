@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
         fields = {field.attribute for match in plan.matches for field in match.entity.fields.values()}
         names = ", ".join(name for name in dict.fromkeys(plan.filter.names.values()) if name in fields)
         known = "" if kept is None else f" and keeps {kept:.0%}"
-        message = f"it filters by {names} after reading{known}: discarded items are charged"
+        message = f"the pattern filters by {names} after reading{known}: discarded items are charged"
         hint = "add the field to the sort key, or declare a sparse key with when="
         lines = () if kept is None else (f"1 ÷ {kept:g} = {1 / kept:.3g} items read for each item in the result",)
         severity = Severity.ERROR if kept is not None and kept < KEPT_ERROR else Severity.WARNING

@@ -71,7 +71,7 @@ def _unfolded(entity: CompiledEntity, name: str) -> Remarks:
     if name.rpartition("_")[2] in TYPED and any(name in claim.fields for claim in entity.claims):
         yield Remark(
             f"{entity.name}.{name}",
-            "its name suggests user input, and uniqueness is case-sensitive: 'Ada' and 'ada' are different values",
+            "the name suggests user input, and uniqueness is case-sensitive: 'Ada' and 'ada' are different values",
             f"declare a lower-case type: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             severity=Severity.INFO,
         )

@@ -24,7 +24,7 @@ def _find(subject: Subject) -> Remarks:
             texts = _texts(subject, entity, name)
             styles = {_style(text) for text in texts} - {""}
             if len(styles) > 1:
-                message = f"its values differ in letter case: {', '.join(sorted(texts))}"
+                message = f"the values differ in letter case: {', '.join(sorted(texts))}"
                 hint = "use one spelling, and list the values in a Literal"
                 yield Remark(f"{entity.name}.{name}", message, hint)
 

@@ -29,14 +29,14 @@ def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         for field in subject.documents(entity):
             if length_max(field.annotation) is None:
-                message = f"it has no maximum length, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
+                message = f"the field has no maximum length, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
                 hint = "give the field a max_length, or split longer values into several items"
                 arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",)
                 yield Remark(f"{entity.name}.{field.name}", message, hint, arithmetic)
         size = subject.stored(entity).item_bytes
         if size is not None and size > LARGE_BYTES:
             units = -(-size // KIB_BYTES)
-            message = f"its items are {size:,} bytes; the limit is {ITEM_BYTES_MAX:,}"
+            message = f"the items are {size:,} bytes; the limit is {ITEM_BYTES_MAX:,}"
             hint = "move the attributes that are rarely read, or often changed, to separate items"
             arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for each change of any attribute",)
             yield Remark(entity.name, message, hint, arithmetic)
@@ -50,8 +50,8 @@ def _bound_too_high(subject: Subject) -> Remarks:
         for field in entity.fields.values():
             most = length_max(field.annotation)
             if most is not None and most > ITEM_BYTES_MAX and not field.computed:
-                message = f"its max_length is {most:,}, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
-                hint = "reduce its max_length, or split longer values into several items"
+                message = f"the max_length is {most:,}, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
+                hint = "reduce the max_length, or split longer values into several items"
                 arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",)
                 yield Remark(f"{entity.name}.{field.name}", message, hint, arithmetic)
 

@@ -27,8 +27,8 @@ def _find(subject: Subject) -> Remarks:
         if steps and 0 < over <= ABOVE * steps * WRITE_UNIT_BYTES:
             yield Remark(
                 entity.name,
-                f"its items are {size:,} bytes, {over} over {steps} KB: a write costs {steps + 1} units, not {steps}",
-                "shorten its attribute names, or remove attributes",
+                f"the items are {size:,} bytes, {over} over {steps} KB: a write costs {steps + 1} units, not {steps}",
+                "shorten attribute names, or remove attributes",
                 (f"{size:,} bytes ÷ {WRITE_UNIT_BYTES:,} = {size / WRITE_UNIT_BYTES:.3f}, rounded up to {steps + 1}",),
             )
 

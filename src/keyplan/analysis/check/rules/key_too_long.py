@@ -34,7 +34,7 @@ def _find(subject: Subject) -> Remarks:
                         continue
                     total = sum(size for size, _ in parts)
                     message = f"{template} can be {total:,} bytes long, but {attribute.name} allows {limit:,}"
-                    hint = "reduce the max_length of its fields, or remove them from the key"
+                    hint = "reduce the max_length of the fields, or remove them from the key"
                     arithmetic = (f"{' + '.join(text for _, text in parts)} = {total:,} bytes, of {limit:,}",)
                     yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)
 

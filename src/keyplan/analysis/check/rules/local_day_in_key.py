@@ -29,7 +29,7 @@ def _find(subject: Subject) -> Remarks:
         for name in sorted(_days(entity)):
             info = entity.cls.model_fields.get(name)
             if info is not None and _is_local(info.default_factory):
-                message = "it is part of a key, and its default is the local date of the computer"
+                message = "the field is part of a key, and its default is the local date of the computer"
                 hint = "compute the date from a timestamp in UTC, or use now().date()"
                 yield Remark(f"{entity.name}.{name}", message, hint)
     for written in subject.writes:
@@ -43,7 +43,7 @@ def _find(subject: Subject) -> Remarks:
                 continue
             given = (action.built or frozenset()) | action.changes.keys()
             if fields := sorted(_days(changed) & given):
-                what = f"it sets {changed.name}.{', '.join(fields)}, part of a key"
+                what = f"the write sets {changed.name}.{', '.join(fields)}, part of a key"
                 message = f"{what}, using today(), the local date of the computer"
                 hint = "use the date in UTC, now().date(), or in a fixed time zone"
                 yield Remark(written.pattern.place, message, hint, line=action.line)

@@ -26,7 +26,7 @@ def _find(subject: Subject) -> Remarks:
         names = [field.attribute for field in sizes.fields] + keys
         total = sum(len(name.encode()) for name in names)
         if total > SHARE * sizes.item_bytes:
-            message = f"its attribute names take up {total / sizes.item_bytes:.0%} of each item"
+            message = f"attribute names take up {total / sizes.item_bytes:.0%} of each item"
             hint = 'give fields short aliases: Field(alias="ts")'
             arithmetic = (
                 f"{total:,} of {sizes.item_bytes:,} bytes = {total / sizes.item_bytes:.0%}",

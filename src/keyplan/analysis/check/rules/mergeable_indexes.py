@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
     total = sum(needed.values())
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
-        message = f"it has {len(indexes)} of at most {GLOBAL_INDEXES_MAX} global indexes, but needs only {total}"
+        message = f"the table has {len(indexes)} of at most {GLOBAL_INDEXES_MAX} global indexes, but needs only {total}"
         hint = "use one index for entities that have no index in common"
         arithmetic = (
             f"maximum number of index keys per entity, by types: {' + '.join(forms)} = {total}",

@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Remarks:
         word = min(together, key=lambda entity: len(entity.key_fields)).name.upper()
         others = [each.name for each in together if each is not entity]
         also = f" here and in {' and '.join(others)}, which share its partitions" if others else ""
-        message = f"its partition key, {template.source!r}, has no entity prefix"
+        message = f"the partition key, {template.source!r}, has no entity prefix"
         hint = f'add a prefix: "{word}#{template.source}"{also}'
         yield Remark(f"{entity.name}.{entity.primary.name}", message, hint)
 

@@ -23,13 +23,13 @@ def _find(subject: Subject) -> Remarks:
         kinds = {action.kind for action in written.actions if action.batched and not action.looped}
         if kinds >= {"Put", "Delete"}:  # the batch moves an item to another key
             deleted = " and ".join(_names(written, "Delete", batched=True))
-            moved = f"its Batch deletes {deleted} and puts {' and '.join(batched)}: either action can fail alone"
+            moved = f"the Batch deletes {deleted} and puts {' and '.join(batched)}: either action can fail alone"
             yield Remark(written.pattern.place, moved, "yield the actions without Batch, as one transaction")
             continue
         if not batched or (len(batched) == 1 and not beside):
             continue
         what = f"{' and '.join(batched)} in a batch" + (f" after {' and '.join(beside)}" if beside else "")
-        message = f"it writes {what}: some actions can succeed and others fail"
+        message = f"the write puts {what}: some actions can succeed and others fail"
         hint = "yield the actions without Batch, as one transaction"
         yield Remark(written.pattern.place, message, hint)
 

@@ -17,7 +17,7 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for query in subject.queries:
         for name in query.match.omits_without:
-            message = f"it is ordered by {query.match.entity.name}.{name}, and omits items in which the field is None"
+            message = f"the order by {query.match.entity.name}.{name} omits items in which the field is None"
             hint = "give the field a default, order by another field, or ignore the finding if you want to omit them"
             yield Remark(query.pattern.place, message, hint)
 

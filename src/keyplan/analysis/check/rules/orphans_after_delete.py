@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
             place = (written.pattern.place, child.name)
             if place not in reported:
                 reported.add(place)
-                message = f"it deletes {parent.name}, and its {child.name} items in the same partition remain"
+                message = f"the write deletes {parent.name}, but its {child.name} items in the same partition remain"
                 hint = f"delete its {child.name} items too, or give {child.name} a Ttl field and set it"
                 yield Remark(written.pattern.place, message, hint, line=action.line)
 

@@ -25,22 +25,22 @@ def _find(subject: Subject) -> Remarks:
         keys = {*table.key_names, *(attribute.name for attribute in (*index.partition, *index.sort))}
         for name in names:
             if name in keys:
-                message = f"it projects {name}, a key attribute, which is always projected: CreateTable rejects it"
+                message = f"{name} is a key attribute, which is always projected: CreateTable rejects this projection"
                 hint = f"remove {name} from projection="
                 yield Remark(index.name, message, hint)
             elif name not in stored:
-                message = f"it projects {name}, which no entity stores"
+                message = f"the index projects {name}, which no entity stores"
                 hint = "use the stored name of the attribute: the field's alias, if it has one"
                 yield Remark(index.name, message, hint, severity=Severity.WARNING)
         if len(names) > PROJECTED_NAMES_PER_INDEX_MAX:
             yield Remark(
                 index.name,
-                f"it projects {len(names)} named attributes; the limit is {PROJECTED_NAMES_PER_INDEX_MAX}",
+                f"the index projects {len(names)} named attributes; the limit is {PROJECTED_NAMES_PER_INDEX_MAX}",
                 'name fewer attributes, or project "ALL"',
             )
     total = sum(len(names) for _, names in included)
     if total > PROJECTED_NAMES_PER_TABLE_MAX:
-        message = f"its indexes project {total} named attributes; the limit is {PROJECTED_NAMES_PER_TABLE_MAX}"
+        message = f"the indexes project {total} named attributes; the limit is {PROJECTED_NAMES_PER_TABLE_MAX}"
         hint = 'name fewer attributes, or project "ALL"'
         arithmetic = (f"{' + '.join(str(len(names)) for _, names in included)} = {total}",)
         yield Remark(subject.table_place, message, hint, arithmetic)

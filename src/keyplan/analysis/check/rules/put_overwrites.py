@@ -30,7 +30,7 @@ def _find(subject: Subject) -> Remarks:
                 continue
             batch = ", and a Batch can't have conditions" if action.batched else ""
             key = " and ".join(entity.key_fields) or "key"
-            message = f"its Put silently replaces an existing {name} with the same {key}{batch}"
+            message = f"the Put silently replaces an existing {name} with the same {key}{batch}"
             yield Remark(written.pattern.place, message, _advice(action, name))
 
 

@@ -34,7 +34,7 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
     if names and not others:
         start = start_of(first)
         what = f"all items whose sort key begins with {start!r}" if start else "all items"
-        message = f"it reads {what} in a partition of {plan.key.place}, and omits {names} items from the result"
+        message = f"the pattern reads {what} in a partition of {plan.key.place}, and the result omits {names} items"
         hint = f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix that no other entity uses"
         yield Remark(place, message, hint)
     elif names:

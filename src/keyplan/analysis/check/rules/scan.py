@@ -39,7 +39,7 @@ def _find(subject: Subject) -> Remarks:
                 total = number(units * load.per_second)
                 lines.append(f"{number(load.per_second)} calls/s × {number(units)} = {total} units/s")
         often = f", {number(load.per_second)} times per second" if load.per_second else ""
-        message = f"it reads the whole table{often}"
+        message = f"the pattern reads the whole table{often}"
         hint = "declare a key with the parameters as its partition key, or ignore the finding if you intend the scan"
         yield Remark(
             pattern.place, message, hint, tuple(lines), Severity.ERROR if load.per_second else Severity.WARNING
@@ -53,7 +53,7 @@ def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Remarks:
             if key.index is not None and key.index.name == index.name and not _is_sparse(entity, key):
                 yield Remark(
                     pattern.place,
-                    f"it scans {index.name}, which contains every {entity.name}",
+                    f"the pattern scans {index.name}, which contains every {entity.name}",
                     "make the key sparse with when= or with a field that is None in most items, or query its "
                     "partition key",
                 )

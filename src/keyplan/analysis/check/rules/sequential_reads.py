@@ -24,7 +24,7 @@ def _find(subject: Subject) -> Remarks:
                 continue  # each call already reads many items
             if pattern.shape.many and pattern.limit is not None:
                 continue  # the loop reads page by page
-            message = f"it reads {name} in a loop, one request after the other"
+            message = f"the write reads {name} in a loop, one request after the other"
             hint = f"declare a read with Each[...] for the parameters of {name}, and call it once"
             yield Remark(written.pattern.place, message, hint, line=line)
 

@@ -16,7 +16,7 @@ from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 def _find(subject: Subject) -> Remarks:
     for written in subject.writes:
         for what in written.code.outside:
-            message = f"its body {what}: this happens on each attempt, even if the write fails"
+            message = f"the body {what}: this happens on each attempt, even if the write fails"
             hint = "move this code before the call and pass its result as an argument, or move it after the call"
             yield Remark(written.pattern.place, message, hint)
 

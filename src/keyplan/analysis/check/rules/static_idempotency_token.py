@@ -20,7 +20,7 @@ def _find(subject: Subject) -> Remarks:
         changed = {*action.changes.values()} & {"Add", "Append"}
         if action.once and changed and action.named_by <= {*entity.key_fields, "self"}:
             made = f"built only from {' and '.join(sorted(action.named_by))}" if action.named_by else "constant"
-            message = f"its idempotency token is {made}: only the first call changes each {entity.name}"
+            message = f"the idempotency token is {made}: only the first call changes each {entity.name}"
             hint = "build the token from an id of the event: a payment, a message or a request"
             yield Remark(written.pattern.place, message, hint, line=action.line)
 

@@ -17,7 +17,7 @@ def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     most = 1 if table.replicas else 2
     if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:
-        message = f"its stream has {table.stream_readers} readers, but a shard supports at most {most}"
+        message = f"the stream has {table.stream_readers} readers, but a shard supports at most {most}"
         hint = "forward the records from one reader, or use Kinesis Data Streams for DynamoDB"
         arithmetic = (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'a'} table",)
         yield Remark(subject.table_place, message, hint, arithmetic)

@@ -24,7 +24,7 @@ def _find(subject: Subject) -> Remarks:
                 annotation = entity.fields[name].annotation
                 if kind_of(annotation) is not tuple or length_max(annotation) is not None:
                     continue
-                message = f"it has no maximum length, and {key.name} contains all its elements"
+                message = f"the tuple has no maximum length, and {key.name} contains all its elements"
                 hint = "give the field a max_length: Annotated[tuple[str, ...], Field(max_length=5)]"
                 arithmetic = (
                     "one item per combination: 5 elements = 2^5 - 1 = 31 items; 10 elements = 1,023",

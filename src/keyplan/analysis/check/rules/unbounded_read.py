@@ -29,13 +29,13 @@ def _find(subject: Subject) -> Remarks:
         seen.add(pattern.name)
         items, size = subject.load(pattern).items, subject.bytes_of(query)
         lines: tuple[str, ...] = ()
-        text = "it reads all items of a partition, without a limit"
+        text = "the pattern reads all items of a partition, without a limit"
         if items is not None and size is not None:
             pages = -(-int(items * size) // PAGE_BYTES_MAX)
             if pages <= 1:
                 continue
             lines = (f"{number(items)} items × {size:,} bytes ÷ {PAGE_BYTES_MAX:,} = {pages:,} sequential requests",)
-            text = f"it reads {number(items)} items, in {pages:,} requests"
+            text = f"the pattern reads {number(items)} items, in {pages:,} requests"
         hint = "return a Page (limit and cursor) or an Iterator, or set items= if there are always few items"
         yield Remark(pattern.place, text, hint, lines)
 

@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
                 "Delete": ("succeeds if no item exists", "add .if_missing(...) to the Delete, so that it fails"),
             }[action.kind]
             message = (
-                f"its {action.kind} of {entity.name} {what}, and {counted.entity.name if counted.entity else 'an item'}"
+                f"the {action.kind} of {entity.name} {what}, and {counted.entity.name if counted.entity else 'an item'}"
                 f".{names} changes in this case too"
             )
             yield Remark(written.pattern.place, message, advice, line=action.line)

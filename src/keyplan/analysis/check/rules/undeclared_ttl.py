@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Remarks:
         for field in entity.fields.values():
             kind = kind_of(field.annotation)
             if field.name.lower() in NAMES and kind in KINDS:
-                message = f"its type is {kind.__name__}, so DynamoDB doesn't expire items by this field"
+                message = f"the type is {kind.__name__}, so DynamoDB doesn't expire items by this field"
                 hint = "declare it as Ttl (or Ttl | None = None)"
                 yield Remark(f"{entity.name}.{field.name}", message, hint)
 

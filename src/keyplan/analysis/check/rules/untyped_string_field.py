@@ -46,7 +46,7 @@ def _find(subject: Subject) -> Remarks:
                 continue
             if wanted is None or (wanted != "Literal[...]" and name not in sorting) or not _is_any_text(entity, name):
                 continue
-            message = f"it is a string in a key, and its name suggests {wanted.removesuffix('[...]')}"
+            message = f"the field is a string in a key, and its name suggests {wanted.removesuffix('[...]')}"
             hint = f"declare it as {wanted}" + (", padded in the key: {" + name + ":08d}" if wanted == "int" else "")
             yield Remark(f"{entity.name}.{name}", message, hint)
 
@@ -54,7 +54,7 @@ def _find(subject: Subject) -> Remarks:
 def _money(entity: CompiledEntity) -> Remarks:
     for name, stored in entity.fields.items():
         if kind_of(stored.annotation) is float and name.rpartition("_")[2] in MONEY and not stored.computed:
-            message = "it is a float, and its name suggests money: sums of floats lose cents"
+            message = "the field is a float, and its name suggests money: sums of floats lose cents"
             hint = "declare it as Decimal, or as int in the smallest unit"
             yield Remark(f"{entity.name}.{name}", message, hint)
 
