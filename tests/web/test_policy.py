@@ -20,7 +20,7 @@ from keyplan.web.openapi import openapi
 from tests.web.library import Library
 from tests.web.support import TestClient
 
-FILLED = [{"place": "reader_id", "message": "is set by the server", "hint": "omit it"}]
+FILLED = [{"place": "reader_id", "message": "is set by the server", "hint": "omit the parameter"}]
 KEY = {"authorization": "key of r#1"}
 
 

@@ -80,7 +80,7 @@ async def _acted(studio: Studio, request: Request) -> Response:
     except (KeyplanError, ValidationError) as error:
         return error_response(error)
     except RecursionError:
-        return error_response(RequestError("a value is nested too deeply", hint="DynamoDB allows 32 levels"))
+        return error_response(RequestError("a value is nested too deeply", hint="DynamoDB supports at most 32 levels"))
     return JsonResponse(made)
 
 

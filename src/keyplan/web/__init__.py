@@ -1,4 +1,4 @@
-"""A REST API for any design, with its OpenAPI document and a page to try it. Needs the extra ``web``. Run ``app`` with
+"""A REST API for a design, with an OpenAPI document and a page with forms. Requires the extra ``web``. Run ``app`` with
 uvicorn or another ASGI server.
 """
 
@@ -18,10 +18,10 @@ __all__ = ["app"]
 
 def app(design: Design, *, hosts: Sequence[str] | None = None, policy: Policy | None = None) -> Starlette:
     """The ASGI application of an opened design: ``/api/<pattern>``, ``/openapi.json``, and the page at ``/``. ``hosts``
-    are the allowed host names of requests (without a port); None allows any. ``policy`` authorizes calls
-    (``keyplan.web.policy``); without one, every client may call every pattern. Shutting down the application closes the
+    are the allowed host names of requests (without a port); None allows all. ``policy`` authorizes calls
+    (``keyplan.web.policy``); without it, every client may call every pattern. Shutting down the application closes the
     design.
     """
-    from keyplan.web.application import application  # noqa: PLC0415 - its parts are used without the extra too
+    from keyplan.web.application import application  # noqa: PLC0415 - other modules don't require the extra
 
     return application(design, hosts=hosts, policy=policy)

@@ -1,8 +1,8 @@
-"""The endpoints of the patterns: reads by GET with a query string, writes by POST with a JSON object.
+"""REST endpoints of access patterns. A read is a GET request with a query string, a write a POST request with JSON.
 
-One item is returned as the entity (status 404 if it doesn't exist), a page as ``{"items": […], "cursor": …}``, a list
-as ``{"items": […]}``. An iterator's items are streamed as NDJSON, one per line, as they are read; an error after the
-first line is the last line, ``{"error": …}``. A write without a result returns status 204.
+A single item is returned as a JSON object (status 404 if it doesn't exist), a page as ``{"items": […], "cursor": …}``,
+a list as ``{"items": […]}``. The items of an iterator are streamed as NDJSON, one per line. If an error occurs after
+the first line, the last line is ``{"error": …}``. A write without a result returns status 204.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Sent = Callable[[], bytes]
 
 
 class JsonResponse(Response):
-    """JSON data in UTF-8."""
+    """A response with JSON data in UTF-8."""
 
     media_type = "application/json"
 
@@ -62,7 +62,7 @@ def error_response(error: KeyplanError | ValidationError) -> Response:
 
 
 def problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
-    """The response for an invalid request, in the same form as all errors."""
+    """An error response in the JSON format of all errors."""
     return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
 
 
@@ -75,7 +75,7 @@ def _raise(error: Exception) -> NoReturn:
 
 
 class Endpoint:
-    """One access pattern over HTTP, as the policy of ``offer`` allows it."""
+    """The HTTP endpoint of one access pattern, with the policy of ``offer``, if any."""
 
     def __init__(self, design: Design, pattern: ReadPattern | WritePattern, offer: Offer) -> None:
         self.design = design
@@ -87,7 +87,7 @@ class Endpoint:
         return self._not_cached(await self._answer(request))
 
     def _not_cached(self, response: Response) -> Response:
-        """With a policy, a response is for one caller, so caches must not store it."""
+        """With a policy, a response depends on the caller, so caches must not store the response."""
         if self.offer.policy is not None:
             response.headers["cache-control"] = "no-store"
         return response
@@ -109,19 +109,19 @@ class Endpoint:
             return self._refused(error)
 
     def _called(self, request: Request, sent: Sent) -> Response:
-        """A whole call under a policy, in one worker thread: several would take more time (decision 0023)."""
+        """Execute a whole call with a policy in one worker thread. Switching threads takes longer (decision 0023)."""
         arguments, caller = self._admitted(request, sent)
         answer = self.design.call(self.pattern.name, arguments)
         return _response(self._shown(answer, arguments, caller))
 
     async def _aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of a function, called in a worker thread if there is a policy, which it may call."""
+        """The result of a function that may call the policy. If the API has a policy, it runs in a worker thread."""
         if self.offer.policy is None:
             return function(*args, **kwargs)
         return await run_in_threadpool(function, *args, **kwargs)
 
     async def _sent(self, request: Request) -> Sent:
-        """A function that returns a write's body, or raises its error: only after the caller is authorized."""
+        """A function, for use after authorization, that returns a write's body or raises the error of reading it."""
         if isinstance(self.pattern, ReadPattern):
             return bytes
         try:
@@ -131,7 +131,7 @@ class Endpoint:
         return lambda: body
 
     async def trace(self, request: Request) -> Response:
-        """Answer a request of the page: the status, the result, and the requests to DynamoDB."""
+        """Execute a call of the page. Responds with the status, the result or error, and the requests to DynamoDB."""
         log: list[Any] = []
         began = time.perf_counter()
         shown: dict[str, Any]
@@ -147,13 +147,13 @@ class Endpoint:
             refused = self._refused(error)
             shown = {"status": refused.status_code, **json.loads(bytes(refused.body))}
         shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
-        # Under a policy, the requests of a write, and of a read with a filtered result, contain other callers' keys
+        # With a policy, requests of writes and of filtered reads are omitted: they can contain other callers' keys
         result = log if self.offer.policy is None or is_open else []
         shown["requests"] = [{"operation": value.operation, "parameters": value.parameters} for value in result]
         return self._not_cached(JsonResponse(shown))
 
     def _refused(self, error: KeyplanError | ValidationError) -> Response:
-        """The response for an error. With a policy, it doesn't name the store. Errors of the design are logged."""
+        """The error response. With a policy, it doesn't name the store. Exceptions of the design's code are logged."""
         if isinstance(error, ArgumentError) and not isinstance(error.__cause__, ValidationError | None):
             _log.warning("%s", error, exc_info=error.__cause__)
         if self.offer.policy is not None and isinstance(error, StoreError):
@@ -161,7 +161,7 @@ class Endpoint:
         return error_response(error)
 
     def _admitted(self, request: Request, sent: Sent) -> tuple[dict[str, Any], Any]:
-        """The arguments of a request, and its caller. Raises the errors of an invalid or unauthorized request."""
+        """The arguments and the caller of a request. Raises an error if the request is invalid or unauthorized."""
         caller = self.offer.caller(self.pattern, request)
         if isinstance(self.pattern, ReadPattern):
             pairs = query_pairs(request)
@@ -175,7 +175,7 @@ class Endpoint:
         return arguments if policy is None else policy.admit(self.pattern.name, arguments, caller), caller
 
     def _shown(self, answer: Any, arguments: dict[str, Any], caller: Any) -> Any:
-        """The result that the caller may see. A missing item is a 404, also if the pattern returns None."""
+        """The part of a result that the caller may see. Raises ItemNotFound (status 404) if a read finds no item."""
         if self.offer.policy is not None:
             answer = self.offer.policy.shown(self.pattern.name, arguments, answer, caller)
         if answer is None and isinstance(self.pattern, ReadPattern):
@@ -187,7 +187,7 @@ class Endpoint:
     async def _stream(self, arguments: dict[str, Any], caller: Any) -> Response:
         bound = self.pattern.signature.bind((), arguments, strict=False)
         items = self._visible(self.design.stream_async(self.pattern.name, (), bound), arguments, caller)
-        first = await anext(items, None)  # an error before the first item can still set the status
+        first = await anext(items, None)  # an error before the first item sets the response's status
         return StreamingResponse(self._lines(first, items), media_type=NDJSON)
 
     async def _visible(self, items: AsyncIterator[Any], arguments: dict[str, Any], caller: Any) -> AsyncIterator[Any]:

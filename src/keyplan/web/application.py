@@ -1,4 +1,4 @@
-"""The application: routes, error responses, headers, and shutdown."""
+"""The API's ASGI application: its routes, error responses, headers, and shutdown."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _HEADERS = (
 
 
 class Guard:
-    """Rejects requests for other hosts and from pages of other sites, and adds headers to each response. Without these
-    checks, another site's page could reach a local server through its own DNS name, or through the server's name.
-    ``origin`` is the public address, if a reverse proxy sends this machine's name as the host.
+    """Middleware that rejects requests for unknown hosts and from pages of other sites, and adds security headers to
+    responses. Without these checks, any website's page could send requests to a local server, also by a DNS name that
+    resolves to this machine. ``origin`` is the public address, if a reverse proxy changes the Host header.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] | None, origin: str | None = None) -> None:
@@ -81,7 +81,7 @@ _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 def application(
     design: Design, *, hosts: Sequence[str] | None, policy: Policy | None = None, origin: str | None = None
 ) -> Starlette:
-    """The application of an opened design. ``origin``: its public address behind a reverse proxy."""
+    """The application of an opened design. ``origin``: the API's public address, if it's behind a reverse proxy."""
     offer = Offer(design.compiled, policy)
     endpoints = [Endpoint(design, pattern, offer) for pattern in offer.patterns.values()]
     document = openapi(design.compiled, policy)
@@ -102,7 +102,7 @@ def application(
         return HTMLResponse(html)
 
     async def stored(_request: Request) -> Response:
-        return JsonResponse(await examples(design) if policy is None else {})  # responses contain private stored values
+        return JsonResponse(await examples(design) if policy is None else {})  # a policy makes stored values private
 
     @asynccontextmanager
     async def lifespan(_application: Starlette) -> AsyncGenerator[None]:
@@ -136,7 +136,7 @@ def _static(name: str, kind: str) -> Route:
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for HTTPException
     message = error.detail
     if error.status_code == 404:
         message = f"{request.url.path} doesn't exist; /openapi.json describes the access patterns under /api/"
@@ -147,7 +147,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _keyplan_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, KeyplanError)  # noqa: S101 - registered for it alone
+    assert isinstance(error, KeyplanError)  # noqa: S101 - registered for KeyplanError
     return error_response(error)
 
 
@@ -157,9 +157,9 @@ async def _unexpected(_request: Request, _error: Exception) -> Response:
 
 
 class Beside:
-    """Combines two applications. The API keeps its addresses except ``/``; the site has all others. The API starts
-    first and stops last, because it closes the design that the site uses. ``site.state.beside`` is this object, so that
-    background work of the site can wait until it ``is_idle``: no request is being answered.
+    """Combines an API and a site. The API serves its own paths except ``/``; the site serves all other paths. The API
+    starts first and stops last, because its shutdown closes the design that the site uses. The site's background work
+    can wait for the event ``site.state.beside.is_idle``, which is set while no request is being processed.
     """
 
     def __init__(self, api: Starlette, site: Starlette) -> None:

@@ -1,6 +1,6 @@
-"""Limits a server's connections: their number, and how long a client may keep the server waiting. uvicorn closes idle
-connections, but not those whose first request never completes, which would exhaust the process's open files. This
-module uses the callbacks of asyncio's protocols and ASGI, and none of uvicorn's own classes.
+"""Limits the number of a server's connections, and the time that the server waits for a client. uvicorn closes idle
+connections, but not connections whose first request never completes; they would exhaust the process's file descriptors.
+This module uses only the callbacks of asyncio's protocols and of ASGI, and no internals of uvicorn.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 FILES_WANTED = 8192
 CONNECTIONS_MIN = 16
 FILES_SPARE = 256
-"""Open files that aren't connections: the store, its readers, libraries."""
+"""File descriptors reserved for the store, its readers, and libraries."""
 _LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits per client. Times in seconds."""
+    """Limits of connections. Times are in seconds."""
 
     connections_max: int = 2048
     """Maximum number of open connections of one process."""
     request_s_max: float = 20.0
-    """Maximum time to receive a request, plus that of ``body_bytes_per_s_min``; and to send a part of a response."""
+    """Maximum time to receive a request (plus bytes / ``body_bytes_per_s_min``), and to send a part of a response."""
     body_bytes_per_s_min: int = 16 * 1024
     look_s: float = 1.0
     """Interval between checks of a connection."""
 
 
 class BoundedConnection(asyncio.Protocol):
-    """A connection that is checked periodically. ``inner`` speaks HTTP."""
+    """A connection whose limits are checked periodically. ``inner`` is the class that implements HTTP."""
 
     bounds: ClassVar[Bounds]
     inner: ClassVar[Any]
@@ -44,16 +44,16 @@ class BoundedConnection(asyncio.Protocol):
     def __init__(self, **given: Any) -> None:
         self._inner = self.inner(**given)
         self.waits_for: str | None = "request"
-        """What the server waits for: a request or the rest of its body; None while the server works."""
+        """What the server waits for: ``request`` or ``body``; None while the server processes the request."""
         self.received_bytes = 0
         self.has_response = False
         """Whether the response to the current request has started."""
         self._timer: asyncio.TimerHandle | None = None
         self._unread_bytes: int | None = None
-        """Bytes of a response that the client hasn't read, while the client isn't reading."""
+        """Size of the write buffer at the last check, if the client isn't reading; otherwise None."""
 
     def connection_made(self, transport: Any) -> None:
-        """Accept the connection; if there are too many, close the one that waited longest, or this one."""
+        """Accept a connection. At the limit, close the longest-waiting connection; if none waits, the new one."""
         self._transport, self._loop = transport, asyncio.get_running_loop()
         self.wait_for("request")
         self._inner.connection_made(transport)
@@ -75,7 +75,7 @@ class BoundedConnection(asyncio.Protocol):
         self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Parse the received data. The task that answers a request inherits the context variable."""
+        """Parse the data. The task that processes the request inherits the context variable ``_connection``."""
         self.received_bytes += len(data)
         token = _connection.set(self)
         try:
@@ -130,18 +130,18 @@ class BoundedConnection(asyncio.Protocol):
 
 
 _connection: ContextVar[BoundedConnection | None] = ContextVar("_connection", default=None)
-"""The connection whose request the current task answers."""
+"""The connection whose request the current task processes."""
 
 
 def bounded_protocol(bounds: Bounds) -> type[asyncio.Protocol]:
-    """The protocol for ``uvicorn.Config(http=)``. Its application must be a ``BoundedApplication``."""
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol  # noqa: PLC0415 - an extra
+    """The protocol class for ``uvicorn.Config(http=)``. The server's application must be a ``BoundedApplication``."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol  # noqa: PLC0415 - uvicorn is in an extra
 
     return type("Bounded", (BoundedConnection,), {"bounds": bounds, "inner": AutoHTTPProtocol, "open": set()})
 
 
 class BoundedApplication:
-    """An ASGI application that reports to its connection when it waits for the client."""
+    """An ASGI application that records in the connection whether the application waits for the client."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -155,7 +155,7 @@ class BoundedApplication:
 
         async def received() -> Message:
             nonlocal is_complete, waited_s
-            if is_complete:  # the application waits for the end of the connection
+            if is_complete:  # the application waits for the client to disconnect
                 return await receive()
             connection.wait_for("body", waited_s)
             message = await receive()
@@ -178,7 +178,7 @@ class BoundedApplication:
 
 
 def allow_many_files(bounds: Bounds) -> Bounds:
-    """Raise the process's limit of open files. Returns the bounds, with at most that many connections."""
+    """Raise the process's limit of file descriptors. Returns the bounds, with ``connections_max`` below this limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)
     if soft < wanted:

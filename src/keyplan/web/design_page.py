@@ -1,4 +1,4 @@
-"""The HTML page of a design: its access patterns, each with a form. The page needs only ``static/``."""
+"""The HTML page of a design, with a form for each access pattern. The page loads only files in ``static/``."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def _more(text: str) -> str:
 
 
 def _form_token(policy: Policy | None) -> str:
-    """An attribute with the cookie that has the form token, which writes need."""
+    """The HTML attribute that names the cookie of the form token, which writes require."""
     schemes = () if policy is None else policy.security.values()
     name = next((scheme["x-form-token-cookie"] for scheme in schemes if "x-form-token-cookie" in scheme), None)
     return "" if name is None else f' data-form-token="{escape(str(name))}"'
 
 
 def _facts(design: Design, *, public: bool) -> str:
-    """The design's properties. ``public``: without the store's file or address."""
+    """The design's properties as HTML. If ``public``, the store's file or URL is omitted."""
     compiled = design.compiled
     indexes = ", ".join(index.name for index in compiled.table.indexes) or "none"
     entities = ", ".join(entity.name for entity in compiled.entities.values())
@@ -134,7 +134,7 @@ def _summary(doc: str) -> str:
 
 
 def _signature(question: str) -> str:
-    """``name(parameters) -> result`` with marked parts; lines break between parameters."""
+    """The HTML of a signature, with highlighted names and types, and line breaks only between parameters."""
     name, _, rest = question.partition("(")
     parameters, _, answer = rest.rpartition(") -> ")
     pieces = [*re.split(r", (?=\w+: )", parameters)] if parameters else []
@@ -149,7 +149,7 @@ def _typed(parameter: str) -> str:
 
 
 def _condition(text: str) -> str:
-    """The key condition, one clause per line, with marked parameters."""
+    """The HTML of a key condition, with one clause per line and highlighted parameters."""
     steps: list[str] = []
     for number, step in enumerate(text.split(" → ")):
         clauses = "".join(f"<span>{_marked(part)}</span>" for part in re.split(r", (?=\S+ [=B]|begins_with)", step))
@@ -177,14 +177,14 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
         ("Limit", None if limit is None else f"{limit} items; one more item is read to detect a next page"),
     ]
     shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
-    why = "Why it scans" if explanation.operation == "Scan" else "Why it needs no scan"
-    why = why if explanation.kind == "read" else "How it writes"
+    why = "Why a scan is needed" if explanation.operation == "Scan" else "Why no scan is needed"
+    why = why if explanation.kind == "read" else "How the write works"
     return f"""<details class="pattern {explanation.kind}" id="{name}">
 <summary><span class="id">{escape(explanation.id)}</span><span class="name">{name}</span>
 <span class="doc">{escape(_summary(explanation.doc))}</span></summary>
 <div class="body">
 <form data-pattern="{name}" data-method="{verb}" aria-label="{name}" novalidate>
-{inputs or '<p class="quiet">It takes no parameters.</p>'}
+{inputs or '<p class="quiet">This access pattern has no parameters.</p>'}
 <div class="actions"><button type="submit">{"Try it" if explanation.kind == "read" else "Write"}</button>
 <code class="line">{verb} /api/{name}</code></div>
 </form>
@@ -211,7 +211,7 @@ def _requests(explanation: Explanation) -> str:
         for each in shown
     ]
     rest = len(explanation.requests) - len(shown)
-    more = f'<p class="quiet">and {rest} similar ones, one per partition</p>' if rest else ""
+    more = f'<p class="quiet">and {rest} similar requests, one per partition</p>' if rest else ""
     heading = head if len(explanation.requests) == 1 else "<h3>The exact requests</h3>"
     return heading + "".join(parts) + more
 
@@ -318,12 +318,12 @@ def _plain(schema: Schema, schemas: Schemas) -> Schema:
     result = schemas.without_null(schemas.resolved(schema))
     kinds = [value for value in result.get("anyOf", []) if value != {"type": "null"}]
     if kinds and all(kind.get("type") in {"string", *_NUMBERS} for kind in kinds):
-        return {"type": "string"}  # a Decimal, for example: a number or a string
+        return {"type": "string"}  # for example, a Decimal is a number or a string
     return result
 
 
 def _skeleton(schema: Schema, schemas: Schemas) -> Any:
-    """An initial value: an object with its required members."""
+    """An initial value for a JSON input, such as an object with its required members."""
     plain = _plain(schema, schemas)
     if "default" in plain:
         return plain["default"]
@@ -351,7 +351,7 @@ def _both_ends(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str
     buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
     if buckets is None or buckets.field != parameter.name:
         return ""
-    needed = "both bounds" if parameter.required else "both bounds, unless they have defaults"
+    needed = "both bounds are required" if parameter.required else "bounds without defaults are required"
     return f": {needed}, at most {BUCKETS_MAX:,} {buckets.unit}s apart"
 
 

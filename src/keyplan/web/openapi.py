@@ -31,7 +31,7 @@ _RESPONSES = {
     403: ("AccessDenied", "The caller isn't authorized."),
     404: ("NotFound", "The item doesn't exist."),
     409: ("Conflict", "A condition failed, or the design rejected the write. Nothing was written."),
-    413: ("TooLarge", "The body, or an item in it, is too large."),
+    413: ("TooLarge", "The request body is too large, or a written item exceeds DynamoDB's maximum size."),
     415: ("UnsupportedMediaType", "The body isn't application/json."),
     429: ("TooManyRequests", "Too many requests. Retry-After is the number of seconds to wait."),
     503: ("Unavailable", "The store is unavailable."),
@@ -115,8 +115,8 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
         ]
     result: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
     words = {
-        ParameterKind.PREFIX: "The prefix that the string begins with.",
-        ParameterKind.DIRECTION: "Whether items are returned in descending order (newest first).",
+        ParameterKind.PREFIX: "The prefix of the values to return.",
+        ParameterKind.DIRECTION: "Whether items are returned in descending order, such as newest first.",
         ParameterKind.LIMIT: "Maximum number of items to return.",
         ParameterKind.CURSOR: "The cursor from the previous page. All other parameters must be unchanged.",
     }
@@ -133,8 +133,8 @@ def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
     buckets = pattern.buckets
     if buckets is None or buckets.field != parameter.name:
         return ""
-    needed = "" if parameter.required else ", unless they have defaults"
-    return f" Both bounds are required{needed}, at most {BUCKETS_MAX:,} {buckets.unit}s apart."
+    needed = "Both bounds" if parameter.required else "Bounds without defaults"
+    return f" {needed} are required, at most {BUCKETS_MAX:,} {buckets.unit}s apart."
 
 
 def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
@@ -157,15 +157,15 @@ def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
     if isinstance(pattern, ReadPattern):
         kind = pattern.shape.kind
         media = "application/x-ndjson" if kind is ShapeKind.ITERATOR else "application/json"
-        text = "The items, one JSON object per line." if kind is ShapeKind.ITERATOR else "The answer."
+        text = "The items, one JSON object per line." if kind is ShapeKind.ITERATOR else "The result."
         responses["200"] = {"description": text, "content": {media: {"schema": result}}}
         errors = (400, 404, 503) if kind in {ShapeKind.ONE, ShapeKind.COLLECTION} else _READ_ERRORS
     elif result is None:
-        responses["204"] = {"description": "Done."}
+        responses["204"] = {"description": "The write succeeded."}
     else:
-        responses["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
+        responses["200"] = {"description": "The write succeeded.", "content": {"application/json": {"schema": result}}}
     if offer.policy is not None:
-        errors = (*errors, 401, 403, 404, 429)  # an item that the caller may not see counts as missing
+        errors = (*errors, 401, 403, 404, 429)  # an item that the caller may not see is reported as missing
     for status in sorted({*errors}):
         responses[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
     return responses
@@ -188,13 +188,13 @@ def _error_schema() -> Schema:
         "required": ["code", "message"],
         "properties": {
             "code": {**text, "description": "The error code. Codes stay the same if messages change."},
-            "message": {**text, "description": "The error."},
+            "message": {**text, "description": "The error message."},
             "place": {**text, "description": "The location of the error."},
             "hint": {**text, "description": "How to fix the error."},
             "errors": {
                 "type": "array",
                 "items": fault,
-                "description": "All errors, each with its path.",
+                "description": "All errors of the request, each with its location.",
             },
         },
     }
@@ -208,7 +208,7 @@ _REFERENCE = "#/components/schemas/{model}"
 
 
 class _Lenient(GenerateJsonSchema):
-    """Describes a type without a JSON schema as any value."""
+    """Generates ``{}``, which allows any value, for a type that has no JSON schema."""
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:  # noqa: ARG002
         return {}
@@ -216,7 +216,7 @@ class _Lenient(GenerateJsonSchema):
 
 @dataclass
 class Schemas:
-    """The schemas of the parameters and results of some patterns. ``definitions`` are the referenced schemas."""
+    """The schemas of the parameters and results of ``patterns``. ``definitions`` contains the referenced schemas."""
 
     design: CompiledDesign
     patterns: Iterable[ReadPattern | WritePattern]
@@ -239,7 +239,7 @@ class Schemas:
         self.definitions = shared.get("$defs", {})
 
     def parameter(self, pattern: ReadPattern | WritePattern, parameter: Parameter) -> Schema:
-        """The schema of one parameter, without null: of the bounds of a range, and of the array for ``Each``."""
+        """The schema of a parameter. For a range, the schema of a bound; for ``Each``, the schema of the array."""
         schema = dict(self._found[_parameter_key(pattern, parameter), "validation"])
         schema.pop("title", None)
         default = parameter.default

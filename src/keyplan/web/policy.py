@@ -1,6 +1,6 @@
-"""Authorization of the API's calls by an application's policy. Without a policy, every client may call every pattern,
-which is right on your own machine. With a policy, only the patterns it names exist; parameters that it fills in can't
-be passed by the caller and aren't documented; the policy also filters results. Only the policy identifies callers.
+"""Authorizes the API's calls with an application's policy. Without a policy, every client may call every pattern, which
+is appropriate only on your own machine. With a policy, the API has only the policy's patterns. A parameter that the
+policy fills in can't be passed, and isn't documented. The policy also identifies callers, and filters results.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Pattern = ReadPattern | WritePattern
 
 
 class Policy(Protocol):
-    """An application's authorization of its API. Its functions run in the pattern's worker thread, and may read."""
+    """The authorization rules of an API. The methods run in the pattern's worker thread, and may read the store."""
 
     @property
     def patterns(self) -> Collection[str]:
@@ -32,13 +32,13 @@ class Policy(Protocol):
 
     @property
     def closed(self) -> Collection[str]:
-        """The patterns that need an authenticated caller."""
+        """The patterns that require an authenticated caller."""
         ...
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
-        """How callers authenticate: OpenAPI's security schemes by name. ``x-form-token-cookie`` in a scheme is the
-        cookie whose value the page sends in ``X-CSRF-Token``.
+        """OpenAPI's security schemes for the API, by name. ``x-form-token-cookie`` in a scheme names the cookie whose
+        value the page sends in the header ``X-CSRF-Token``.
         """
         ...
 
@@ -47,25 +47,25 @@ class Policy(Protocol):
         ...
 
     def caller(self, request: Request) -> Any:
-        """The caller of a request; None if it is anonymous. Raises AccessDenied for invalid credentials."""
+        """The caller of a request; None if the request is anonymous. Raises AccessDenied for invalid credentials."""
         ...
 
     def fill(self, pattern: str, caller: Any) -> Mapping[str, Any]:
-        """The values of the filled parameters, by name."""
+        """The values of the parameters that ``filled`` lists, by name."""
         ...
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
-        """The arguments for the call. Raises AccessDenied, or any other error for the caller."""
+        """Authorize a call and return its arguments. Raises AccessDenied, or another error for the caller."""
         ...
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
-        """The result that the caller may see; None if the caller may not see any of it."""
+        """The part of the result that the caller may see; None if the caller may see no part."""
         ...
 
 
 @dataclass(frozen=True)
 class Offer:
-    """The access patterns that an API offers, under a policy or without one."""
+    """The access patterns and parameters that an API offers, with or without a policy."""
 
     design: CompiledDesign
     policy: Policy | None = None
@@ -86,7 +86,7 @@ class Offer:
         return self.policy is not None and pattern.name in self.policy.closed
 
     def caller(self, pattern: Pattern, request: Request) -> Any:
-        """The caller of a request. Raises AccessDenied, and AuthenticationRequired for a pattern that needs one."""
+        """The caller of a request. Raises AccessDenied, or AuthenticationRequired if a closed pattern has no caller."""
         if self.policy is None:
             return None
         result = self.policy.caller(request)
@@ -94,16 +94,16 @@ class Offer:
             raise AuthenticationRequired(
                 f"{pattern.name} requires authentication",
                 place=pattern.place,
-                hint=f"sign in, and send {' or '.join(self.policy.security)}",
+                hint=f"sign in, and send the credentials: {' or '.join(self.policy.security)}",
             )
         return result
 
     def filled(self, pattern: Pattern, names: Collection[str], caller: Any) -> Mapping[str, Any]:
-        """The values that the policy fills in. Raises ArgumentError if the caller passes a filled parameter."""
+        """The policy's parameter values. Raises ArgumentError if the caller passes one of these parameters."""
         if self.policy is None:
             return {}
         own = self.policy.filled(pattern.name)
-        faults = [ErrorDetail(name, "is set by the server", "omit it") for name in names if name in own]
+        faults = [ErrorDetail(name, "is set by the server", "omit the parameter") for name in names if name in own]
         if faults:
             raise ArgumentError("invalid arguments", place=pattern.place, errors=faults)
         return self.policy.fill(pattern.name, caller)
@@ -114,9 +114,9 @@ _ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 
 def is_foreign(method: str, headers: Mapping[str, str], public: str | None) -> bool:
-    """Whether a page of another site sends the request, by the browser's headers ``Origin`` and ``Sec-Fetch-Site``.
-    Such a page may link to this site, but not submit a form to it. Other programs send neither header. ``headers`` have
-    names in lower case; ``public`` is the server's public address, if it isn't the requests' host.
+    """Whether a page of another site sent the request, by the headers ``Origin`` and ``Sec-Fetch-Site``, which only
+    browsers send. Pages of other sites may link to this site, but not submit forms to it. ``headers`` have lowercase
+    names; ``public`` is the server's public address, if it differs from the Host header.
     """
     origin = headers.get("origin")
     own = {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {""}
@@ -128,7 +128,7 @@ def is_foreign(method: str, headers: Mapping[str, str], public: str | None) -> b
 
 
 def _place(address: str) -> str:
-    """Host and port of an address, without the scheme's default port; empty for an invalid one."""
+    """The host and port of a URL, without the scheme's default port; empty for an invalid URL."""
     try:
         parts = urlsplit(address.strip())
         usual = {"http": 80, "https": 443}.get(parts.scheme)
@@ -138,7 +138,7 @@ def _place(address: str) -> str:
 
 
 def named_host(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The host of a request, in lower case and without port; empty if there is none, or several."""
+    """The Host header in lowercase, without the port; empty if the header is missing or repeated."""
     named = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
     if len(named) != 1:
         return ""

@@ -15,11 +15,11 @@ from keyplan.dynamodb.service_errors import THROTTLING_TYPES
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 2000
-"""Maximum number of ``name=value`` in a query string."""
+"""Maximum number of ``name=value`` pairs in a query string."""
 
 
 def query_pairs(request: Request) -> list[tuple[str, str]]:
-    """The names and values of the query string, in order. Raises RequestError if they aren't UTF-8, or are too long."""
+    """Names and values of the query string, in order. Raises RequestError for invalid UTF-8, or for too many values."""
     raw: bytes = request.scope["query_string"]
     try:
         text = raw.decode("utf-8")
@@ -35,8 +35,8 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
 
 
 async def read_body(request: Request) -> bytes:
-    """A request's body. Even an empty body needs the JSON content type, which pages of other sites can't send. Raises
-    HTTPException: 413 if the body is too large, 415 for another type, 400 if the client disconnected.
+    """Read a request's body. Even an empty body requires a JSON content type, which other sites can't send. Raises
+    HTTPException with status 413 (body too large), 415 (other content type) or 400 (client disconnected).
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
@@ -65,15 +65,15 @@ def object_of(body: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise errors.RequestError(
             f"the body isn't valid JSON: {error.msg.lower()} at line {error.lineno}, column {error.colno}",
-            hint="send a JSON object with the parameters by name",
+            hint="send the parameters as members of a JSON object",
         ) from None
     except RecursionError:
-        raise errors.RequestError("the body is nested too deeply", hint="DynamoDB allows 32 levels") from None
+        raise errors.RequestError("the body is nested too deeply", hint="DynamoDB supports at most 32 levels") from None
     except ValueError as error:
         raise errors.RequestError(f"the body isn't valid JSON: {error}") from None
     if not isinstance(sent, dict):
         raise errors.RequestError(
-            "the body must be a JSON object", hint='send the parameters by name: {"article_id": "1"}'
+            "the body must be a JSON object", hint='send the parameters as members: {"article_id": "1"}'
         )
     return sent
 
@@ -86,7 +86,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        faults = [errors.ErrorDetail(name, "duplicate", "keep only one") for name, count in counts.items() if count > 1]
+        faults = [errors.ErrorDetail(name, "duplicate", "send it once") for name, count in counts.items() if count > 1]
         raise errors.RequestError("duplicate member in an object of the body", errors=faults)
     return result
 
@@ -125,7 +125,7 @@ _DYNAMODB_STATUSES = {
 
 
 def status_of(error: errors.KeyplanError) -> int:
-    """The status: 4xx for an error of the caller, 503 if the store is unavailable, 500 for invalid stored data."""
+    """The HTTP status: 4xx for an error of the caller, 503 for an unavailable store, 500 for invalid stored data."""
     if isinstance(error, errors.DynamoDBError):
         return _DYNAMODB_STATUSES.get(error.type, 500)
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)

@@ -1,8 +1,8 @@
-"""Runs requests to a store in this process one after the other: threads that compute in parallel only delay each other,
-and each new thread opens a connection to the embedded store. A request waits for the previous one, but not for long,
-because the previous one may wait for the disk, a lock, or a picture.
+"""Runs the requests to an embedded store in this process one after the other. Parallel threads would only delay each
+other, and each new thread opens a connection to the store. A request waits at most ``WAIT_SECONDS`` for the previous
+request, which may itself wait for the disk, a lock, or an image.
 """
-# ruff: noqa: PLC0415 - keyplan.systems imports this module, and needs neither asyncio nor Starlette
+# ruff: noqa: PLC0415 - keyplan.systems imports this module without asyncio and Starlette
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 WAIT_SECONDS = 0.05
-"""A request that has waited this long runs in parallel."""
+"""A request that has waited this long runs in parallel with the previous request."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,7 +26,7 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 
 async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function in a worker thread and return its result; for a store in this process, after earlier requests."""
+    """Run a function in a worker thread. If the store is in this process, the function waits for earlier requests."""
     import asyncio
 
     from starlette.concurrency import run_in_threadpool

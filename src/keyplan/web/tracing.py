@@ -1,4 +1,4 @@
-"""Calls with their requests to DynamoDB, for the page; and example values from stored items."""
+"""Records the requests of calls, and reads example values from stored items, for a design's page."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from keyplan.session.design import Design
 T = TypeVar("T")
 
 REQUESTS_MAX = 60
-"""How many requests of one call are shown."""
+"""Maximum number of requests of one call that are shown."""
 _SEGMENTS = 8
 _SEGMENT_ITEMS = 12
 _EXAMPLES_MAX = 12
 
 
 async def traced(design: Design, pattern: str, arguments: Mapping[str, Any], log: list[Request]) -> Any:
-    """Call a pattern, and append its requests to ``log``. For an iterator, the result is its first part."""
+    """Call a pattern, and append its requests to ``log``. The result of an iterator is its first part."""
     conversation = bounded_conversation(design, pattern, arguments)
     return await converse_async(_logged(conversation, log), design.store.async_transport)
 
 
 def bounded_conversation(design: Design, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
-    """The conversation of a call; for an iterator, of its first part."""
+    """The conversation of a call. For an iterator, it reads only the first part."""
     read = design.compiled.reads.get(pattern)
     if read is None or read.shape.kind is not ShapeKind.ITERATOR:
         return (yield from design.conversation(pattern, arguments))
@@ -50,7 +50,7 @@ def _logged(conversation: Conversation[T], log: list[Request]) -> Conversation[T
 
 
 async def examples(design: Design) -> dict[str, list[str]]:
-    """Values of stored items by parameter name, from a small sample of the table."""
+    """Example values by parameter name, from a small sample of the table's items."""
     compiled = design.compiled
     wanted = {
         parameter.name
