@@ -173,7 +173,7 @@ def test_items_without_a_design_are_written_and_deleted_unchanged(studio: Studio
     asked(studio, "edit", "Numbers", edits=[change], save=True)
     with pytest.raises(RequestError, match="can't be saved") as caught:
         asked(studio, "edit", "Numbers", edits=[change], save=True)
-    assert caught.value.errors[0].message == "changed meanwhile: text"
+    assert caught.value.errors[0].message == "the item was changed meanwhile: text"
     asked(studio, "edit", "Numbers", edits=[{"do": "delete", "key": key}], save=True)
     assert asked(studio, "data", "Numbers", partition="77")["rows"] == []
 

@@ -263,7 +263,7 @@ def test_an_edit_does_not_overwrite_a_concurrent_change(school: School) -> None:
     school.enrol("art", "p0")
     with pytest.raises(RequestError) as caught:
         edit_json(of_design(school), [edit], save=True)
-    assert "changed meanwhile" in str(caught.value)
+    assert "the item was changed meanwhile" in str(caught.value)
     assert school.pupil("p0").year == 2  # type: ignore[union-attr]
 
 

@@ -1,4 +1,4 @@
-"""The studio shows a table as item collections, its access patterns, its data, its cost, and changes of its design.
-``sampling`` reads items, ``collections`` groups them, ``layout`` places them, ``drawing`` draws them. ``actions`` lists
-the page's actions, ``application`` serves them (extra ``web``), and ``static/`` is the page.
+"""The studio shows a table's item collections, access patterns, data and cost, and the effects of design changes.
+``sampling`` reads items, ``collections`` groups items, and ``layout`` and ``drawing`` draw the map. ``actions`` has the
+page's actions, ``application`` serves the page and its actions (extra ``web``), and ``static/`` is the page.
 """

@@ -1,5 +1,5 @@
-"""Access to the studio: only under a host name of this machine, from its own page, and with a token. The page contains
-no data; its requests send the token in a header, which pages of other sites can't set.
+"""Access control of the studio. A request must name an allowed host, come from the studio's own page, and send a token.
+The page contains no data. Its requests send the token in a header that pages of other sites can't set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOKEN_BYTES = 24
 
 @dataclass(frozen=True)
 class Access:
-    """A server's token and host names (None: any)."""
+    """The token and the allowed host names of a studio server. If ``hosts`` is None, any host name is allowed."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES), repr=False)
     hosts: Sequence[str] | None = ("127.0.0.1", "localhost")
@@ -53,7 +53,7 @@ MODULES = {
     "uplot": "vendor/uplot.js",
     "codemirror": "vendor/codemirror.js",
 }
-"""The page's modules: the file of each import name."""
+"""The page's JavaScript modules: files by import name."""
 
 
 def static_text(path: str) -> str:
@@ -76,6 +76,6 @@ def page_html(name: str, imports: str) -> str:
 <script type="module" src="static/app.js"></script>
 </head>
 <body><div id="studio"><p class="opening">Opening {escape(name)} …</p></div>
-<noscript>The studio needs JavaScript.</noscript></body>
+<noscript>The studio requires JavaScript.</noscript></body>
 </html>
 """

@@ -1,4 +1,4 @@
-"""The studio's actions: functions of the studio and a request's JSON data. ``application.py`` calls them."""
+"""The studio's actions. Each is a function that takes the studio and a request's JSON data."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ RUN_VIEWS = {"plan", "change"}
 
 @dataclass
 class Studio:
-    """One studio. ``traffic`` is the content of a traffic file; without a design, ``endpoint`` has the tables.
-    ``runner`` runs the design's module for the Change and Plan views, which need ``executes``. ``file`` is the design's
-    file, reopened when it is saved; ``home`` opens other designs. ``seen`` are the items that were shown, by identity;
-    ``writes`` counts changes of the data.
+    """A studio. ``traffic`` is a traffic file's content; ``endpoint`` lists the tables of a studio without a design.
+    ``runner`` runs the design's module for the Change and Plan views, if ``executes`` is true. ``file`` is the design's
+    file, reloaded after each save; ``home`` opens other designs. ``seen`` contains the shown items by identity;
+    ``writes`` counts the writes of this studio.
     """
 
     subject: Subject
@@ -64,7 +64,7 @@ class Studio:
             self.runner = ModuleRunner(source, self.traffic)
 
     def at(self, table: str | None, *, refresh: bool = False) -> Studio:
-        """The studio of another table of the endpoint, described again with ``refresh``. Raises RequestError."""
+        """The studio of a table of the endpoint. ``refresh`` describes the table again. Raises RequestError."""
         if table is None or (table == self.subject.table_name and not (refresh and self.endpoint)):
             return self
         if self.endpoint is None or not (self.endpoint.others or table == self.endpoint.table):
@@ -82,7 +82,7 @@ class Studio:
         self._others.clear()
 
     def open_saved_file(self) -> None:
-        """Reload the design's file, if it was saved and is valid. Comparisons still use the first version."""
+        """Reload the design's file if it was saved and is valid. **Change** still compares with the first version."""
         opened = None if self.file is None else self.file.attempt()
         if opened is None:
             return
@@ -96,7 +96,7 @@ class Studio:
         self.runner = runner
 
     def remember(self, items: Mapping[str, Item]) -> None:
-        """Keep items that are shown, so that the page can request them; the oldest are dropped."""
+        """Keep shown items, so that the page can request their details; the oldest items are dropped."""
         for name, item in items.items():
             self.seen.pop(name, None)
             self.seen[name] = item
@@ -150,12 +150,12 @@ def _open(studio: Studio, given: Given) -> dict[str, Any]:
 
 def _needed_home(studio: Studio) -> Home[Studio]:
     if studio.home is None:
-        raise RequestError("this studio can't open other designs", hint="start keyplan studio without a name")
+        raise RequestError("this studio can't open other designs", hint="start keyplan studio without a design")
     return studio.home
 
 
 def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
-    """Versions of the data and the design's file, for polling. Other processes' writes count only in a local file."""
+    """Versions of the data and the design's file, for polling. Other processes' writes are detected only in a file."""
     studio.open_saved_file()
     path = studio.subject.url
     data = [stamp(path), stamp(f"{path}-wal")] if studio.subject.local else []
@@ -214,7 +214,7 @@ def _data(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _edit(studio: Studio, given: Given) -> dict[str, Any]:
-    """A preview, or a save. With ``check``, the error of an invalid edit is the result."""
+    """Preview or save edits. With ``check``, return the error of invalid edits instead of raising the error."""
     edits, save = given.get("edits"), given.get("save") is True
     if given.get("check") is not True:
         studio.writes += save
@@ -253,7 +253,7 @@ def _add(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _text(given: Given) -> str | None:
-    """The source code of a module, which may be empty; None if it is missing."""
+    """The module source in a request, which may be empty; None if the request contains no source."""
     return "" if given.get("text") == "" else text_of(given, "text")
 
 
@@ -273,14 +273,14 @@ def _plan(studio: Studio, given: Given) -> dict[str, Any]:
 def _runner(studio: Studio) -> ModuleRunner:
     if studio.runner is None:
         raise RequestError(
-            "this studio can't run the module of the design",
+            "this studio can't run the design's module",
             hint="start the studio with a design in a file, without --read-only",
         )
     return studio.runner
 
 
 def _ran(runner: ModuleRunner, task: str, options: Given, given: Given) -> dict[str, Any]:
-    """A runner's response. ``run`` is set for the file, and for source code that the user ran. Raises RequestError."""
+    """The runner's response. The page sets ``run`` for the file and for code that users ran. Raises RequestError."""
     flags = {name: given.get(name) is True for name in ("run", "stop", "again")}
     return runner.answer(task, options, text=_text(given), known=text_of(given, "version"), **flags)
 
@@ -311,7 +311,7 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
     key = subject.key_of(known)
     result = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
     if "Item" not in result:
-        raise ItemNotFound("the item doesn't exist", hint="the item was deleted, or isn't written yet")
+        raise ItemNotFound("the item doesn't exist", hint="reload the view: the item was deleted or not yet written")
     return item_json(subject, result["Item"])
 
 
@@ -357,7 +357,7 @@ ITEM_ACTIONS: dict[str, Action] = {
     "edit": _edit,
     "undo": _undo,
 }
-"""Actions whose answers contain items: secret values are masked."""
+"""Actions whose responses contain items, with masked secret values."""
 ACTIONS: dict[str, Action] = {
     **ITEM_ACTIONS,
     "start": _start,

@@ -1,4 +1,4 @@
-"""The studio over HTTP: its page, static files, and actions as JSON, which run in threads. Needs the extra ``web``."""
+"""Serves the studio's page, static files, and JSON actions, which run in threads. Requires the extra ``web``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 def studio_application(studio: Studio, access: Access) -> Starlette:
-    """The application, to be mounted at ``/studio``. The application doesn't close the design."""
+    """The studio's application, to be mounted at ``/studio``. It doesn't close the design on shutdown."""
     imports = json.dumps({"imports": {name: f"./static/{path}" for name, path in MODULES.items()}})
     digest = base64.b64encode(hashlib.sha256(imports.encode()).digest()).decode()
     policy = (
@@ -95,7 +95,7 @@ def _static(path: str) -> tuple[bytes, str] | None:
 
 
 class Beside:
-    """The studio at its path, and another application at all other paths, which also receives lifespan events."""
+    """Serves the studio at its path, and at other paths another application, which also receives lifespan events."""
 
     def __init__(self, other: ASGIApp | None, studio: ASGIApp, at: str = "/studio") -> None:
         self.at = at

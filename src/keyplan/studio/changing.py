@@ -1,5 +1,5 @@
-"""Compares a changed module with the open design. ``change_json`` doesn't execute the source code; ``change_made``
-does, in the child process, for the differences, the prices before and after, and the map with the changes marked.
+"""Compares a changed module with the open design. ``change_json`` doesn't execute the source code;
+``change_made`` executes it in the child process, to find the differences, the prices, and the map with marked changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from keyplan.studio.reviewing import REGION
 
 MODULE = "keyplan_studio_module"
 MESSAGE_MAX = 5_000
-"""Characters of an exception's message that are reported."""
+"""Maximum number of reported characters of an exception's message."""
 _MARKS = {Severity.BREAKING: "delete", Severity.MIGRATION: "update", Severity.API: "check", Severity.SAFE: "put"}
 
 
@@ -59,12 +59,12 @@ def source_of(design: type[Design]) -> Source | None:
 
 
 def change_json(design: type[Design], answer: dict[str, Any], opened: Source) -> dict[str, Any]:
-    """A runner's response, with the difference from the file and the names for completion."""
+    """A runner's response, with the difference from the file, and the names for code completion."""
     if answer.get("unchanged") or "text" not in answer:
         return answer
     try:
         stored = opened.text()
-    except OSError:  # without a file, there is nothing to patch
+    except OSError:  # without a file, the patch is empty
         stored = answer["text"]
     text = answer["text"]
     more = {"patch": _patch(opened, stored, text), "words": _words(design), "file_version": version_of(stored)}
@@ -79,14 +79,14 @@ def write_module(source: Source, text: str, version: str) -> None:
     """Write the design's file, if it still has the given version. Raises RequestError."""
     try:
         if version_of(source.text()) != version:
-            raise RequestError("another program changed the file", hint="copy your changes, and go back to the file")
+            raise RequestError("another program changed the file", hint="copy your changes, and reload the file")
         source.path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RequestError(f"{source.path} can't be written: {error.strerror}") from None
 
 
 def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
-    """The effects of a module's source code, compared with ``opened``. Executes both modules."""
+    """The differences of a module's source from ``opened``, with prices and a map. Executes both sources."""
     made = loaded(source, text)
     if not isinstance(made, type):
         return {"error": made}
@@ -124,15 +124,15 @@ def _patch(source: Source, stored: str, given: str) -> str:
 
 
 def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
-    """Execute a module, in the child process only. Returns its design or error. The module stays in ``sys.modules``."""
+    """Execute a module; for use in the child process only. Returns the design or an error as JSON data."""
     name = f"{MODULE}_{version_of(text)}"
     module = ModuleType(name)
     module.__file__ = str(source.path)
     module.__package__ = source.package or ""
-    sys.modules[name] = module  # where pydantic looks up annotations
+    sys.modules[name] = module  # pydantic looks up annotations there
     folder = str(source.path.parent)
     if folder not in sys.path:
-        sys.path.append(folder)  # at the end: a neighbor file must not shadow an installed module
+        sys.path.append(folder)  # at the end, so that no file in the folder shadows an installed module
     try:
         code = compile(text, str(source.path), "exec")
         linecache.checkcache(str(source.path))

@@ -1,5 +1,5 @@
-"""The item collections of the table and its indexes, and the ties between items. A tie connects an item with its index
-entry, or a junction's item with an item that it refers to.
+"""The map's content: item collections of the table and its indexes, and ties between items. A tie connects an item with
+its index entry, or a junction's item with an item that the junction refers to.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from keyplan.studio.items import (
 from keyplan.studio.sampling import CollectionPart, Count
 
 ENTRIES = 7
-"""Entries of one index collection that are shown at first."""
+"""Maximum number of entries of an index's item collection that are shown at first."""
 COLLECTIONS = 9
-"""Collections of one index that are shown at first."""
+"""Maximum number of item collections of an index that are shown at first."""
 ATTRIBUTES = 5
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An item's place in a collection, and its ``item``. ``gap``: items before it are omitted."""
+    """An item in an item collection. ``item``: the item's identity; ``gap``: items before this entry are omitted."""
 
     id: str
     item: str
@@ -55,14 +55,14 @@ class Entry:
     template: str
     gap: bool = False
     badge: int | None = None
-    """Its number in the result of the selected access pattern."""
+    """The item's position in the result of the selected access pattern."""
     mark: str = ""
-    """The effect of a write: put, update, delete or check."""
+    """How a write affects the item: put, update, delete or check."""
 
 
 @dataclass
 class Collection:
-    """Items with one partition key, in the table or in an index."""
+    """An item collection: items with one partition key, in the table or in an index."""
 
     id: str
     partition: Sequence[Piece]
@@ -76,7 +76,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class Place:
-    """The table, or an index (``index``: its name)."""
+    """The table or an index. ``index``: the name of the index; empty for the table."""
 
     index: str
     title: str
@@ -87,7 +87,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line between two entries. ``kind``: ``index`` or ``junction``; ``label``: the index or the other entity."""
+    """A line between two entries. ``kind``: ``index`` or ``junction``; ``label``: the index or the target's entity."""
 
     kind: str
     source: str
@@ -106,7 +106,7 @@ class Picture:
     kinds: list[Kind] = field(default_factory=list[Kind])
     items: dict[str, Item] = field(default_factory=dict[str, Item])
     symbolic: bool = False
-    """Whether it shows key templates instead of items."""
+    """Whether the map shows key templates instead of items."""
 
 
 def picture(
@@ -117,10 +117,10 @@ def picture(
     *,
     focus: Some[str] = (),
 ) -> Picture:
-    """The picture of item collections. Items in ``focus`` (by identity) are shown in every index that has them."""
+    """The map of item collections. Items whose identity is in ``focus`` are shown in each index that contains them."""
     drawer = _Picturing(name, table, design, frozenset(focus))
     own = [drawer.collection(stretch) for stretch in stretches if stretch.items]
-    # The design's entities in their order, then claims and items that fit no entity
+    # The design's entities in order of declaration, then claims and items that match no entity
     entities = (
         {} if design is None else {each.name: Kind(each.name, "entity", each) for each in design.entities.values()}
     )
@@ -156,7 +156,7 @@ class _Picturing:
         self.entry_of: dict[tuple[str, str], str] = {}
 
     def collection(self, stretch: CollectionPart) -> Collection:
-        """A collection of the table. Its items are kept for the indexes."""
+        """An item collection of the table. The items are kept, to build the collections of the indexes."""
         rows = [*((item, False) for item in stretch.items), *((element, True) for element in stretch.apart)]
         entries = [self._entry(item, None, gap=gap) for item, gap in rows]
         first = stretch.items[0]
@@ -235,7 +235,7 @@ class _Picturing:
 
 
 def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
-    """The entities that each junction connects: by patterns, and by keys that are part of its key."""
+    """The entities that each junction connects, according to read patterns and the fields of the junction's key."""
     result: dict[str, dict[str, CompiledEntity]] = {}
     for read in design.reads.values():
         if isinstance(read.plan, ThroughPlan):
@@ -254,7 +254,7 @@ def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
 
 
 def key_by(entity: CompiledEntity, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The primary key of an entity from another item's fields; None if a field is missing or has another type."""
+    """The primary key of an entity from another item's fields; None if a field is missing or has the wrong type."""
     try:
         return entity.item_key(entity.primary, values)
     except (KeyplanError, KeyError, TypeError, ValueError, AttributeError):
@@ -341,7 +341,7 @@ def _order(item: Item, attribute: KeyAttribute) -> bytes:
 
 
 def _facts(item: Item, table: Table, kind: Kind) -> list[tuple[str, str]]:
-    """The most informative attributes: key fields that aren't readable in the key, then non-key attributes."""
+    """The attributes that an entry shows: first key fields that aren't readable in the key, then non-key attributes."""
     keys = {*table.attribute_types, *table.key_names}
     fields = {} if kind.entity is None else kind.entity.fields
     attributes = [stored_field.attribute for stored_field in fields.values()]

@@ -1,4 +1,4 @@
-"""A design's file, reopened after each save, and the error of an invalid one with its line."""
+"""A design's file, which is reloaded after each save, and the error if the file is invalid."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from keyplan.formatting.results import error_json
 Opened = TypeVar("Opened")
 
 CONTEXT = 4
-"""Lines of the file that are shown before the error's line, and after it."""
+"""Number of lines that are shown before the line of an error, and after that line."""
 
 
 class DesignFile(Generic[Opened]):
-    """A design's file. ``open_file`` opens it, or raises KeyplanError; ``error`` is the last error."""
+    """A design's file. ``open_file`` opens the design or raises KeyplanError; ``error`` is the last attempt's error."""
 
     def __init__(self, path: Path, open_file: Callable[[], Opened], error: KeyplanError | None = None) -> None:
         self.path = path
@@ -29,7 +29,7 @@ class DesignFile(Generic[Opened]):
         self._lock = threading.Lock()
 
     def attempt(self) -> Opened | None:
-        """The reopened design, if the file was saved since the last attempt, is valid, and no other thread opens it."""
+        """The reopened design; None if the file is unchanged or invalid, or if another thread is opening it."""
         version = stamp(self.path)
         if version == self.version or not self._lock.acquire(blocking=False):
             return None

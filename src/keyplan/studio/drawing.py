@@ -1,4 +1,4 @@
-"""The map as SVG, for the page and for exported files. Its colors are classes of ``static/map.css``."""
+"""Draws the map as SVG, for the page and for exported files. Colors are CSS classes of ``static/map.css``."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, MARGIN, Box, Layo
 from keyplan.studio.subject import Subject
 
 COLOURS = 12
-"""Number of colors. With more kinds they repeat, with other signs."""
+"""Number of colors. If there are more kinds of items, colors repeat with a different sign."""
 SIGNS = "●■▲▼★"
-"""The mark of a kind next to its color; 60 kinds differ in one of the two."""
+"""Signs that mark kinds of items. Colors and signs together distinguish 60 kinds."""
 MONO = 7.25
 """The width of a character of the keys' font at 12 pixels."""
 SANS = 6.3
-"""The usual width of a character of the other font at 11 pixels, rounded up."""
+"""The average width of a character of the labels' font at 11 pixels, rounded up."""
 FACT_WIDTH_MIN = 60
-"""Minimum width for another attribute."""
+"""Minimum remaining width for showing another attribute."""
 
 
 def drawing(picture: Picture, layout: Layout) -> str:
-    """The map as one SVG element, without colors."""
+    """The map as one SVG element, without the CSS of its colors."""
     colours = {kind.label: f"k{number % COLOURS}" for number, kind in enumerate(picture.kinds)}
     signs = {kind.label: SIGNS[number % len(SIGNS)] for number, kind in enumerate(picture.kinds)}
     joins = {tie.source for tie in picture.ties if tie.kind == "junction"}
@@ -77,7 +77,7 @@ def picture_json(picture: Picture) -> dict[str, Any]:
 
 
 def _caption(picture: Picture, layout: Layout, colours: Mapping[str, str], signs: Mapping[str, str]) -> tuple[str, int]:
-    """The title and the legend below the map, and their height. The studio's page hides them."""
+    """The title and the legend below the map, and their total height. The studio's page hides title and legend."""
     x, y = MARGIN, layout.height + 30
     parts = [f'<text class="title" x="{x}" y="{y}">{_text(picture.name)}</text>']
     y += 28
@@ -154,7 +154,7 @@ def _head(box: Box) -> str:
 
 
 def _row(row: Row, colours: Mapping[str, str], signs: Mapping[str, str], card: str, joins: set[str]) -> str:
-    """One entry. Screen readers read its text as the name, and its card's key as the description."""
+    """One entry as SVG. Screen readers announce its text as the name and the partition key as the description."""
     entry = row.entry
     classes = ["row", colours.get(entry.kind, "k11"), "" if entry.badge is None else "hit", entry.mark]
     name = f"{signs.get(entry.kind, '')} {entry.kind}".strip() + (" ◆" if entry.id in joins else "")
@@ -192,7 +192,7 @@ def _badge(row: Row) -> str:
 
 
 def _facts(entry: Entry, width: float) -> str:
-    """Names and values of as many attributes as fit; for an index entry, the primary key."""
+    """Names and values of the attributes that fit in ``width``; for an index entry, the primary key."""
     if len(entry.facts) == 1 and not entry.facts[0][0]:
         return f'<tspan class="key">{_text(_cut(entry.facts[0][1], width, MONO * 0.88))}</tspan>'
     parts: list[str] = []
@@ -222,7 +222,7 @@ def _pieces(given: Sequence[items.Piece], width: float, each: float) -> str:
 
 
 def _tie(line: Line, colours: Mapping[str, str], hits: set[str]) -> str:
-    """A line behind the cards, for an index with an arrow. Lines to numbered items stay bright."""
+    """A line behind the cards; a line to an index has an arrow. Lines to numbered items are highlighted."""
     way = line.tie.target in hits and (line.tie.kind == "index" or line.tie.source in hits)
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.points
     back = -6 if cx < dx else 6
@@ -276,7 +276,7 @@ def _cut(text: str, width: float, each: float) -> str:
         room -= _width(character, each)
         if room < 0:
             break
-        kept.append(character)  # with its combining characters, whose width is 0
+        kept.append(character)  # combining characters are also kept, because their width is 0
     return "".join(kept) + "…"
 
 
@@ -339,7 +339,7 @@ def _template_place(key: CompiledKey) -> dict[str, Any]:
 
 
 def colour_of(subject: Subject, kind: items.Kind) -> int:
-    """The map's color of an entity; the last one for other items."""
+    """The number of an entity's color on the map; for other items, the last color."""
     design = subject.compiled
     if design is None or kind.entity is None:
         return COLOURS - 1

@@ -1,5 +1,5 @@
-"""Staged edits: validated, previewed with the exact requests, and saved in one transaction. Items of an entity go
-through the write compiler; the edited fields must be unchanged since the read. Other items are written by attribute.
+"""Validates staged edits, previews the exact requests, and saves the edits in one transaction. The write compiler
+compiles edits of an entity's items, whose edited fields must be unchanged. Other items are written by attribute.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from keyplan.studio.running import changes_json, require_writable, stored_items
 from keyplan.studio.subject import Subject
 
 EDITS_MAX = 100
-"""Actions of one transaction. Source: TransactWriteItems in the API reference."""
+"""Maximum number of actions in a transaction. Source: TransactWriteItems in the API reference."""
 JOURNAL_MAX = 200
-"""Saved transactions that can be undone."""
+"""Maximum number of saved transactions that can be undone."""
 
 
 @dataclass(frozen=True)
 class _Made:
-    """The operations of an edit, and the items after it (None: deleted)."""
+    """The operations of an edit, and the items after the edit, by identity (None: deleted)."""
 
     operations: Sequence[Any]
     after: Mapping[str, Item | None]
@@ -47,7 +47,7 @@ class Journal:
     saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(default_factory=dict[str, Any])
 
     def add(self, before: Mapping[str, Item], after: Mapping[str, Item]) -> str:
-        """Keep a transaction, and return its name; the oldest are dropped."""
+        """Keep a transaction, and return the name generated for it. The oldest transactions are dropped."""
         name = secrets.token_hex(8)
         self.saved[name] = (before, after)
         while len(self.saved) > JOURNAL_MAX:
@@ -56,7 +56,7 @@ class Journal:
 
 
 def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
-    """Restore the items of a saved transaction, if they are unchanged. Raises RequestError, Refused."""
+    """Restore the items of a saved transaction, if no item was changed since. Raises RequestError, Refused."""
     require_writable(subject)
     if name not in journal.saved:
         raise RequestError("this change can no longer be undone", hint="edit the items again")
@@ -84,7 +84,7 @@ def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
 
 
 def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -> dict[str, Any]:
-    """The operation that restores an item, if it has its saved values."""
+    """The operation that restores an item, on the condition that the item still has the saved values."""
     if new is None:
         return _new_item(subject, old or {})
     made = _RawChange(new)
@@ -124,7 +124,7 @@ def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | No
 
 
 def _send(operations: Sequence[Any]) -> Conversation[Any]:
-    """Send all operations, compiled and raw ones, in one request."""
+    """Send compiled and raw operations together in one request."""
     if all(isinstance(operation, Operation) for operation in operations):
         return (yield from send(list(operations), "studio"))
     items = [{each.kind: dict(each.parameters)} if isinstance(each, Operation) else each for each in operations]
@@ -200,7 +200,7 @@ def _created(subject: Subject, entity: CompiledEntity, given: Any) -> _Made:
     try:
         instance = entity.cls.model_validate_json(json.dumps(given))
     except ValidationError as error:
-        raise RequestError("not valid", errors=error_details_of(error, entity.name)) from None
+        raise RequestError("invalid fields", errors=error_details_of(error, entity.name)) from None
     return _created_instance(subject, entity, instance)
 
 
@@ -223,7 +223,7 @@ def _changed(
         return _Made(_operations(subject, Delete(instance).only_if(**before), Create(new)), {own: None, name: after})
     plain = {text: value for text, value in values.items() if value != before[text]}
     if not plain:
-        raise RequestError("the edit changes nothing", hint="discard it")
+        raise RequestError("the edit changes nothing", hint="discard the edit")
     update = Update(instance).set(**plain).only_if(**{text: before[text] for text in plain})
     return _Made(_operations(subject, update), {own: after})
 
@@ -242,12 +242,12 @@ def validated_fields(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict
         except ValidationError as error:
             faults += error_details_of(error, f"{entity.name}.{name}")
     if faults:
-        raise RequestError("not valid", errors=faults)
+        raise RequestError("invalid fields", errors=faults)
     return result
 
 
 def _of_type(annotation: Any, value: Any) -> Any:
-    """A field's value from JSON data; an invalid string is parsed as JSON. Raises ValidationError."""
+    """A field's value from JSON data. If a string isn't valid, it is parsed as JSON. Raises ValidationError."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     try:
         return adapter.validate_json(json.dumps(value))
@@ -262,7 +262,7 @@ def _of_type(annotation: Any, value: Any) -> Any:
 
 
 def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any) -> None:
-    """Raises RequestError if a field was changed since the page read it."""
+    """Raise RequestError if a field was changed after the page read the item."""
     if not isinstance(was, dict):
         return
     known = validated_fields(entity, {name: value for name, value in was.items() if name in before})
@@ -272,14 +272,14 @@ def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any
 
 
 def _changed_meanwhile(names: str) -> RequestError:
-    return RequestError(f"changed meanwhile: {names}", hint="discard this edit, reload the item, and edit it again")
+    return RequestError(f"the item was changed meanwhile: {names}", hint="discard this edit, and edit the item again")
 
 
 # Items without an entity
 
 
 def _created_item(subject: Subject, item: Any) -> _Made:
-    """An item in DynamoDB JSON: written by the write compiler if it belongs to an entity, otherwise unchanged."""
+    """The edit for a new item in DynamoDB JSON. The write compiler compiles an entity's item."""
     if not isinstance(item, dict) or not all(isinstance(value, dict) and len(value) == 1 for value in item.values()):
         raise RequestError("the new item isn't DynamoDB JSON", hint='write {"pk": {"S": "text"}, ...}')
     _check_values(item)
@@ -290,7 +290,7 @@ def _created_item(subject: Subject, item: Any) -> _Made:
         raise RequestError("the new item has a masked secret", hint="replace the mask with the secret")
     kind = subject.kind_of(item)
     if kind.role == "claim":
-        raise RequestError("a claim is written together with its item", hint="omit the claim")
+        raise RequestError("a claim can't be created without its item", hint="create only the item")
     instance = instance_of(kind.entity, item)
     if instance is not None and kind.entity is not None:
         return _created_instance(subject, kind.entity, instance)
@@ -306,7 +306,7 @@ def _new_item(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def _check_values(attributes: Mapping[str, Any]) -> None:
-    """Raises RequestError with all values that DynamoDB rejects, so that a preview shows only what can be saved."""
+    """Raise RequestError with all values that DynamoDB would reject, so that invalid values fail in the preview."""
     faults: list[ErrorDetail] = []
     for name, value in attributes.items():
         try:
@@ -314,11 +314,11 @@ def _check_values(attributes: Mapping[str, Any]) -> None:
         except ValueFault as error:
             faults.append(ErrorDetail(name, error.message))
     if faults:
-        raise RequestError("not valid", errors=faults)
+        raise RequestError("invalid attribute values", errors=faults)
 
 
 def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: Any) -> _Made:
-    """Attribute values in DynamoDB JSON; None removes an attribute. Changed attributes must have their read values."""
+    """Change attributes to values in DynamoDB JSON (None: remove). They must still have the values that were read."""
     made = _RawChange(was if isinstance(was, dict) else item)
     for name, value in changes.items():
         if name in subject.table.key_names:
@@ -326,7 +326,7 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
                 f"{name} is a key attribute, which can't be changed", hint="delete the item, and create another"
             )
         if value is not None and (not isinstance(value, dict) or len(value) != 1):
-            raise RequestError(f"{name} isn't an attribute value", hint='write {"S": "text"} or {"N": "1"}')
+            raise RequestError(f"the value of {name} isn't DynamoDB JSON", hint='write {"S": "text"} or {"N": "1"}')
         if value is not None:
             _check_values({name: value})
         if made.was.get(name) != item.get(name):
@@ -338,7 +338,7 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
 
 @dataclass
 class _RawChange:
-    """An update of attributes under construction; ``was`` are the attributes as they were read."""
+    """Builds an update of attributes. ``was`` contains the attributes as they were read."""
 
     was: Mapping[str, Any]
     sets: list[str] = field(default_factory=list[str])
@@ -362,7 +362,7 @@ class _RawChange:
             self.conditions.append(f"#a{number} = :w{number}")
 
     def operation(self, subject: Subject, kind: str, key: Item) -> dict[str, Any]:
-        """An Update or Delete for TransactWriteItems, which requires an existing item."""
+        """An Update or Delete for TransactWriteItems, on the condition that the item exists."""
         clauses = [f"{verb} {', '.join(each)}" for verb, each in (("SET", self.sets), ("REMOVE", self.removes)) if each]
         parameters: dict[str, Any] = {
             "TableName": subject.table_name,

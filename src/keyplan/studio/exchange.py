@@ -1,5 +1,5 @@
-"""Export and import of items as JSON Lines and CSV: by fields, or in DynamoDB JSON as ``{"Item": ...}`` like an export
-to S3. Imported items become staged edits; nothing is written here.
+"""Exports and imports items as JSON Lines and CSV. A row has fields, or an item in DynamoDB JSON (``{"Item": ...}``) as
+in an export to S3. Imported items become staged edits, so an import writes nothing to the table.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ITEMS_MAX = 10_000
 REQUESTS_MAX = 400
 FORMS = ("jsonl", "csv")
 _Created: TypeAlias = tuple[dict[str, Any], Item | None, Item | None]
-"""An edit that creates an item, with the key and the item; None if a row doesn't have them in full."""
+"""An edit that creates an item, with the key and the item (None if the row is incomplete)."""
 ROWS_MAX = 1_000
-"""Rows of a file that are compared with existing items: each costs a read."""
+"""Maximum number of rows in a file. Each row costs a read, to compare it with the existing item."""
 
 
 def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _cell(value: Any) -> str:
     return _quoted(value) if isinstance(value, str) else json_text(value)
 
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # Excel also accepts the full-width signs
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # Excel also evaluates formulas with full-width signs
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
@@ -87,7 +87,7 @@ def _unquoted(text: str) -> str:
 
 
 def _unwrapped(value: Mapping[str, Any]) -> Any:
-    """An attribute value without its types. Numbers keep their digits."""
+    """An attribute value without type descriptors. Numbers keep all digits."""
     tag, content = next(iter(value.items()))
     match tag:
         case "N":
@@ -133,7 +133,7 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
             created.append(made)
     if faults:
         raise RequestError("the file can't be imported", errors=faults[:50])
-    if len(rows) > ROWS_MAX:  # checked before the comparison with existing items
+    if len(rows) > ROWS_MAX:  # the comparison with existing items would read all of them
         raise _too_many(len(rows))
     edits = _beside_what_is_there(subject, created)
     if len(edits) > EDITS_MAX or not created:
@@ -149,7 +149,7 @@ def _too_many(number: int) -> RequestError:
 
 
 def _beside_what_is_there(subject: Subject, created: Sequence[_Created]) -> list[dict[str, Any]]:
-    """Edits of new items, and of existing items that differ."""
+    """The edits that create new items, and the edits that change existing items."""
     stored = stored_items(subject, [key for _, key, _ in created if key is not None])
     edits: list[dict[str, Any]] = []
     for edit, key, item in created:
@@ -176,8 +176,8 @@ def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | 
 def _differences(
     subject: Subject, edit: Mapping[str, Any], item: Item | None, there: Item
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The new values that differ from an existing item, and the item's values: by fields if both are valid, otherwise
-    by attributes. A masked secret is unchanged. ``item`` is None for an incomplete row.
+    """The changed values of a row and the previous values: by field if both items are valid, otherwise by attribute.
+    A masked secret counts as unchanged. ``item`` is None if the row is incomplete.
     """
     entity = subject.kind_of(there).entity
     old: Mapping[str, Any] | None = fields_of(entity, there)
@@ -198,13 +198,13 @@ def _differences(
 
 
 def _valid_form(entity: CompiledEntity, name: str, value: Any) -> Any:
-    with suppress(RequestError):  # saving reports it
+    with suppress(RequestError):  # the error is reported when the edit is saved
         return plain(validated_fields(entity, {name: value})[name])
     return value
 
 
 def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> _Created | ErrorDetail | None:
-    """A row as an edit; None for a claim, which is written with its item."""
+    """The edit for a row; None for a claim, because saving the claim's item also writes the claim."""
     if set(row) == {"Item"} and isinstance(row["Item"], dict):
         item = row["Item"]
         try:
@@ -217,18 +217,18 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             return None
         return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item
     if entity is None:
-        return ErrorDetail("", "has no entity", 'choose one, or import lines like {"Item": {"pk": {"S": "text"}, ...}}')
+        return ErrorDetail("", "has no entity", 'choose one, or import {"Item": {"pk": {"S": "text"}, ...}}')
     fields = exact({name: value for name, value in row.items() if value != MASK})
     try:
         whole = entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))
-    except (ValidationError, KeyplanError):  # saving reports it
+    except (ValidationError, KeyplanError):  # the error is reported when the edit is saved
         whole = None
     made = _key(entity, fields) if whole is None else subject.key_of(whole)
     return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": fields}, made, whole
 
 
 def _json_rows(text: str, faults: list[ErrorDetail]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines(): JSON may contain U+2028 as it is
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines(), because JSON may contain U+2028
         if not line.strip():
             continue
         try:
@@ -245,7 +245,7 @@ def _json_rows(text: str, faults: list[ErrorDetail]) -> Iterator[tuple[str, dict
 def _csv_rows(
     text: str, entity: CompiledEntity | None, faults: list[ErrorDetail]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows by the names in the first line. A cell has its field's type; empty cells are omitted."""
+    """Rows with values by column name. Cells are converted to their field's type; empty cells are omitted."""
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     names: list[str] | None = None
     try:
@@ -264,7 +264,7 @@ def _csv_rows(
 
 
 def _value(entity: CompiledEntity | None, name: str, cell: str) -> Any:
-    """A cell as its field's value: as a string if that is valid, otherwise as JSON."""
+    """The value of a cell: a string if the field accepts it, otherwise the parsed JSON."""
     known = None if entity is None else entity.fields.get(name)
     if known is None:
         return cell

@@ -1,4 +1,4 @@
-"""The studio as one HTML file, with the map, the access patterns and the findings. It is read-only."""
+"""Exports the studio as one read-only HTML file with the map, the access patterns and the findings."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _module(text: str) -> str:
 
 
 def _own(name: str) -> str:
-    """One of the page's modules, with its imports renamed as in the import map."""
+    """The source of one of the page's modules, with imports renamed to the names in the import map."""
     text = static_text(f"{name}.js")
     text = text.replace("import(`./${name}.js`)", "import(`studio/${name}.js`)")
     return re.sub(r'from "\./(\w+\.js)"', r'from "studio/\1"', text).replace("static/icon.svg#mark", "#mark")

@@ -1,5 +1,5 @@
-"""Items for the Data view, by collection or entity, and by conditions, which become the key condition if possible,
-otherwise a filter. A page ends after a maximum number of requests, even without items; the next page continues there.
+"""Finds items for the Data view by item collection, entity and conditions. Conditions are part of the key condition if
+possible, otherwise of the filter. A page ends after a maximum number of requests, even if it found no items.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ REQUESTS_AWAY = 3
 WHOLE_MAX = 2**53 - 1
 ORPHANS = "orphans"
 LOOK = 400
-"""Items that one request evaluates."""
+"""Maximum number of items that one request evaluates."""
 
 
 _PATH = re.compile(r"([^.\[\]]+)(?:\[\d+\])*(?:\.[^.\[\]]+(?:\[\d+\])*)*")
-"""An attribute's name (group 1), or a path into one."""
+"""An attribute name (group 1), or a document path that starts with an attribute name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class _Expression:
         return known
 
     def places(self, text: str) -> list[str]:
-        """The placeholders of an attribute, and of a path if the name can be one (``address.city``, ``tags[0]``)."""
+        """Placeholders for an attribute name, and for a document path such as ``address.city`` or ``tags[0]``."""
         result = [self.name(text)]
         steps = _PATH.fullmatch(text)
         if steps is not None and steps[0] != steps[1]:
@@ -89,7 +89,7 @@ class _Expression:
 
 @dataclass
 class Found:
-    """A page of items, with its request and the start of the next page."""
+    """A page of items, with its request, and the start key of the next page."""
 
     entity: CompiledEntity | None
     operation: str
@@ -99,7 +99,7 @@ class Found:
     looked_at: int = 0
     units: float = 0.0
     reasons: dict[str, str] = field(default_factory=dict[str, str])
-    """By identity, the reasons why items are orphans, if the search is for orphans."""
+    """If the search is for orphans, the reasons why the items are orphans, by identity."""
 
 
 def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def fields_of(entity: CompiledEntity | None, item: Item) -> dict[str, Any] | Non
 
 
 def exact(value: Any) -> Any:
-    """JSON data that browsers represent exactly: whole numbers beyond 2^53 become strings, which are accepted back."""
+    """Convert integers above 2^53 to strings, because browsers would round them. Edits accept such strings."""
     match value:
         case dict():
             return {name: exact(element) for name, element in value.items()}
@@ -208,7 +208,7 @@ def _control(schema: Mapping[str, Any]) -> dict[str, Any]:
     if values and all(isinstance(value, str) for value in values):
         return {**found, "kind": "enum", "values": values}
     names = {str(option.get("type")) for option in types}
-    if names <= {"integer", "number"} or names == {"number", "string"}:  # a Decimal has both types
+    if names <= {"integer", "number"} or names == {"number", "string"}:  # the schema of a Decimal has both types
         return {**found, "kind": "number"}
     kind = {"boolean": "boolean", "string": "date" if first.get("format") == "date" else "text"}
     return {**found, "kind": kind.get(str(first.get("type")), "json") if len(names) == 1 else "json"}
@@ -262,7 +262,7 @@ def _checked(
     checked = [_condition(at, each, faults) for at, each in enumerate(listed if isinstance(listed, list) else [listed])]
     conditions = [condition for condition in checked if condition]
     if given.get("only") not in (None, ORPHANS):
-        faults.append(ErrorDetail("only", f"takes {ORPHANS!r}"))
+        faults.append(ErrorDetail("only", f"must be {ORPHANS!r}"))
     elif given.get("only") and index is not None and index.projection != "ALL":
         faults.append(ErrorDetail("only", "requires the table, or an index that projects all attributes"))
     limit = given.get("limit", PAGE)
@@ -279,7 +279,7 @@ def _checked(
 def _partition(
     given: Any, attributes: Sequence[KeyAttribute], faults: list[ErrorDetail]
 ) -> list[dict[str, Any]] | None:
-    """The values of a partition key, each as a string or in DynamoDB JSON."""
+    """The values of a partition key, each of which is given as a string or in DynamoDB JSON."""
     if given is None:
         return None
     values = given if isinstance(given, list) else [given]
@@ -311,7 +311,7 @@ def _condition(at: int, given: Any, faults: list[ErrorDetail]) -> Condition | No
     values = given.get("values") or []
     wanted = {"between": 2, "exists": 0, "not exists": 0}.get(operator, 1)
     if not isinstance(values, list) or len(values) < wanted or not all(isinstance(value, str) for value in values):
-        faults.append(ErrorDetail(place, f"takes {wanted} value{'' if wanted == 1 else 's'}"))
+        faults.append(ErrorDetail(place, f"requires {wanted} value{'' if wanted == 1 else 's'}"))
         return None
     if operator == "between" and values[0] > values[1] and not all(_number(value) for value in values[:2]):
         faults.append(ErrorDetail(place, "the lower value must come first"))
@@ -360,7 +360,7 @@ def _request(
 
 
 def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:
-    """A condition on an attribute of unknown type: on strings, and on numbers or booleans if the input is one."""
+    """The filter for a condition. If the type is unknown, it compares strings, and numbers or Booleans if possible."""
     known = subject.table.attribute_types.get(condition.name)
     places = [made.name(condition.name)] if known is not None else made.places(condition.name)
     if condition.operator == "exists":
@@ -395,7 +395,7 @@ def _forms(tags: Sequence[str], condition: Condition) -> list[list[dict[str, Any
 
 
 def _in_order(condition: Condition, kind: Callable[[str], Any]) -> bool:
-    """Whether the lower value must come first, as BETWEEN requires: 9 and 70 do as numbers, but not as strings."""
+    """Whether the lower bound comes first, as BETWEEN requires: 9 and 70 are in order as numbers, not as strings."""
     if condition.operator != "between":
         return True
     lower, upper = map(kind, condition.values)
@@ -424,7 +424,7 @@ def _compared(made: _Expression, name: str, operator: str, values: Sequence[Mapp
 
 
 def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
-    """The items that refer to a missing item, by identity, each with the reason. Raises DynamoDBError, StoreError."""
+    """The reasons why items are orphans (refer to missing items), by identity. Raises DynamoDBError, StoreError."""
     design = subject.compiled
     if design is None:
         return {}
@@ -450,7 +450,7 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
 
 
 def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Iterator[list[tuple[str, dict[str, Any]]]]:
-    """The keys of an item's owners; one per group must exist."""
+    """The keys of the items that an item refers to. In each group, one key must exist."""
     instance = instance_of(entity, item)
     if instance is None:
         return
@@ -469,16 +469,16 @@ def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Itera
 
 
 def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[CompiledEntity]]:
-    """The entities that a part of an entity's key identifies, grouped by their key fields."""
+    """The entities that some of an entity's key fields identify, grouped by these fields."""
     own = frozenset(entity.key_fields)
     groups: dict[frozenset[str], list[CompiledEntity]] = {}
     for other in design.entities.values():
         fields = frozenset(other.key_fields)
         if fields and fields < own and other is not entity:
             groups.setdefault(fields, []).append(other)
-    # Unknown if an entity outside the group has these fields in an index, because it can be the owner
+    # Omit fields by which an index identifies an entity outside the group, because that entity can be the owner
     known = {fields: group for fields, group in groups.items() if not _is_by_index(design, fields, group)}
-    # An owner's own owner is checked with that owner
+    # Omit the owner of an owner, because it is checked with that owner's item
     return [group for fields, group in known.items() if not any(fields < other for other in known)]
 
 

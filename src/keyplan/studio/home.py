@@ -1,4 +1,4 @@
-"""The start page: recent designs, systems, new files, Workbench models, and a first design inferred from a table."""
+"""The start page: recent designs, example systems, new files, NoSQL Workbench models, and inferred first designs."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def remember(name: str, db: str | None) -> None:
         name = f"{Path(where or name).expanduser().resolve()}{colon}{design if where else ''}"
     db = str(Path(db).resolve()) if db and Path(db).is_file() else db
     others = [each for each in _recent() if each["name"] != name]
-    with suppress(OSError):  # without the list of recent designs, the page still works
+    with suppress(OSError):  # the list of recent designs is optional
         _file().parent.mkdir(parents=True, exist_ok=True)
         _file().write_text(json.dumps([{"name": name, "db": db}, *others][:RECENT_MAX]), encoding="utf-8")
 
 
 @dataclass
 class Home(Generic[Opened]):
-    """The designs that can be opened, by name and store. ``writable``: whether new files can be written."""
+    """Opens designs by name and store. ``writable``: whether the studio may write new files."""
 
     open_name: Callable[[str, str | None], Opened]
     systems: Sequence[str] = ()
@@ -103,7 +103,7 @@ class Home(Generic[Opened]):
 
 
 def first_design_json(subject: Subject) -> dict[str, Any]:
-    """A module inferred from a table's items, with notes on guesses, and its error if it is invalid."""
+    """A module inferred from a table's items, with notes on assumptions, and an error if the module is invalid."""
     items = sample(subject).items
     if not items:
         raise RequestError("the table has no items to infer a design from", hint="write items to the table first")
@@ -129,6 +129,6 @@ def first_design_json(subject: Subject) -> dict[str, Any]:
 def _key(subject: Subject, index: indexes.Index | None) -> KeyAttributes:
     partition, sort = subject.key_attributes(index)
     if len(partition) > 1 or len(sort) > 1:
-        raise RequestError("a design with multi-attribute keys can't be inferred", hint="write the design")
+        raise RequestError("a design with multi-attribute keys can't be inferred", hint="write the design manually")
     first, *rest = [KeyAttribute(attribute.name, attribute.type) for attribute in (*partition, *sort)]
     return KeyAttributes(first, rest[0] if rest else None)

@@ -1,4 +1,4 @@
-"""An item in the studio: its entity, the pieces of its keys, and its attributes as short strings. Without a design,
+"""Describes items: their entities, the pieces of their keys, and their attributes as short strings. Without a design,
 items are grouped by the fixed prefixes of their keys.
 """
 
@@ -25,15 +25,15 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 Item: TypeAlias = Mapping[str, Mapping[str, Any]]
 SHOWN_MAX = 400
-"""Characters of one attribute that are shown by default."""
+"""Maximum number of characters of an attribute that are shown by default."""
 SOME = 8
-"""Members of a list or a map that are shown."""
+"""Maximum number of elements of a list or a map that are shown."""
 NO_ENTITY = "matches no entity"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The kind of an item. ``role``: entity, claim, prefix (without a design) or none; the first has an ``entity``."""
+    """The kind of an item. ``role``: entity, claim, prefix (without a design) or none. ``entity``: None for others."""
 
     label: str
     role: str
@@ -43,7 +43,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a key's string: fixed, or the value of a field."""
+    """A piece of a key's string: fixed text, or the value of a field."""
 
     text: str
     field: str | None = None
@@ -57,7 +57,7 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
         return Kind(_prefix(item, table), "prefix")
     entity = design.entity_of(item)
     if entity is None and item.keys() <= set(table.key_names):
-        # A bare key has no labels; if several entities have such keys, it is ambiguous
+        # An item without labels is ambiguous if its key matches several entities
         fitting = [each for each in design.entities.values() if each.labels and each.primary.matches(item)]
         entity = fitting[0] if len(fitting) == 1 else None
     if entity is not None:
@@ -70,7 +70,7 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
 
 
 def instance_of(entity: CompiledEntity | None, item: Item) -> Entity | None:
-    """The item as an instance of its entity; None if it has no entity or is invalid."""
+    """The item as an instance of its entity; None if the item has no entity or is invalid."""
     if entity is None:
         return None
     try:
@@ -80,7 +80,7 @@ def instance_of(entity: CompiledEntity | None, item: Item) -> Entity | None:
 
 
 def fault_of(kind: Kind, item: Item) -> str | None:
-    """The reason why an item is invalid; None if it is valid."""
+    """The reason why an item is invalid; None for a valid item."""
     if kind.role == "none":
         return "the item's key matches no entity"
     try:
@@ -92,14 +92,14 @@ def fault_of(kind: Kind, item: Item) -> str | None:
 
 
 def key_at(kind: Kind, index: Index | None, item: Item) -> CompiledKey | None:
-    """The key that sets an item's attributes in the table, or in an index."""
+    """The key definition for an item's key attributes in the table or in an index."""
     if index is None:
         return kind.key
     return None if kind.entity is None else kind.entity.key_on(index.name, item)
 
 
 def _prefix(item: Item, table: Table) -> str:
-    """The words at the start of the key attributes: ``USER``, ``USER · ORDER``."""
+    """The first words of the key attributes, such as ``USER`` or ``USER · ORDER``."""
     words: list[str] = []
     for attribute in (table.partition, table.sort):
         text = "" if attribute is None else str((item.get(attribute.name) or {}).get("S", ""))
@@ -114,7 +114,7 @@ def key_of(item: Item, table: Table) -> dict[str, Any]:
 
 
 def identity(key: Item) -> str:
-    """A stable short id of a primary key, valid as an element's id."""
+    """A short, stable id of a primary key that is valid as an HTML id."""
     text = json.dumps(key, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -129,7 +129,7 @@ def place_attributes(table: Table, index: Index | None) -> tuple[Sequence[KeyAtt
 
 
 def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piece]:
-    """A key's string, split by its template; one piece if it doesn't match."""
+    """The pieces of a key's string by its template, or without a template if the string doesn't match."""
     shard = ""
     if sharded:
         text, mark, number = text.rpartition("#")
@@ -153,7 +153,7 @@ def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]
 
 
 def plain_pieces(text: str) -> list[Piece]:
-    """A key's string without a template: the part before the first delimiter counts as fixed."""
+    """The pieces of a key's string without a template. The part before the first ``#`` counts as fixed text."""
     start, mark, rest = text.partition("#")
     return [Piece(start + mark), Piece(rest, "")] if mark and rest and start else [Piece(text)]
 
@@ -200,11 +200,11 @@ def _some(texts: Iterable[str], count: int) -> str:
 
 
 MASK = "••••••"
-"""What is shown instead of a secret value."""
+"""The text that is shown instead of a secret value."""
 
 
 def secret_names(design: CompiledDesign | None) -> frozenset[str]:
-    """The names of all secret fields and of their attributes. A field in a key can't be masked."""
+    """The names of all secret fields and of their attributes. Fields that a key contains aren't masked."""
     if design is None:
         return frozenset()
     return frozenset(name for entity in design.entities.values() for name in secrets_of(entity))
@@ -239,7 +239,7 @@ def masked(value: Any, names: frozenset[str]) -> Any:
 
 
 def _hidden(value: Any) -> Any:
-    """A mask with the value's form. Empty values stay visible."""
+    """The mask, as an attribute value if ``value`` is one. Empty values stay visible."""
     if value is None or value == "":
         return value
     return {"S": MASK} if isinstance(value, Mapping) else MASK

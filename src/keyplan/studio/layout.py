@@ -1,4 +1,4 @@
-"""The layout of the map: cards of collections, rows of items, and lines between them, independent of the window."""
+"""Calculates the layout of the map: cards of item collections, rows of items, and lines between rows."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ HEAD_HEIGHT = 38
 ROW_HEIGHT = 42
 ENTRY_HEIGHT = 38
 GAP = 24
-"""Between the cards of a column."""
+"""Space between the cards of a column."""
 GAP_COLUMNS = 44
-"""Between columns of one place: the lines of junctions run there."""
+"""Space between the columns of the table or of an index, which contains the lines of junctions."""
 GAP_PLACES = 150
-"""Between the table and the indexes: the lines run there."""
+"""Space between the table and the indexes, which contains the lines to index entries."""
 GAP_INDEXES = 90
-"""Between columns of indexes."""
+"""Space between columns of indexes."""
 TITLE_HEIGHT = 64
 MARGIN = 32
 FOOT_HEIGHT = 26
 CAPTION_HEIGHT = 24
 SHAPE = 1.7
-"""Target ratio of width to height of the table's part."""
+"""Target ratio of width to height of the table's area."""
 COLUMNS_MAX = 8
 LANES = 5
 
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Box:
-    """One collection as a card."""
+    """An item collection, drawn as a card."""
 
     collection: Collection
     index: str
@@ -70,7 +70,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class Line:
-    """A tie as a cubic curve."""
+    """A tie, drawn as a cubic curve."""
 
     tie: Tie
     points: tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]
@@ -78,7 +78,7 @@ class Line:
 
 @dataclass
 class Layout:
-    """The positioned elements."""
+    """The size of the map, and its positioned elements."""
 
     width: int = field(init=False)
     height: int = field(init=False)
@@ -154,7 +154,7 @@ def _bottoms(heights: Sequence[int], columns: int) -> list[int]:
 def _place_cards(
     layout: Layout, place: Place, heights: Sequence[int], columns: int, corner: tuple[int, int], width: int
 ) -> int:
-    """Place each card in the shortest column; returns the lowest position."""
+    """Place each card in the shortest column. Returns the lower edge of the lowest card."""
     x, y = corner
     bottoms = [y + TITLE_HEIGHT] * columns
     for collection, height in zip(place.collections, heights, strict=True):
@@ -192,7 +192,7 @@ def _draw_lines(layout: Layout, picture: Picture) -> None:
 def _curve(
     source: Row, target: Row, lane: int
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]:
-    """A curve between the nearer sides of two rows, or around their left side. Parallel lines have separate lanes."""
+    """A curve between the nearest sides of two rows, or around their left side. ``lane`` separates parallel lines."""
     start, end = source.y + source.height // 2, target.y + target.height // 2
     if target.x >= source.x + source.width:
         left, right = source.x + source.width, target.x

@@ -1,4 +1,4 @@
-"""The map for the page: the drawing, the items of its rows, and the highlighted access pattern."""
+"""The map for the page, with the drawing, the items of its rows, and the highlighted access pattern."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from keyplan.studio.sampling import ROWS, CollectionPart, Sample, counter, sampl
 from keyplan.studio.subject import Subject
 
 ITEMS_MAX = 200
-"""Items of one response that the page gets."""
+"""Maximum number of items of one response that are sent to the page."""
 LIT_ROWS = 14
-"""Items of a result that are added to the map."""
+"""Maximum number of items of a result that are added to the map."""
 TRIES = 6
-"""Examples that are tried on this machine until an access pattern finds several items; elsewhere one."""
+"""Maximum number of example calls until one finds several items. In a remote store, only one call is sent."""
 SEARCH_PAGES = 20
-"""Pages (of 1 MB) that a search for partition keys reads."""
+"""Maximum number of pages (of 1 MB) that a search for partition keys reads."""
 FOUND_MAX = 20
 FOUND_ENOUGH = 2
-"""An example that finds more items is used without trying others."""
+"""If an example call finds more items than this, no other example is tried."""
 
 
 def map_json(
@@ -42,7 +42,7 @@ def map_json(
     partition: Mapping[str, Any] | None = None,
     seen: dict[str, Item] | None = None,
 ) -> dict[str, Any]:
-    """The map of items, with a highlighted access pattern, and the collection of ``partition``."""
+    """The map of items, with the path of the access pattern ``question``, and the item collection of ``partition``."""
     made = sample(subject, rows, each)
     name = subject.table.partition.name
     if partition is not None and all(partition != part.items[0][name] for part in made.stretches):
@@ -59,9 +59,9 @@ def map_json(
 
 
 def templates_json(subject: Subject) -> dict[str, Any]:
-    """The map of a design's key templates; ``empty``: whether the table has no items."""
+    """The map of a design's key templates. The member ``empty`` is true if the table has no items."""
     if subject.compiled is None:
-        raise Refused("this table was opened without a design", hint="open the map of its items")
+        raise Refused("this table was opened without a design", hint="show items instead of templates")
     empty = not subject.transport.call("Scan", {"TableName": subject.table_name, "Limit": 1})["Items"]
     return {**_drawn_json(template_picture(subject.name, subject.compiled)), "empty": empty, "path": None}
 
@@ -133,7 +133,7 @@ def _found_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] | None, made: Sample) -> Path:
-    """A call with the given arguments, or with some that find items on the map. A write is a dry run."""
+    """Call an access pattern with the given arguments, or with arguments that find items. A write is a dry run."""
     design = subject.design
     if design is None:
         return Path({})
@@ -195,7 +195,7 @@ def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable
 
 
 def _light(subject: Subject, drawn: Picture, path: Path) -> None:
-    """Number the items of a result, mark those that would be written, and add the key conditions."""
+    """Number the items of a result, mark the items that a write would change, and add the key conditions."""
     collections = [collection for place in drawn.places for collection in place.collections]
     entries = {entry.id: (each, at) for each in collections for at, entry in enumerate(each.entries)}
     number = 0

@@ -1,4 +1,4 @@
-"""Adds an entity, a key, an index or an access pattern to a design's module, as text. Nothing is executed."""
+"""Adds an entity, a key, an index or an access pattern to a design's source code, without executing the code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
 
 
 def module_outline(text: str, design: CompiledDesign | None = None) -> dict[str, Any]:
-    """The module's entities with their field names, imported entities, and indexes; empty if it can't be parsed."""
+    """The entities with field names, the imported entities, and the indexes; empty if the text can't be parsed."""
     try:
         tree = parsed(text)
     except (SyntaxError, ValueError):
@@ -52,7 +52,7 @@ def _fields(node: ast.ClassDef) -> dict[str, str]:
 def with_addition(
     text: str, design: str, given: Mapping[str, Any], known: Mapping[str, Mapping[str, str]] | None = None
 ) -> str:
-    """The module's source with a form's declaration. ``known``: fields of imported entities. Raises RequestError."""
+    """The source code with the declaration of a form. ``known``: fields of imported entities. Raises RequestError."""
     form = _Form(given)
     try:
         source = module.ModuleText(text if text.endswith("\n") else f"{text}\n")
@@ -179,7 +179,7 @@ def _add_pattern(source: module.ModuleText, design: str, form: _Form, known: Map
         if each not in fields:
             form.fault("parameters", f"{entity} has no field {each}")
     if not wanted:
-        form.fault("parameters", "are missing: choose the fields that a call passes")
+        form.fault("parameters", "are missing: choose the fields whose values callers pass")
     form.check()
     parameters = [f"{each}: {fields[each]}" for each in wanted]
     if returns == "page":

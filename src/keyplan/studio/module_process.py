@@ -1,7 +1,7 @@
-"""The process that runs a design's module for the studio: one line of JSON on standard input; on standard output lines
-of ``progress``, then the result. When standard input closes, the process ends, with the best plan so far if any.
+"""Runs a design's module in a child process of the studio. The process reads one line of JSON from standard input, and
+writes lines of ``progress`` and the result. When standard input closes, it returns the best plan so far, and ends.
 
-Limits stop mistakes such as an endless loop. The limits aren't a sandbox: the module has the user's rights.
+Limits of CPU time and memory stop an endless loop, but aren't a sandbox: the module has the user's permissions.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Cell = Mapping[str, Any] | None
 def side_by_side(
     plans: Sequence[Plan], text: str, *, spare: Sequence[str] = (), refused: Sequence[tuple[Plan, str]] = ()
 ) -> dict[str, Any]:
-    """Plans as columns of cells: text, ``note``, the plan's notes (``noted``), and whether it is new to the design.
-    ``same``: whether a row is equal in all plans. ``spare``: unneeded indexes. ``refused``: plans with a wrong result.
+    """A table of plans, one per column. A cell has ``text``, ``note``, the plan's notes (``noted``) and ``new`` (not in
+    the design yet). ``same``: whether a row's cells are equal. ``spare``: unneeded indexes. ``refused``: wrong plans.
     """
     return {
         "plans": [_head(number, plan, text) for number, plan in enumerate(plans, 1)],
@@ -76,7 +76,7 @@ def _row(label: str, cells: Sequence[Cell], **more: Any) -> dict[str, Any]:
 
 
 def _weights(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """The weights of the plans, except those that are zero in all."""
+    """A row for each weight of the plans, except weights that are zero in all plans."""
     weights = [plan.weight for plan in plans]
     rows: dict[str, list[tuple[float | None, str]]] = {
         "Indexes": [(each.indexes, str(each.indexes)) for each in weights],
@@ -120,7 +120,7 @@ def _indexes(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """A group per entity, a row per key of any plan."""
+    """A group of rows for each entity, with a row for each key of the plans."""
     cells = [
         {
             key.place: {"text": key.text, "note": key.sentence, "noted": _noted(plan, key.place), "new": key.new}
@@ -153,7 +153,7 @@ def _noted(plan: Plan, place: str) -> list[str]:
 
 
 def _further(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """The notes about neither a key nor a read."""
+    """A row with the plans' notes that concern neither a key nor a read."""
     shown = [
         {*(f"{plan.design.__name__}.{name}" for name in plan.compiled.reads), *(key.place for key in plan.keys)}
         for plan in plans
@@ -170,14 +170,14 @@ def _further(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
 Tell = Callable[[Mapping[str, Any]], None]
 
 CPU_SECONDS = {"change": 30, "plan": 240}
-"""CPU time that a task may use."""
+"""Maximum CPU time of each task."""
 MEMORY_BYTES = 4 << 30
-"""Address space that the process may use."""
+"""Maximum address space of the process."""
 
 
 def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the module prints goes to standard error
+    os.dup2(2, 1)  # redirect the module's output to standard error
 
     def tell(answer: Mapping[str, Any]) -> None:
         out.write(f"{json_text(answer)}\n".encode())
@@ -206,9 +206,9 @@ def main() -> None:
 
 
 def limit(cpu_seconds: int, memory_bytes: int) -> None:
-    """Limit this process, if the system supports it (not on Windows; macOS ignores the memory limit)."""
+    """Limit this process's CPU time and memory. Windows has no such limits, and macOS ignores the memory limit."""
     try:
-        import resource  # noqa: PLC0415 - not on Windows
+        import resource  # noqa: PLC0415 - missing on Windows
     except ModuleNotFoundError:
         return
     for name, soft, hard in (
@@ -227,9 +227,9 @@ _STOPPED: Mapping[str, Any] = {
 
 def _stop_at_end(given: TextIO, planning: threading.Event, tell: Tell) -> None:
     given.read()
-    if planning.is_set():  # the planner returns the best plans so far after an interrupt
+    if planning.is_set():  # an interrupt makes the planner return the best plans so far
         _thread.interrupt_main()
-    else:  # the module's own code may catch an interrupt
+    else:  # the module's own code could catch an interrupt
         with suppress(OSError):
             tell(_STOPPED)
         os._exit(0)

@@ -21,18 +21,18 @@ from keyplan.formatting.results import json_text
 from keyplan.studio.changing import Source
 
 KEPT_MAX = 8
-"""Results that are cached, by task, source code and options."""
+"""Maximum number of cached results, by task, source code and options."""
 LINE_MAX = 32_000_000
-"""Characters of a result."""
+"""Maximum number of characters of a result."""
 OUTPUT_MAX = 2000
-"""Characters of the error output of a failed process that are reported."""
+"""Maximum number of reported characters of a failed process's error output."""
 STOP_SECONDS = 10
-"""Time between the request to stop, after which the best plan so far is the result, and the kill."""
+"""Time that a stopped process has to return the best plan so far, before it is killed."""
 
 
 @dataclass
 class _Job:
-    """One child process: its progress, then its result or error."""
+    """A child process, its progress, and its result or error."""
 
     task: str
     process: subprocess.Popen[str]
@@ -47,7 +47,7 @@ class _Job:
         threading.Thread(target=self._follow, daemon=True).start()
 
     def stop(self) -> None:
-        """Request the best result so far; kill the process if it doesn't end."""
+        """Request the best result so far, and kill the process if it doesn't end in time."""
         with suppress(OSError):
             self._input.close()
         timer = threading.Timer(STOP_SECONDS, self.kill)
@@ -92,7 +92,7 @@ class _Job:
 
 
 def _pipe(stream: IO[str] | None) -> IO[str]:
-    assert stream is not None  # noqa: S101 - each is a pipe
+    assert stream is not None  # noqa: S101 - all streams are pipes
     return stream
 
 
@@ -103,7 +103,7 @@ def _parsed(line: str) -> dict[str, Any]:
         answer = json.loads(line)
     except (ValueError, RecursionError):
         answer = None
-    return answer if isinstance(answer, dict) else {"error": _error("the process ended without a valid result")}
+    return answer if isinstance(answer, dict) else {"error": _error("the module's process returned no valid result")}
 
 
 def _tail(stream: IO[str]) -> str:
@@ -117,8 +117,8 @@ def _ended(status: int, output: str) -> dict[str, Any]:
     if status == -signal.SIGXCPU:
         return _error("the module exceeded its CPU time limit and was stopped", "look for an endless loop")
     if status == -signal.SIGKILL:
-        return _error("the module was stopped")
-    return _error("the process ended without a result", output or None)
+        return _error("the module's process was killed")
+    return _error("the module's process ended without a result", output or None)
 
 
 def _error(message: str, hint: str | None = None) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _error(message: str, hint: str | None = None) -> dict[str, Any]:
 
 
 class ModuleRunner:
-    """The runs of one module: at most one per task at a time. ``opened`` is the source of the open design."""
+    """Runs a module, with at most one process per task. ``opened`` is the source code of the open design."""
 
     def __init__(self, source: Source, traffic: Traffic | None = None, *, opened: str | None = None) -> None:
         self.source = source
@@ -146,10 +146,10 @@ class ModuleRunner:
         stop: bool = False,
         again: bool = False,
     ) -> dict[str, Any]:
-        """The result or progress of a task (``change`` or ``plan``) for source code, or for the current file. The
-        ``state`` is ``none``, ``running``, ``done`` or ``failed``. Without ``run`` nothing is started; a new run
-        replaces the task's other run; ``stop`` requests the best result so far; ``again`` repeats a finished task. For
-        the ``known`` version, the response only says that it is unchanged.
+        """The result or progress of a task (``change`` or ``plan``) for ``text``, or for the current file (None). The
+        ``state`` is ``none``, ``running``, ``done`` or ``failed``. ``run`` allows a new process, which replaces the
+        task's running process; ``stop`` requests the best result so far; ``again`` repeats a finished task. If the
+        result's version is ``known``, the response contains ``unchanged`` instead of the result.
         """
         try:
             text = self.source.text() if text is None else text
@@ -187,7 +187,7 @@ class ModuleRunner:
         while len(self._jobs) >= KEPT_MAX:
             self._jobs.pop(next(iter(self._jobs))).kill()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "keyplan.studio.module_process"],  # -P: don't import from this folder
+            [sys.executable, "-P", "-m", "keyplan.studio.module_process"],  # -P: no imports from the working folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,5 +1,5 @@
-"""The path of an access pattern: its requests, and the items that they find, in order. A write is a dry run: its reads
-run, and its writes are recorded. Missing arguments are taken from an item that the access pattern finds.
+"""Records the path of a call: its requests, and the items in their responses, in order. In a dry run of a write, reads
+are sent, and writes are only recorded. Missing arguments are taken from an item that the access pattern finds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from keyplan.web.tracing import bounded_conversation
 REQUESTS_MAX = 40
 """Maximum number of requests of one call; further results aren't shown."""
 LIMIT = 10
-"""The limit of a page if the access pattern has one and the caller sets none."""
+"""The value of a limit parameter that has no default, or a larger one."""
 KEY = "$key"
 """The member of an argument that refers to an existing item by its key."""
 EACH = 3
@@ -35,7 +35,7 @@ WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWri
 
 @dataclass
 class Step:
-    """One request and its items. ``touched`` are the items that it would write, each with the kind of change."""
+    """One request and its items. ``touched`` lists the items that the request writes, each with the kind of change."""
 
     operation: str
     parameters: dict[str, Any]
@@ -54,7 +54,7 @@ class Step:
 
 @dataclass
 class Path:
-    """A call with its steps, and its result or error. ``cut``: further requests would follow."""
+    """A call with its steps, and its result or error. ``cut``: whether further requests were omitted."""
 
     arguments: dict[str, Any]
     steps: list[Step] = field(default_factory=list[Step])
@@ -69,7 +69,7 @@ class _EnoughError(Exception):
 
 
 def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Path:
-    """A read with these arguments (strings or JSON values). Its errors are in the path."""
+    """Execute a read with these arguments (strings or JSON values). Errors are recorded in the path."""
     path = Path(dict(arguments))
     with _outcome(path):
         conversation = bounded_conversation(design, pattern.name, arguments)
@@ -78,7 +78,7 @@ def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]
 
 
 def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send: bool) -> Path:
-    """A write, as a dry run or executed. Its errors are in the path."""
+    """Execute a write, or only a dry run of the write. Errors are recorded in the path."""
     path = Path(dict(arguments))
     with _outcome(path):
         given = {parameter: _resolved(design, value) for parameter, value in arguments.items()}
@@ -89,7 +89,7 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
         except Exception as error:
             if send:
                 raise
-            # Nothing was sent, so responses that the write's code needs may be missing
+            # A dry run sends no writes, so the write's code may fail without their responses
             raise Refused(f"the dry run can't continue: {type(error).__name__}: {error}", place=name) from error
         path.answer = answer_json(answer) if send else None
     return path
@@ -97,7 +97,7 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
 
 @contextmanager
 def _outcome(path: Path) -> Generator[None]:
-    """Record the time of a call, and its error."""
+    """Record the duration of a call, and its error if it fails."""
     began = time.perf_counter()
     try:
         yield
@@ -109,7 +109,7 @@ def _outcome(path: Path) -> Generator[None]:
 
 
 def _resolved(design: Design, value: Any) -> Any:
-    """An argument; a reference to an item is replaced by its current fields. Raises ItemNotFound."""
+    """An argument. If it refers to an item, the item's current fields. Raises ItemNotFound."""
     if not isinstance(value, Mapping) or set(value) != {KEY}:
         return value
     request = {"TableName": design.store.table_name, "Key": value[KEY], "ConsistentRead": True}
@@ -192,7 +192,7 @@ def actions(operation: str, parameters: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _touched(request: Request) -> Iterator[tuple[str, Item]]:
-    """The items that a request would write: the whole item for a put, the key for others."""
+    """The items that a request writes, with the kind of change: the whole item of a put, otherwise the key."""
     for kind, action in actions(request.operation, request.parameters):
         yield _MARKS[kind], action.get("Item") or action["Key"]
 
@@ -204,12 +204,12 @@ _MARKS = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck"
 
 
 def example_arguments(design: CompiledDesign, pattern: ReadPattern, items: Sequence[Item]) -> Iterator[dict[str, Any]]:
-    """Arguments that find items, one set per suitable item."""
+    """Arguments with which a read finds items, one set for each suitable item."""
     given = [parameter for parameter in pattern.signature.parameters if parameter.condition]
     if not any(value.required for value in given):
         yield _defaults(pattern)
         return
-    names = {entity.name for entity in _queried(pattern.plan)}  # by name: a view's plan has the view's entity
+    names = {entity.name for entity in _queried(pattern.plan)}  # a view's plan contains the view's own entity
     seen: set[str] = set()
     for item in items:
         entity = design.entity_of(item)
@@ -250,7 +250,7 @@ def _argument(parameter: Parameter, value: Any) -> Any:
 
 
 def _defaults(pattern: ReadPattern) -> dict[str, Any]:
-    """The arguments for limit and direction that a call needs."""
+    """The arguments for limit and direction parameters that a call requires."""
     result: dict[str, Any] = {}
     for parameter in pattern.signature.parameters:
         if parameter.kind is ParameterKind.LIMIT and not (
@@ -263,7 +263,7 @@ def _defaults(pattern: ReadPattern) -> dict[str, Any]:
 
 
 def _queried(plan: Plan) -> list[CompiledEntity]:
-    """The entities whose fields are a plan's parameters."""
+    """The entities whose fields a plan's parameters correspond to."""
     match plan:
         case QueryPlan():
             return [match.entity for match in plan.matches]

@@ -1,5 +1,5 @@
-"""The analysis of a design without its data: each access pattern with its explanation, price and findings, and the
-total cost. The numbers are those of ``keyplan explain``, ``check`` and ``cost``.
+"""Analyzes a design without its data: the explanation, price and findings of each access pattern, and the total cost.
+The results are the same as those of ``keyplan explain``, ``keyplan check`` and ``keyplan cost``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MILLION = 1_000_000
 RATE_MAX = 1_000_000.0
 COUNT_MAX = 10**12
 TIMES = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
-"""Multiples of the rates that the chart shows."""
+"""Multiples of the call rates for which the chart shows the cost."""
 
 
 def questions_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str
 
 
 def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic | None = None) -> dict[str, Any]:
-    """The cost with the page's rates, counts and sizes. Raises RequestError with all errors, PriceError."""
+    """The cost for the page's rates, counts and sizes. Raises RequestError with all errors, PriceError."""
     faults: list[ErrorDetail] = []
     rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
     counts = _numbers(given, "counts", design.compiled.by_name, COUNT_MAX, faults)
@@ -130,7 +130,7 @@ class _Held:
 def _estimate(
     design: Any, held: _Held, counts: tuple[tuple[str, float], ...], sizes: tuple[tuple[str, float], ...]
 ) -> Estimate:
-    """The consumption of calls, and stored items, without rates. Cached: it takes a second for large designs."""
+    """Estimate calls and stored items, without rates. Cached, because large designs take a second."""
     start = held.traffic or traffic_of(design.compiled)
     given, items = dict(counts), dict(sizes)
     entities = {

@@ -1,4 +1,4 @@
-"""Runs an access pattern from the page: its form, its result with the exact requests, and for a write the changes."""
+"""Runs access patterns from the page: the form, the result with the exact requests, and the changes of a write."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from keyplan.web.openapi import Schemas
 
 EXAMPLES = 8
 PICKS_MAX = 100
-"""Items of an entity that a form offers."""
+"""Maximum number of items of an entity that a form offers."""
 
 
 def needed(subject: Subject) -> Design:
@@ -60,7 +60,7 @@ def form_json(subject: Subject, question: str) -> dict[str, Any]:
 
 
 def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, send: bool) -> dict[str, Any]:
-    """Run a read; dry-run a write, or execute it if the store is writable. Raises UnknownPattern, Refused."""
+    """Run a read, a dry run of a write, or (with ``send``) a write. Raises UnknownPattern, Refused."""
     design = needed(subject)
     pattern = design.compiled.pattern(question)
     if isinstance(pattern, ReadPattern):
@@ -97,7 +97,7 @@ def require_writable(subject: Subject) -> None:
 
 
 def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[str, Item]:
-    """The items after a dry run, by identity, if its conditions are met."""
+    """The items by identity as the write would leave them if all of its conditions are true."""
     after = dict(before)
     for step in path.steps:
         for kind, action in actions(step.operation, step.parameters):
@@ -110,7 +110,7 @@ def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[s
             elif kind == "Update":
                 given = Placeholders(action.get("ExpressionAttributeNames"), action.get("ExpressionAttributeValues"))
                 old = {attribute: dict(value) for attribute, value in after.get(name, key).items()}
-                with suppress(UpdateFault):  # if an update doesn't match the item, the store reports it
+                with suppress(UpdateFault):  # the store reports updates that don't match the item
                     after[name] = bind_update(action["UpdateExpression"], given).apply(old)
     return after
 
@@ -169,7 +169,7 @@ def _entries(subject: Subject, old: Item | None, new: Item | None) -> Iterator[d
 
 
 IDS = 3
-"""Different values of each key field, so that items of several entities are in one item collection."""
+"""Number of values of each key field; few, so that several entities share item collections."""
 EACH = 9
 
 
@@ -185,7 +185,7 @@ def _items(entity: CompiledEntity) -> Iterator[Entity]:
         given = {name: sample_value(fields[name], name, number // IDS**at % IDS) for at, name in enumerate(keys)}
         try:
             yield make(entity.cls, **given)
-        except ArgumentError:  # fields that depend on each other, or a type without known values
+        except ArgumentError:  # fields depend on each other, or have a type without sample values
             continue
 
 

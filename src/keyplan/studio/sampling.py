@@ -1,5 +1,5 @@
-"""The items of the map: a few item collections of each kind, with their item counts. Reads up to a few thousand items
-of a local table, and a few hundred of a remote one, because reads are billed.
+"""Samples the items of the map: a few item collections of each kind, with item counts. Reads up to a few thousand items
+of a local table, but only a few hundred items of a remote table, because their reads are billed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ SEGMENTS = 8
 SEGMENT_ITEMS = 40
 """Items per segment of a remote table: about 40 read units for items of 1 KB."""
 ROWS = 7
-"""Items of one collection that are shown at first."""
+"""Maximum number of items of an item collection that are shown at first."""
 COUNT_PAGES = 8
-"""Pages (of 1 MB) that are counted in a local table; in a remote one, a single page."""
+"""Maximum number of pages (of 1 MB) that are counted in a local table. In a remote table, only one page is counted."""
 _ROLES = ("entity", "claim", "none", "prefix")
-"""The roles of items, in the order of the map."""
+"""The roles of items, in their order on the map."""
 GROUPS = ((4, 3), (10, 2))
-"""Up to this many kinds of collections, this many of each are shown; with more kinds, one."""
+"""Pairs: maximum number of kinds of collections, and collections shown of each kind. If there are more kinds, one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Count:
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """Items of one collection, in order; ``apart``: more items, not adjacent; ``count``: None if unknown."""
+    """The first items of an item collection, in order. ``apart``: other items; ``count``: None if unknown."""
 
     items: Sequence[Item]
     apart: Sequence[Item]
@@ -51,7 +51,7 @@ class CollectionPart:
 
 @dataclass
 class Sample:
-    """The items read, and the chosen collections. ``complete``: the whole table was read."""
+    """The items that were read, and the chosen collections. ``complete``: whether the whole table was read."""
 
     items: list[Item] = field(default_factory=list[Item])
     complete: bool = True
@@ -59,7 +59,7 @@ class Sample:
 
 
 def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sample:
-    """Read ``each`` item collections of each kind, up to ``rows`` items of each. Raises DynamoDBError, StoreError."""
+    """Read up to ``rows`` items of ``each`` item collections of each kind. Raises DynamoDBError, StoreError."""
     result = Sample()
     _look(subject, result, LOCAL_ITEMS * (each or 1))
     partition = subject.table.partition.name
@@ -72,7 +72,7 @@ def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sampl
 
 
 def _look(subject: Subject, result: Sample, most: int) -> None:
-    """Read the first items of a local table, or some items of each segment of a remote one."""
+    """Read the first items of a local table, or some items of each segment of a remote table."""
     base: dict[str, Any] = {"TableName": subject.table_name}
     if subject.local:
         base["Limit"] = LOCAL_ITEMS
@@ -108,7 +108,7 @@ def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | Non
 
 
 def _shape(subject: Subject, item: Item) -> str:
-    """The shape of an item's partition key: collections with one shape are of one kind."""
+    """The shape of an item's partition key. Item collections with the same shape are of one kind."""
     kind = subject.kind_of(item)
     if kind.key is None:
         return kind.label.partition(" · ")[0]
@@ -123,7 +123,7 @@ def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]
 
 
 class _Candidate:
-    """A collection that may be shown, with its kinds of items, and the strings that can tie it to others."""
+    """An item collection that may be shown, its kinds of items, and its strings, which other collections may share."""
 
     def __init__(self, subject: Subject, items: list[Item]) -> None:
         self.items = items
@@ -136,7 +136,7 @@ class _Candidate:
 
 
 def _values(items: Iterable[Item]) -> set[str]:
-    """The strings in items: common ones tie two collections together."""
+    """The strings in items. If two item collections share strings, they are probably related."""
     return {text for item in items for value in item.values() if len(text := str(value.get("S", ""))) > 4}
 
 
@@ -148,7 +148,7 @@ def _name(items: Sequence[Item]) -> str:
 
 
 def stretch(subject: Subject, partition: Mapping[str, Any], rows: int, known: Sequence[Item] = ()) -> CollectionPart:
-    """The first items of a collection, and one of each other kind in ``known``. Raises StoreError, DynamoDBError."""
+    """The first items of an item collection, and an item of each other kind in ``known``. Raises KeyplanError."""
     request = _query(subject, [partition], None)
     answer = subject.transport.call("Query", {**request, "Limit": rows})
     items: list[Item] = answer["Items"]
@@ -165,7 +165,7 @@ def stretch(subject: Subject, partition: Mapping[str, Any], rows: int, known: Se
 
 
 def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[str, Any]]], Count | None]:
-    """Counts a collection by index name (empty: the table) and partition key; None if the table is remote and large."""
+    """A function that counts items by index name (empty: the table) and partition key; None for large remote tables."""
     indexes: dict[str, Index | None] = {"": None, **{index.name: index for index in subject.table.indexes}}
     totals: Counter[tuple[str, str]] = Counter()
     if made.complete:

@@ -1,4 +1,4 @@
-"""The table that the studio shows, with its design or without one."""
+"""The table that the studio shows, with or without a design."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from keyplan.session.design import Design
 from keyplan.studio.items import Item, Kind, identity, key_of, kind_of, place_attributes
 
 NO_TABLE = "no-table"
-"""The table's name if there is no table."""
+"""The name of the table if the studio has no table."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A table, its store, and its design (None: browsed without one). ``writable``: whether writes are allowed."""
+    """A table, its store, and its design (None: opened without a design). ``writable``: whether writes are allowed."""
 
     name: str
     table: Table
@@ -57,7 +57,7 @@ class Subject:
 
 
 def of_design(design: Design, *, writable: bool | None = None) -> Subject:
-    """An opened design. By default, only a local store is writable."""
+    """The subject of an opened design. By default, only a local store is writable."""
     store, compiled = design.store, design.compiled
     may_write = store.local if writable is None else writable
     return Subject(
@@ -66,13 +66,13 @@ def of_design(design: Design, *, writable: bool | None = None) -> Subject:
 
 
 def of_uncompiled(design: type[Design]) -> Subject:
-    """A design that can't be compiled yet: only its keys can be planned."""
+    """The subject of a design that can't be compiled yet. The studio can only plan its keys."""
     table: Table = design.table
     return Subject(design.__name__, table, table.name, _Nowhere(), "no store: the design has errors", True, False)
 
 
 def of_file(name: str) -> Subject:
-    """A file whose design can't be opened: there is no table."""
+    """The subject of a file whose design can't be opened. It has no table."""
     return Subject(name, Table(NO_TABLE), NO_TABLE, _Nowhere(), "no store: the design can't be opened", True, False)
 
 
@@ -114,14 +114,14 @@ def _keys(schema: Any, types: Mapping[str, Any]) -> tuple[list[KeyAttribute], li
 
 
 UNNAMED = "..."
-"""The table's name for a URL without one."""
+"""The placeholder for the table name of a URL without a table."""
 LISTED_MAX = 1000
-"""Maximum number of tables to choose from; others can only be opened by URL."""
+"""Maximum number of listed tables. Other tables can only be opened by URL."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The tables of an endpoint. ``table`` is shown first; ``others``: whether the page can choose others."""
+    """The tables of an endpoint. ``table`` is shown first; ``others``: whether users can choose other tables."""
 
     url: str
     transport: Transport = field(repr=False)
@@ -142,7 +142,7 @@ class Endpoint:
 
 @contextmanager
 def browsed(url: str, *, writable: bool | None = None) -> Generator[Endpoint]:
-    """The endpoint of a URL, with all of its tables if the URL names none. Raises StoreError if there are no tables."""
+    """The endpoint of a URL, with all tables if the URL contains no table. Raises StoreError if there are no tables."""
     location = parse_url(url, UNNAMED)
     backend = DynamoDB(location)
     try:
