@@ -1,5 +1,5 @@
-"""Executing plans: conversations (requests and the handling of responses) and transports (sending requests).
+"""Executes plans: conversations yield requests and handle responses, and transports send the requests.
 
-A conversation is a generator of requests; it opens no socket and no file, so synchronous and asynchronous callers share
+A conversation is a generator of requests that opens no sockets or files, so synchronous and asynchronous callers share
 the same code. Plans are compiled in ``keyplan.model``.
 """

@@ -1,4 +1,4 @@
-"""Batch reads and writes, which are split by DynamoDB's limits; unprocessed keys and items are retried.
+"""Batch reads and writes, split according to DynamoDB's limits. Unprocessed keys and items are retried.
 
 Limits: 100 keys per BatchGetItem, 25 writes per BatchWriteItem. Source: DynamoDB's API reference.
 """
@@ -16,7 +16,7 @@ from keyplan.dynamodb.service_errors import THROTTLING_TYPES
 from keyplan.errors import DynamoDBError, StoreError
 
 IDLE_SECONDS_MAX = 30.0
-"""A batch fails if the store has processed nothing for this many seconds."""
+"""A batch fails if the store hasn't processed any key or item for this many seconds."""
 PAUSE_SECONDS_MAX = 2.0
 PARALLEL_MAX = 20
 
@@ -60,7 +60,7 @@ def batch_get(
 
 
 def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:
-    """Execute PutRequests and DeleteRequests in batches. Raises StoreError if writes remain unprocessed."""
+    """Send PutRequests and DeleteRequests in batches. Raises StoreError if writes remain unprocessed."""
 
     def request(chunk: list[dict[str, Any]]) -> Request:
         return Request("BatchWriteItem", {"RequestItems": {table: chunk}})

@@ -1,8 +1,8 @@
-"""The cost of calls: records of each request and of each access pattern call.
+"""Records of the cost of each request and of each access pattern call.
 
 ``CallRecord`` is one request with its retries; ``PatternRecord`` is one call of an access pattern or a CRUD method,
 with its requests. A context variable, which the opened design sets for each call, attributes requests to patterns.
-``usage_report`` sums records by pattern and finds hot keys; ``keyplan.telemetry`` exports them.
+``usage_report`` sums records by pattern and finds hot keys; ``keyplan.telemetry`` exports records.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _current: ContextVar[RunningCall | None] = ContextVar("keyplan_tally", default=N
 
 
 def metered(operation: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters with ReturnConsumedCapacity, for the table and each index."""
+    """Add ReturnConsumedCapacity to the parameters, to get the capacity of the table and each index."""
     if operation not in _METERED or "ReturnConsumedCapacity" in parameters:
         return parameters
     return {**parameters, "ReturnConsumedCapacity": "INDEXES"}
 
 
 def error_name(error: BaseException) -> str:
-    """An error's name, which is DynamoDB's error type, Keyplan's error code, or the exception's class."""
+    """The name of an error: DynamoDB's error type, Keyplan's error code, or the exception's class."""
     return str(getattr(error, "type", None) or getattr(error, "code", None) or type(error).__name__)
 
 
@@ -44,7 +44,7 @@ class CallRecord:
 
     ``latency_ms`` includes retries and pauses; byte counts are body sizes, 0 for an embedded store. ``capacity`` is
     DynamoDB's ConsumedCapacity (one or a list); ``error`` is the error's type or code. ``pattern`` is the access
-    pattern (``Cms.article``), ``started_ns`` the start time in ns since 1970; ``parameters`` are the request's.
+    pattern (``Cms.article``); ``started_ns`` is in ns since 1970; ``parameters`` are the request parameters.
     """
 
     operation: str
@@ -126,7 +126,7 @@ OnPattern = Callable[[PatternRecord], None]
 
 
 class RunningCall:
-    """A running call of a pattern: its requests so far, from all threads and tasks."""
+    """A running call of a pattern, with its requests so far from all threads and tasks."""
 
     __slots__ = ("_seconds", "_started_ns", "calls", "error", "pattern")
 
@@ -162,7 +162,7 @@ class RunningCall:
         outcome: Mapping[str, Any] | KeyplanError,
         parameters: Mapping[str, Any],
     ) -> CallRecord:
-        """The record of a finished request, added to its call. ``started`` is a value of time.monotonic()."""
+        """Add the record of a request to its call, and return it. ``started`` is a value of time.monotonic()."""
         tally = _current.get()
         seconds = time.monotonic() - started
         error = outcome if isinstance(outcome, KeyplanError) else None

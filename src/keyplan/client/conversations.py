@@ -1,8 +1,8 @@
 """Conversations: generators that yield requests and receive responses, and the drivers that run them.
 
-Each multi-step operation (pagination, batches, fan-out, retries) is written once, as a conversation. It yields a
-request, a list of requests that can be sent in parallel, or a pause. A request's error is thrown into the conversation,
-which can catch it. Two drivers run all conversations, including those of HTTP calls; ``relay`` observes a conversation.
+Each multi-step operation (pagination, batches, fan-out, retries) is written once, as a conversation that
+yields a request, a list of requests that can be sent in parallel, or a pause. The driver throws a request's error into
+the conversation. Two drivers run all conversations, including those of HTTP calls; ``relay`` observes a conversation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Request(NamedTuple):
-    """One request, consisting of DynamoDB's operation and its parameters in the API's JSON form."""
+    """A request: an operation of DynamoDB, and its parameters as JSON data of the API."""
 
     operation: str
     parameters: dict[str, Any]
@@ -37,27 +37,27 @@ def equal_attributes(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Idempotent(str):
-    """An idempotent operation: a transport can repeat it after a lost response. A plain UpdateItem isn't idempotent."""
+    """An idempotent operation, which a transport may repeat after a lost response. A plain UpdateItem isn't one."""
 
     __slots__ = ()
 
 
 class ByToken(Idempotent):
-    """An idempotent operation: its condition is false if the item already contains the operation's token."""
+    """The name of an operation whose condition is false if the item already contains the operation's token."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Wait this many seconds before continuing."""
+    """A pause of this many seconds before the next step."""
 
     seconds: float
 
 
 Conversation: TypeAlias = Generator["Request | list[Request] | Pause", Any, T]
 Observer: TypeAlias = Callable[["Request | list[Request]", Any, "Exception | None"], None]
-"""Receives one or several requests, and their response or error."""
+"""A function that receives one or several requests, and their response or error."""
 
 
 class Transport(Protocol):
@@ -85,23 +85,23 @@ class AsyncTransport(Protocol):
 
 
 class Steps(Protocol):
-    """Executes a conversation's steps, with ``call`` if the step is a tuple of its arguments, or ``call_all`` if it's
-    any other step except a pause. ``Transport`` and the sender of HTTP requests implement this protocol.
+    """Executes a conversation's steps, with ``call`` if the step is a tuple of arguments, or ``call_all`` for
+    other steps except pauses. ``Transport`` and the sender of HTTP requests implement this protocol.
     """
 
     @property
     def call(self) -> Callable[..., Any]:
-        """Executes one step."""
+        """Executes a step that is a tuple of arguments."""
         ...
 
     @property
     def call_all(self) -> Callable[[Any], Any]:
-        """Executes one or several steps."""
+        """Executes a request or a list of requests."""
         ...
 
 
 def converse(conversation: Generator[Any, Any, T], steps: Steps, failure: type[Exception] = KeyplanError) -> T:
-    """Run a conversation and return its result. A step's ``failure`` is thrown into the conversation."""
+    """Run a conversation and return its result. An exception of type ``failure`` is thrown into the conversation."""
     try:
         step = next(conversation)
         while True:
@@ -145,7 +145,7 @@ async def converse_async(
 
 
 def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = True) -> Conversation[T]:
-    """The conversation with an observer for each finished or failed request. Without ``pauses``, pauses are skipped."""
+    """Run a conversation, and report each finished or failed request to an observer. ``pauses=False`` skips pauses."""
     try:
         step = next(conversation)
         while True:
@@ -203,7 +203,7 @@ async def _sleep(seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The table in this store. ``consistent``: read strongly; ``lenient``: return InvalidItem for unreadable items."""
+    """A table in a store. ``consistent``: strongly consistent reads; ``lenient``: InvalidItem for unreadable items."""
 
     name: str
     table: Table

@@ -1,7 +1,7 @@
 """Counts, existence checks and sums, which read all pages but not whole items.
 
-The keys are read, so that items of other entities and programs can be ignored. Select=COUNT would cost the same read
-units, because DynamoDB bills the data read, not the data returned.
+These reads return the items' keys, so that items of other entities and programs can be ignored. Select=COUNT would
+consume the same read units, because DynamoDB bills the data read, not the data returned.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: 
 
 
 def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
-    """The first request of each distinct partition, with its values."""
+    """The values and the first request of each distinct partition."""
     plan = reader.plan
     seen: set[tuple[str, ...]] = set()
     for asked in (element for _, named in bucket_sets(plan, values) for element in value_sets(plan.each, named)):
@@ -138,14 +138,14 @@ _ENDED = "null"
 
 
 class SegmentsReader:
-    """Scans in parallel segments. A position contains the next key of each segment, or marks its end."""
+    """Scans in parallel segments. A position contains, for each segment, its next key or a mark for its end."""
 
     def __init__(self, plan: ScanPlan, target: Target) -> None:
         self.plan = plan
         self._reader = ScanReader(plan, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """All entries; with ``size``, one page. Items of a segment after the page are read again for the next page."""
+        """All entries; with ``size``, one page. Items read beyond the page are read again for the next page."""
         entries: list[Entry] = []
         places = self._places(position)
         while any(place != _ENDED for place in places):
@@ -164,7 +164,7 @@ class SegmentsReader:
         return Chunk(entries, None)
 
     def part(self, values: Mapping[str, Any], position: Position | None) -> Conversation[Chunk]:
-        """Run the next round: one request for each segment."""
+        """The entries of the next round, which sends one request for each unfinished segment."""
         places = self._places(position)
         entries: list[Entry] = []
         for segment, items, following in (yield from self._round(values, places)):
@@ -189,7 +189,7 @@ class SegmentsReader:
     def _round(
         self, values: Mapping[str, Any], places: Sequence[str], limit: int | None = None
     ) -> Conversation[list[tuple[int, list[Item], str]]]:
-        """The next request of each unfinished segment: its items, and the segment's next position."""
+        """Send the next request of each unfinished segment. Returns each segment with its items and next position."""
         asked = [segment for segment, place in enumerate(places) if place != _ENDED]
         requests: list[Request] = []
         for segment in asked:

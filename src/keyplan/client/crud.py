@@ -51,7 +51,7 @@ class Verbs:
         return cast("list[E | None]", entities)
 
     def put(self, instance: E | Previous[E]) -> Conversation[E | None]:
-        """Write the whole item. Returns the written item or, on request, the previous one."""
+        """Write the whole item. Returns the written item or, for ``Previous``, the item before the write."""
         if isinstance(instance, Previous):
             return (yield from self._previous(instance, Put))
         return cast("E", (yield from self._instance(Put(instance))))
@@ -65,7 +65,7 @@ class Verbs:
         return compiled.certain()
 
     def update(self, target: Any, changes: Mapping[str, Any]) -> Conversation[Any]:
-        """Change fields of an item. Returns the item after the update or, on request, before it."""
+        """Change fields of an item. Returns the item after the update or, for ``Previous``, before the update."""
         if isinstance(target, Previous | Update) and changes:
             raise ArgumentError(f"pass changes in the Update, not as arguments: {', '.join(changes)}", place="update")
         if isinstance(target, Previous):
@@ -97,7 +97,7 @@ class Verbs:
         return (yield from run_write(self.compiler, self.answers, previous.__iter__, verb, 1))
 
     def delete(self, action: Delete[E]) -> Conversation[E | None]:
-        """Delete an item. Returns the item if a single request can return it."""
+        """Delete an item. Returns the deleted item if the deletion is a single request, which can return the item."""
         compiled = self.compiler.compile(action)
         entity = compiled.operations[0].entity
         response = yield from send(compiled.operations, entity.name, returned=compiled.returned)

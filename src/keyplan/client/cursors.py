@@ -1,4 +1,4 @@
-"""Cursors: a page's end as an opaque string, bound to the pattern and its arguments, signed with the design's secret.
+"""Cursors are opaque strings for the end of a page. Each is signed, and valid for one pattern and its arguments only.
 
 A cursor is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest detects truncated
 cursors and cursors of other patterns or arguments; with a secret, it also prevents forgery.
@@ -29,7 +29,7 @@ def signing_key(secret: bytes) -> bytes:
 
 
 def write_cursor(position: Position, place: str, arguments: Mapping[str, Any], key: bytes) -> Cursor:
-    """The cursor of a position in the results of the pattern at ``place`` with these arguments."""
+    """The cursor of a position in the result of the pattern ``place`` with these arguments."""
     body = orjson.dumps(position)
     return Cursor(base64.urlsafe_b64encode(_digest(body, place, arguments, key) + body).decode("ascii").rstrip("="))
 

@@ -1,4 +1,4 @@
-"""Compare stored items with a design: stale and missing index entries, missing claims, unreadable items. Read-only."""
+"""Finds stale and missing index entries, missing claims, and unreadable items in a table, without changing any."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HINT = "rewrite these items; keyplan diff prints a recipe for each change of the
 
 
 def item_drift(table: str, entities: Iterable[CompiledEntity], items_max: int) -> Conversation[list[Difference]]:
-    """The differences in the first ``items_max`` items of the table, counted by entity and key. The scan is billed."""
+    """Differences of the first ``items_max`` items from the design, by entity and key. DynamoDB bills the scan."""
     known = list(entities)
     read, wrong = Counter[str](), Counter[tuple[str, str]]()
     claims: list[tuple[str, Item, Item]] = []
@@ -71,7 +71,7 @@ def _wrong_entries(entity: CompiledEntity, item: Item, values: Mapping[str, Any]
 
 
 def _claims(entity: CompiledEntity, values: Mapping[str, Any]) -> list[tuple[str, Item, Item]]:
-    """The claims that an item should have: for each, its name in the report, its key, and the item's key."""
+    """The claims that an item should have. Each claim has a name for the report, a key, and the item's key."""
     owner = entity.item_key(entity.primary, values)
     held = [claim for claim in entity.claims if claim.member(values)]
     return [(f"{entity.name}.{claim.name}", entity.item_key(claim, values), owner) for claim in held]

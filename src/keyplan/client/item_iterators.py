@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Found: TypeAlias = "tuple[list[Any], Position | None]"
 Part: TypeAlias = "Callable[[Position | None, int], Conversation[Found]]"
-"""Returns the conversation for the part after a position, given the number of items already returned."""
+"""A function that returns the conversation for the part after a position, given the number of returned items."""
 
 
 def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Executor | None) -> Iterator[Any]:
@@ -38,7 +38,7 @@ def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Execu
                 return
             try:
                 items, position = run(part(position, given)) if following is None else following.result()
-            except CancelledError:  # the store was closed: the next request raises its error
+            except CancelledError:  # the store was closed, so the next request raises an error
                 items, position = run(part(position, given))
             following = None
             given += len(items)
@@ -50,7 +50,7 @@ def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Execu
 async def stream_async(
     part: Part, run: Callable[[Conversation[Found]], Awaitable[Found]], *, ahead: bool
 ) -> AsyncGenerator[Any, None]:
-    """The items of all parts, from asynchronous code. ``ahead``: prefetch the next part in a task."""
+    """The items of all parts, for asynchronous code. ``ahead``: whether a task prefetches the next part."""
     import asyncio  # noqa: PLC0415 - asyncio is imported only by asynchronous callers
 
     async def fetch(position: Position | None, given: int) -> Found:

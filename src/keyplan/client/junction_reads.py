@@ -1,4 +1,4 @@
-"""Reads through junctions: a junction's items, the items at their ends, and unions of junctions."""
+"""Reads through junctions: junction items, the items that they refer to (their ends), and unions of junctions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def query_reader(
 
 
 def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an end that are known from the junction item that refers to it."""
+    """The fields of an end that the junction item contains."""
     result = {name: getattr(link, source) for name, source in plan.fields.items()}
     result.update({name: values[name] for name in plan.arguments})
     return result
@@ -50,7 +50,7 @@ class ThroughReader:
         return (yield from gather_entries(part, size, position, self._junction.position))
 
     def ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
-        """The ends of some junction items, each with its junction item."""
+        """The ends of some junction items. Each end's entry contains the junction item."""
         entity = self.end.entity
         keys = [entity.item_key(entity.primary, end_values(self.plan, link.instance, values)) for link in links.entries]
         ends = yield from batch_entities(self.target, entity, keys, consistent=self.end.consistent)
@@ -58,7 +58,7 @@ class ThroughReader:
 
 
 class FanOutReader:
-    """All items of a junction and the partitions they refer to, merged in order."""
+    """The items of all partitions that a junction's items refer to, merged in order."""
 
     def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: QueryPlan, target: Target) -> None:
         self.plan = plan
@@ -74,7 +74,7 @@ class FanOutReader:
 
 
 class UnionReader:
-    """The items at the ends of several junctions, each item once, in key order."""
+    """The ends of several junctions in key order, without duplicates."""
 
     def __init__(self, plan: ThroughPlan, target: Target) -> None:
         ordering = next(way.end for way in plan.ways if isinstance(way.end, QueryPlan))
@@ -92,7 +92,7 @@ class UnionReader:
                 self._ways.append(FanOutReader(way, way.junction, way.end, target))
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next items of all branches."""
+        """The next ends of all junctions, in key order."""
         after = None if position is None else self._order.place_of(position)
         result: dict[Place, tuple[Position, Entry]] = {}
         more = False
@@ -122,7 +122,7 @@ class UnionReader:
 
 
 class _Pointers:
-    """A junction whose items have the same sort keys as its ends: each end is read by key."""
+    """A junction whose items have the same sort keys as their ends, which are read by key."""
 
     def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
         self.entity = end.entity

@@ -1,4 +1,4 @@
-"""Key conditions for the values of one call: the partition key's string and the interval of sort keys.
+"""Key conditions for the values of one call, from the strings of the partition key and an interval of sort keys.
 
 An interval is exact in the order of stored strings. If DynamoDB has no operator for a bound (an exclusive upper bound
 with a lower bound), the query includes the bound and the readers drop items equal to it.
@@ -30,7 +30,7 @@ from keyplan.model.stored.stored_keys import CompiledKey, checked
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Sort keys from ``low`` to ``high``, inclusive; ``prefix``: whether these are all keys with a common prefix."""
+    """Sort keys from ``low`` to ``high``, inclusive. ``prefix``: whether the interval has all keys with a prefix."""
 
     low: str | None = None
     high: str | None = None
@@ -39,7 +39,7 @@ class Interval:
     """The attribute's type: S, N or B."""
     value_at: int = 0
     ends: str = ""
-    """For a prefix of an unescaped value: where the value starts in the string, and what terminates it."""
+    """For a prefix of an unescaped value: the value's position in the string, and the value's terminator."""
 
     @property
     def empty(self) -> bool:
@@ -57,7 +57,7 @@ class Interval:
         )
 
     def before(self, other: Interval, *, forward: bool) -> bool:
-        """Whether the whole interval precedes the other in the given direction."""
+        """Whether the whole interval precedes the ``other`` interval in the given direction."""
         interval, two = (self, other) if forward else (other, self)
         if interval.high is None or two.low is None:
             return False
@@ -82,16 +82,16 @@ _EMPTY: tuple[Any, ...] = ("", (), b"")
 
 
 ORDERS: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": base64.b64decode}
-"""Converts a key attribute's string into its sort value, by type."""
+"""Functions by key attribute type that convert a string into its sort value."""
 
 
 def order_of(text: str, kind: str) -> Any:
-    """The sort value of a key attribute's string: strings by UTF-8, numbers by value, binaries by bytes."""
+    """The sort value of a key attribute's string: its UTF-8 bytes, its number, or its binary value, by type."""
     return ORDERS[kind](text)
 
 
 def text_of(ordered: Any, kind: str) -> str:
-    """The inverse of ``order_of``."""
+    """The string of a sort value; the inverse of ``order_of``."""
     if kind == "B":
         return base64.b64encode(ordered).decode("ascii")
     return str(ordered)
@@ -99,7 +99,7 @@ def text_of(ordered: Any, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key condition, with its expression and its values by placeholder."""
+    """A key condition: an expression, and values by placeholder."""
 
     text: str
     names: dict[str, str]
@@ -107,7 +107,7 @@ class KeyText:
 
 
 def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
-    """The interval that contains a sort key attribute."""
+    """The interval of a sort key attribute for the values of a call."""
     kind = part.attribute.type
     start = part.start(values)
     if part.complete:
@@ -162,11 +162,11 @@ def _after(condition: Variable) -> str:
 
 
 def _held(form: Format, value: Any) -> Any:
-    """The bound, or the nearest value that the format can represent: no item is between them."""
+    """The bound, or the nearest value that the format can represent. No item has a value between the two."""
     if isinstance(form, StoredFormat) and isinstance(value, datetime):
         return form.nearest(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
-        return value  # no bound, or a placeholder for a bound
+        return value  # there is no bound, or a placeholder stands for the bound
     return min(max(value, 0), 10**form.width - 1)
 
 
@@ -213,7 +213,7 @@ def key_condition(
     cut: str | None = None,
     reach: str | None = None,
 ) -> KeyText | None:
-    """The key condition of a query, or None if nothing can match. ``cut`` is the first sort key and ``reach`` the last,
+    """The key condition of a query, or None if nothing can match. ``cut`` is the first and ``reach`` the last sort key,
     inclusive; both require an index or table with one sort key attribute.
     """
     key = plan.key
@@ -241,7 +241,7 @@ def key_condition(
 
 @lru_cache(maxsize=1024)
 def _written(key: CompiledKey, clauses: tuple[str, ...]) -> tuple[str, dict[str, str]]:
-    """The condition's string and names, cached for each combination of sort key clauses."""
+    """The expression and names of a key condition. Cached for each combination of sort key clauses."""
     names = {f"#p{number}": attribute.name for number, (attribute, _) in enumerate(key.partition)}
     texts = [f"#p{number} = :p{number}" for number in range(len(key.partition))]
     for number, clause in enumerate(clauses):
@@ -270,11 +270,11 @@ def _clause(interval: Interval, name: str, kind: str, values: dict[str, dict[str
 
 
 COMBINATIONS_MAX = 1000
-"""Maximum number of combinations of multi-valued parameters; each is a queried partition or a read key."""
+"""Maximum number of combinations of multi-valued parameters. Each combination is a partition or a key to read."""
 
 
 def value_sets(each: Sequence[str], values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The values of each partition or key, in parameter order. Raises ArgumentError for too many combinations."""
+    """The values for each partition or key, in parameter order. Raises ArgumentError for too many combinations."""
     if not each:
         return [values]
     if len(each) == 1:
@@ -297,21 +297,21 @@ Item = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class AnswerFilter:
-    """Accepts the items that belong to one call's result."""
+    """Selects the items that belong to the result of one call."""
 
     ranges: tuple[tuple[str, Range[Any]], ...]
     intervals: Mapping[type[Entity], tuple[tuple[str, Interval], ...]]
     readers: Mapping[type[Entity], Callable[[Item], Entity]] = field(default_factory=dict[Any, Any])
-    """How to read the items of views, whose instances lack the fields of the ranges."""
+    """Functions that read the range fields of views' items, because a view's instances don't contain these fields."""
     ranks: Mapping[str, Callable[[Any], int]] = field(default_factory=dict[str, Any])
-    """The order of fields without a natural order."""
+    """Sort functions for fields whose Python type has no order."""
     equal: Mapping[type[Entity], tuple[CompiledEntity, Mapping[str, Any]]] = field(default_factory=dict[Any, Any])
-    """Fields of unescaped keys, in which different values can have the same key."""
+    """Fields of unescaped keys, for which different values can result in the same key."""
 
     def passes(self, instance: Any, item: Item) -> bool:
         """Whether an item of one of the plan's entities belongs to the result."""
         if type(instance) is InvalidItem:
-            return True  # the item's fields are unknown: rely on the key condition
+            return True  # the item's fields are unknown, so rely on the key condition
         if type(instance) in self.equal:
             entity, values = self.equal[type(instance)]
             if not entity.holds(item, values):
@@ -332,7 +332,7 @@ class AnswerFilter:
 
 
 def answer_filter_of(plan: QueryPlan, values: Mapping[str, Any]) -> AnswerFilter | None:
-    """The filter for the values of one call; None if the key condition is sufficient."""
+    """The filter for the values of one call; None if the key condition alone selects the right items."""
     equal: dict[type[Entity], tuple[CompiledEntity, Mapping[str, Any]]] = {}
     for match in plan.matches:
         if match.key.is_raw:

@@ -41,7 +41,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 
 
 class _Candidate(NamedTuple):
-    """An item with its place and its instance, or the entity that will read it."""
+    """An item with its place, and its instance or the entity that will convert the item."""
 
     place: Place
     item: Item
@@ -55,9 +55,9 @@ class _Stream:
     partition: list[str]
     answer_filter: AnswerFilter | None
     behind: bool
-    """Whether it is the position's partition, which resumes directly after the position."""
+    """Whether the position is in this partition, which then resumes directly after the position."""
     cut: str | None
-    """The first sort key to read, if not from the start."""
+    """The first sort key to read, or None to read from the start."""
     start: Item | None
     """The exclusive start key."""
 
@@ -79,23 +79,23 @@ class MergeReader:
         self._texts = all(value.type == "S" for value in self._order)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries of all partitions of the values."""
+        """The next entries of all partitions for the values of a call."""
         return (yield from self.merge(value_sets(self.plan.each, values), size, position))
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
-        """The first item of all partitions of the values."""
+        """The first item of all partitions for the values of a call."""
         chunk = yield from self.chunk(values, 1, None)
         return chunk.entries[0].instance if chunk.entries else None
 
     def merge(
         self, value_sets: Iterable[Mapping[str, Any]], size: int | None, position: Position | None
     ) -> Conversation[Chunk]:
-        """The next entries of the partitions of ``value_sets``."""
+        """The next entries of the partitions for ``value_sets``."""
         after = None if position is None else self.place_of(position)
         streams = self._streams(value_sets, position)
         sifted = self.plan.filter is not None
         wanted = None if size is None else size + 1
-        even = len(streams) == self.plan.shards  # shards of one value, to which a hash distributes items evenly
+        even = len(streams) == self.plan.shards  # a hash distributes items evenly over the shards of one value
         bounded = self._sorts == 1
         shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
         result: list[_Candidate] = []
@@ -120,7 +120,7 @@ class MergeReader:
         return Chunk(out, None if len(out) == len(result) else self.position(out[-1].item))
 
     def _entry(self, candidate: _Candidate) -> Entry | None:
-        """The candidate as an instance, read only if it is on the page. None for an item of another entity."""
+        """The candidate as an instance, which is created only for a result page. None for an item of another entity."""
         instance = candidate.instance
         if instance is None:
             instance = own_item(candidate.whose, candidate.item, self._reader.target)
@@ -162,7 +162,7 @@ class MergeReader:
         )
 
     def _request(self, stream: _Stream, ask: Ask) -> Request | None:
-        """The next request of a partition; None if it is already read up to the end of the request."""
+        """The next request of a partition; None if the partition was already read up to the request's end."""
         end = None if ask.end is None else text_of(ask.end[0], self._order[0].type)
         if end is not None and stream.start is not None:
             sort = self._order[0]
@@ -183,7 +183,7 @@ class MergeReader:
     def _take(
         self, stream: _Stream, response: dict[str, Any], after: Place | None, shares: Shares, ask: Ask
     ) -> list[_Candidate]:
-        """The entries of a response, which are also reported to ``shares``."""
+        """The entries of a response. Also records them in ``shares``."""
         result: list[_Candidate] = []
         items = response["Items"]
         given_before = 0
@@ -219,26 +219,26 @@ class MergeReader:
         return tuple([order(item[name][kind]) for name, kind, order in self._ordered])
 
     def before(self, place: Place, other: Place) -> bool:
-        """Whether one place precedes another in the result."""
+        """Whether ``place`` precedes ``other`` in the result."""
         return place < other if self.plan.forward else place > other
 
 
 def entries_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader | PartedReader:
-    """The reader for one query, merged queries, or narrower queries."""
+    """The reader of a plan: one query, merged queries, or consecutive narrower queries."""
     if plan.apart:
         return PartedReader(plan, target)
     return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
 
 
 class PartedReader:
-    """Narrower queries in result order. The partitions of each query are merged."""
+    """Runs narrower queries in result order. The partitions of each query are merged."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
         self.readers = [MergeReader(part, target) if part.merged else QueryReader(part, target) for part in plan.apart]
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries: all entries, or the entries of as many queries as necessary."""
+        """All remaining entries or, with ``size``, the entries of as many queries as necessary."""
         readers = self.readers if position is None else self.readers[self._part_of(values, position) :]
         starts = [position, *[None] * (len(readers) - 1)]
         if size is None:
@@ -268,7 +268,7 @@ class PartedReader:
         return self.readers[0].position(item)
 
     def _part_of(self, values: Mapping[str, Any], position: Position) -> int:
-        """The query that contains a position: among those that start before it, the one that starts last."""
+        """The number of the query that contains a position: the last query that starts before the position."""
         starts = [min(match.sort[0].start(values) for match in part.matches) for part in self.plan.apart]
         return max((at for at, text in enumerate(starts) if text <= position[0]), key=lambda at: starts[at], default=0)
 
@@ -281,11 +281,11 @@ LOOKED_AT_MIN = 100
 """Minimum number of items to read per request if some of them may not belong to the result."""
 
 Place: TypeAlias = tuple[Any, ...]
-"""An entry's sort value."""
+"""The sort value of an entry."""
 
 
 class Ask(NamedTuple):
-    """A request for a partition: at most ``limit`` items (None: all), up to ``end`` (None: to the partition's end)."""
+    """A read of a partition: at most ``limit`` items (None: all) up to ``end`` (None: the partition's end)."""
 
     partition: int
     limit: int | None
@@ -294,7 +294,7 @@ class Ask(NamedTuple):
 
 @dataclass(slots=True)
 class _Partition:
-    """How far a partition was read: up to ``known`` (None: not at all), or to its end."""
+    """The progress of reading a partition: up to ``known`` (None: not started), or to the partition's end."""
 
     limit: int | None = None
     """The number of items to read next."""
@@ -302,7 +302,7 @@ class _Partition:
     ended: bool = False
     known: Place | None = None
     mixed: bool = False
-    """Whether it also contains items that don't belong to the result."""
+    """Whether the partition also contains items that don't belong to the result."""
 
 
 class Shares:
@@ -337,7 +337,7 @@ class Shares:
         return [self._ask(at, end) for at in (fresh or open_now)[:PARALLEL_MAX]]
 
     def took(self, ask: Ask, entries: Sequence[Place], looked_at: int, last: Place | None) -> None:
-        """Record the result of a request: places, items read, and the last item's place, or None at the end."""
+        """Record a response: its entries' places, the number of items read, and the last place (None at the end)."""
         partition = self._partitions[ask.partition]
         partition.mixed = partition.mixed or looked_at > len(entries)
         if last is not None:

@@ -1,4 +1,4 @@
-"""Readers: one class for each kind of read plan, as conversations.
+"""Readers, which execute read plans as conversations. Each kind of read plan has a class.
 
 A reader returns chunks: some entries, and the position of the next chunk. ``results`` builds pages, lists and iterators
 from chunks; ``merged_partitions`` merges partitions.
@@ -27,7 +27,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import Matcher
 
 FILTERED_PAGE = 100
-"""Minimum number of items a filtered query reads for each missing entry."""
+"""Minimum number of items that a filtered query reads for each missing entry."""
 
 Item = dict[str, dict[str, Any]]
 
@@ -91,7 +91,7 @@ def projection_of(attributes: Iterable[str]) -> dict[str, Any]:
 
 
 def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[str, Any]:
-    """The projection of a read of the table: none for whole items; a view's attributes and the keys."""
+    """The projection for reading the table: none for whole items; for views, their attributes and the keys."""
     known = list(entities)
     if any(entity.asked is None for entity in known):
         return {}
@@ -102,7 +102,7 @@ def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[s
 def get_item(
     target: Target, entity: CompiledEntity, key: Item, *, consistent: bool, values: Mapping[str, Any] | None = None
 ) -> Conversation[Entity | None]:
-    """One item by its primary key, which was built from ``values``."""
+    """Read an item by its primary key, which was built from ``values``."""
     request = base_request(target, consistent=consistent)
     request["Key"] = key
     if entity.asked is not None:
@@ -125,7 +125,7 @@ def is_own(entity: CompiledEntity, item: Item, values: Mapping[str, Any]) -> boo
 def read_claimed(
     target: Target, entity: CompiledEntity, claim: Item, *, consistent: bool
 ) -> Conversation[Entity | None]:
-    """The owner of a claim: reads the claim by its key, then the owner by the key that the claim contains."""
+    """The owner of a claim. Reads the claim by its key, then the owner by the key that the claim contains."""
     request = base_request(target, consistent=consistent)
     response = yield Request("GetItem", {**request, "Key": claim})
     claiming = response.get("Item")
@@ -172,7 +172,7 @@ def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) 
 
 
 def _never(placeholder: str, value: FilterValue) -> dict[str, Any]:
-    """An operand that matches no value, because its type differs: IN requires at least one operand."""
+    """An operand whose type differs from all values, so that it matches none. IN requires at least one operand."""
     return {f"{placeholder}_0": {"B": "AA=="} if value.tag != "B" else {"BOOL": False}}
 
 
@@ -193,7 +193,7 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
 
 
 def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
-    """The projection of a read of the table or an index. An index's keys provide fields that it doesn't project."""
+    """The projection for reading the table or an index. An index's keys provide fields that aren't projected."""
     asked = asked_of_table(target, entities)
     if index is None or not asked:
         return asked
@@ -220,7 +220,7 @@ def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
 
 
 def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
-    """Matches an entity's items in the table or an index. An index may lack the labels: then only keys decide."""
+    """Matches an entity's items in the table or an index. If an index has no labels, only keys are compared."""
     if index is None or all(index.holds(label) for label in entity.labels):
         return entity.matches
     return entity.primary.matches
@@ -232,7 +232,7 @@ def unreadable(entity: CompiledEntity, item: Item, error: InvalidItemError) -> I
 
 
 def read_leniently(entity: CompiledEntity, item: Item) -> Any:
-    """The instance of an item that was read by key, or a stand-in if the item is unreadable."""
+    """The instance of an item that was read by key; InvalidItem if the item is unreadable."""
     try:
         return entity.from_item(item)
     except InvalidItemError as error:
@@ -240,7 +240,7 @@ def read_leniently(entity: CompiledEntity, item: Item) -> Any:
 
 
 def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
-    """Matches an entity's items in a query's result; one with several keys on the index has entries under each."""
+    """Matches an entity's items in a query's result, by the matched key if the entity has several keys on the index."""
     entity, in_index = match.entity, match.key.matches
     if plan.index is None:
         return entity.matches_sort
@@ -249,7 +249,7 @@ def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
 
 
 class QueryReader:
-    """A query of one partition of the table or an index."""
+    """Queries one partition of the table or an index."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
@@ -311,7 +311,7 @@ class QueryReader:
     def _take(
         self, items: list[Item], entries: list[Entry], size: int | None, answer_filter: AnswerFilter | None
     ) -> bool:
-        """Add entries up to ``size``; returns whether at least one more follows."""
+        """Add entries up to ``size``. Returns whether at least one more entry follows."""
         left = -1 if size is None else size - len(entries)
         instance_of, append = self.instance, entries.append
         for item in items:
@@ -364,7 +364,7 @@ class QueryReader:
         return None
 
     def entity_of(self, item: Item) -> CompiledEntity | None:
-        """The plan's entity that an item belongs to, by key and labels."""
+        """The plan's entity to which an item belongs, according to the item's key and labels."""
         for matches, entity in self._readers:
             if matches(item):
                 return entity
@@ -388,7 +388,7 @@ class QueryReader:
 
 
 class ScanReader:
-    """A scan of the table or an index, for patterns that declare a scan."""
+    """Scans the table or an index, for patterns that declare a scan."""
 
     def __init__(self, plan: ScanPlan, target: Target) -> None:
         self.plan = plan

@@ -27,7 +27,7 @@ def log_request(record: CallRecord) -> None:
 
 
 class _Line:
-    """The line, formatted lazily."""
+    """A line of the log, which is formatted only if it is written."""
 
     def __init__(self, record: CallRecord) -> None:
         self.record = record

@@ -1,4 +1,4 @@
-"""Results of read patterns: the plan, the result shape and the arguments of a call, as a conversation.
+"""Results of read patterns, as conversations from the plan, the result shape and the arguments of a call.
 
 This module handles limits, cursors and missing items; ``read_plans``, ``merged_partitions`` and ``junction_reads``
 execute plans.
@@ -70,7 +70,7 @@ def plan_text(plan: plans.Plan) -> str:
 
 
 class Answer:
-    """One pattern on one table; a call with bound arguments returns a conversation."""
+    """A read pattern on a table. A call with bound arguments returns a conversation."""
 
     def __init__(self, pattern: plans.ReadPattern, target: Target, secret: bytes) -> None:
         self.pattern = pattern
@@ -129,7 +129,7 @@ class Answer:
         return self._turned
 
     def strongly(self) -> Answer:
-        """The pattern with strongly consistent reads where DynamoDB supports them, for reads within a write."""
+        """The same pattern with strongly consistent reads, if DynamoDB supports them; used for the reads of a write."""
         if self._strong is None:
             self._strong = Answer(self.pattern, replace(self.target, consistent=True), self.secret)
         return self._strong
@@ -187,7 +187,7 @@ class Answer:
         return (yield from get_item(self.target, junction.entity, key, consistent=consistent, values=values))
 
     def _missing(self, arguments: Mapping[str, Any]) -> Any:
-        """The result if the item is missing: None if the pattern allows it."""
+        """The result if the item is missing: None if the pattern can return None; otherwise, raises ItemNotFound."""
         if self.pattern.shape.optional:
             return None
         asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -218,7 +218,7 @@ class Answer:
     def part(
         self, arguments: dict[str, Any], position: Position | None, given: int
     ) -> Conversation[tuple[list[Any], Position | None]]:
-        """The next part of an iterator's items; ``given`` items were already returned."""
+        """The next part of an iterator's items. ``given``: the number of items that were already returned."""
         other = self._turned_for(arguments) if self._directed else None
         if other is not None:
             return (yield from other.part(arguments, position, given))
@@ -273,7 +273,7 @@ class Answer:
         return shape.factory(**result)
 
     def _firsts(self, reader: ChunkReader, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
-        """The first item of each entity: one request for as many items as there are entities, then more if needed."""
+        """The first item of each entity. The first request reads as many items as the plan has entities."""
         if isinstance(reader, PartedReader):
             parts = yield from together([self._firsts(part, values) for part in reader.readers])
             return [instance for instances in parts for instance in instances]
@@ -299,7 +299,7 @@ class Answer:
 
 
 def _last_member(plan: plans.QueryPlan, values: Mapping[str, Any]) -> type[Entity] | None:
-    """The entity that is last in read order: no other follows it. None if the intervals overlap."""
+    """The entity whose items are last in read order; None if the entities' intervals overlap."""
     intervals = {match.entity.gives: interval_of(match.sort[0], values) for match in plan.matches if match.sort}
     for cls, own in intervals.items():
         others = [interval for other, interval in intervals.items() if other is not cls]

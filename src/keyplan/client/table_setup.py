@@ -1,4 +1,4 @@
-"""A design's table in a store: describe and create the table, add missing indexes, and find differences."""
+"""Describes and creates a design's table, adds missing indexes, and finds differences from the design."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MISSING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference between a table and its design. ``serious``: patterns or writes fail, or return wrong results."""
+    """A difference between a table and its design. ``serious``: whether calls fail or return wrong results."""
 
     place: str
     design: str
@@ -31,7 +31,7 @@ class Difference:
 
 
 def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
-    """The table's description; None if it doesn't exist. Raises StoreError, DynamoDBError."""
+    """The table's description; None if the table doesn't exist. Raises StoreError, DynamoDBError."""
     try:
         answer = yield Request("DescribeTable", {"TableName": name})
     except DynamoDBError as error:
@@ -59,7 +59,7 @@ def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conve
 
 
 def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation[dict[str, Any]]:
-    """Wait until the table and its indexes are active and backfilled; returns the description. ``result`` is a recent
+    """Wait until the table and its indexes are active and backfilled. Returns the description. ``result`` is a recent
     description, if available. Raises StoreError.
     """
     patience = time.monotonic() + READY_SECONDS_MAX
@@ -83,7 +83,7 @@ def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation
 
 
 def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Conversation[list[str]]:
-    """Add missing global indexes, one after the other, as DynamoDB requires. Returns their names."""
+    """Add missing global secondary indexes one at a time, as DynamoDB requires. Returns the names of added indexes."""
     added: list[str] = []
     known = {value["IndexName"] for value in result.get("GlobalSecondaryIndexes", ())}
     for index in wanted.get("GlobalSecondaryIndexes", ()):
@@ -105,7 +105,7 @@ def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Convers
 
 
 def expire_items(name: str, attribute: str) -> Conversation[bool]:
-    """Enable TTL on an attribute; returns whether TTL was disabled before."""
+    """Enable TTL on an attribute. Returns whether TTL was disabled before."""
     if (yield from _expires_by(name)) == attribute:
         return False
     setting = {"AttributeName": attribute, "Enabled": True}
@@ -129,7 +129,7 @@ def differences(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Iterato
 
 
 def _indexes(described: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """The kind and description of each index by name, global ones first. An index name has only one kind."""
+    """The kind and description of each index by name, global indexes first. Names are unique among both kinds."""
     return {
         index["IndexName"]: (kind, index)
         for kind, member in (("global", "GlobalSecondaryIndexes"), ("local", "LocalSecondaryIndexes"))
@@ -161,7 +161,7 @@ def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | No
 def drift(
     wanted: Mapping[str, Any], result: Mapping[str, Any], ttl_attribute: str | None
 ) -> Conversation[list[Difference]]:
-    """All differences between a described table and the design, including TTL; serious differences first."""
+    """All differences between a described table and the design, including TTL, with serious differences first."""
     expires_by = yield from _expires_by(wanted["TableName"])
     listed = [*differences(wanted, result), *_of_expiry(expires_by, ttl_attribute)]
     return sorted(listed, key=lambda difference: not difference.serious)
@@ -211,7 +211,7 @@ def _of_index(
 
 
 def _projected(projection: Mapping[str, Any]) -> frozenset[str] | None:
-    """The projected non-key attributes; None for all."""
+    """The projected non-key attributes; None if the index projects all attributes."""
     if projection.get("ProjectionType", "ALL") == "ALL":
         return None
     return frozenset(projection.get("NonKeyAttributes", ()))

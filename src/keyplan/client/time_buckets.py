@@ -1,6 +1,6 @@
-"""Reads of time-bucketed partitions, one after the other, in order and with one cursor.
+"""Reads time-bucketed partitions one after the other, in result order, with one cursor for all.
 
-A page reads only the buckets it needs; a full read reads several buckets in parallel.
+Reading a page reads only the necessary buckets; reading all items reads several buckets in parallel.
 ``keyplan.model.compiled.time_bucket_keys`` determines the buckets of a range.
 """
 
@@ -39,7 +39,7 @@ def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[st
 
 
 class BucketsReader:
-    """The buckets of one query, read by ``reader``. A position is an item's bucket and its position in the bucket."""
+    """Reads the buckets of one query with ``reader``. A position is a bucket, and a position in the bucket."""
 
     def __init__(self, plan: QueryPlan, reader: QueryReader | MergeReader | PartedReader | CompletingReader) -> None:
         self.plan = plan
@@ -77,7 +77,7 @@ class BucketsReader:
         return None
 
     def _all(self, sets: Sequence[tuple[str, Mapping[str, Any]]], inner: Position | None) -> Conversation[Chunk]:
-        """All entries of all buckets, from ``inner`` of the first one on."""
+        """The entries of all buckets. Entries of the first bucket start after ``inner``."""
         entries: list[Entry] = []
         for start in range(0, len(sets), PARALLEL_MAX):
             reading = [
@@ -92,7 +92,7 @@ class BucketsReader:
 def _beginning(
     sets: Sequence[tuple[str, Mapping[str, Any]]], position: Position
 ) -> Sequence[tuple[str, Mapping[str, Any]]]:
-    """The buckets from the position's bucket on. Raises CursorError if the range doesn't contain it."""
+    """The buckets from the position's bucket on. Raises CursorError if the range doesn't contain that bucket."""
     at = next((at for at, (bucket, _) in enumerate(sets) if bucket == position[0]), None)
     if at is None:
         raise CursorError(

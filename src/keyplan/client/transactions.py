@@ -1,7 +1,7 @@
-"""Send compiled writes as one request or one transaction, and explain failures.
+"""Sends compiled writes as one request or one transaction, and explains failures.
 
 The error of a canceled transaction identifies each failed action and its false condition. Conflicts with other
-transactions are retried with the same client token, so that the write stays idempotent.
+transactions are retried with the same client token, so that the retry is idempotent.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def send(
     returned: str | None = None,
     refusals: list[Refusal] | None = None,
 ) -> Conversation[dict[str, Any]]:
-    """Execute operations: one as a single request, several as one transaction. Returns the last response.
+    """Send one operation as a single request, or several as one transaction. Returns the last response.
 
     ``returned``: whether a single request returns, in ``Attributes``, the item after (``ALL_NEW``) or before
     (``ALL_OLD``) the write. An operation whose token is already stored isn't repeated. Raises WriteFailed and its
@@ -138,7 +138,7 @@ def _send_transaction(
 
 
 def _check_size(request: Request, place: str) -> None:
-    """Raises RequestError if the items that a transaction puts exceed DynamoDB's size limit."""
+    """Raise RequestError if a transaction's items exceed DynamoDB's size limit for transactions."""
     if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # the JSON is longer than the items' total size
         return
     puts = [action["Put"]["Item"] for action in request.parameters["TransactItems"] if "Put" in action]
@@ -152,7 +152,7 @@ def _check_size(request: Request, place: str) -> None:
 
 
 def _is_done(operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the items have all tokens of the write."""
+    """Whether the write was already executed: the items contain all of its tokens."""
     tokens = [
         (operation, reason.get("Item"))
         for operation, reason in zip(operations, reasons, strict=False)
@@ -169,7 +169,7 @@ def _only_conflicts(reasons: Sequence[Mapping[str, Any]]) -> bool:
 def _cancelled(
     operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]], place: str, error: DynamoDBError
 ) -> KeyplanError:
-    """The error of a canceled transaction: an action's error for a missing item, else the common kind."""
+    """The error of a canceled transaction: the error for a missing item, or of the type that all failures share."""
     failures: list[WriteFailed | DynamoDBError | None] = []
     faults: list[ErrorDetail] = []
     for number, operation in enumerate(operations):
@@ -202,7 +202,7 @@ def _cancelled(
 
 
 def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
-    """The reason why an operation's condition was false, as far as the current item shows it."""
+    """The reason why an operation's condition was false, if the current item shows the reason."""
     entity = operation.entity
     if operation.role == "claim":
         taken = ", ".join(f"{name} {value!r}" for name, value in operation.expected.items())

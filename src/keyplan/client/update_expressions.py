@@ -1,4 +1,4 @@
-"""Compile updates: changed fields as an update expression, with the affected keys, claims and version.
+"""Compiles updates: an update expression for the changed fields and the affected keys, claims and version.
 
 A change of a field that a key uses recomputes the key from the given instance and the changes. Values taken from the
 instance are pinned: a condition of the update requires that they are unchanged. Therefore index entries never become
@@ -130,7 +130,7 @@ def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRejected:
 
 
 def _check_parts(entity: CompiledEntity, changes: Values) -> None:
-    """Validate changes that depend on stored values, such as added amounts, like field values."""
+    """Validate operands of changes such as Add like field values, because the resulting value is unknown."""
     parts: dict[str, Any] = {}
     for name, change in changes.items():
         if isinstance(change, actions.Change) and not isinstance(change, actions.Within):
@@ -196,7 +196,7 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
         lacking = sorted(name for name in key.fields if name not in known)
         possible = any(entity.fields[name].computed for name in key.fields) or key.member(values)
         if lacking and not possible and not changes.keys() & entity.inputs_of(key):
-            continue  # neither a created nor an updated item has an entry in this index
+            continue  # the item has no entry in this index, whether it is created or updated
         if lacking:
             raise UpdateRejected(
                 f"an item created by an update would lack the key {key.name}, which requires {', '.join(lacking)}",
@@ -227,7 +227,7 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) 
 
 
 def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after: Values, changes: Values) -> None:
-    """Recompute each key affected by the changes, and pin the values it takes from the instance."""
+    """Recompute each key affected by the changes, and pin the values that a key takes from the instance."""
     names = set(changes)
     keys = (entity.primary, *entity.index_keys, *entity.claims)
     inputs = {key: entity.inputs_of(key) for key in keys}
@@ -279,7 +279,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
 def _keep_default(
     entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, value: Any, changes: Values
 ) -> None:
-    """Store a default that a key uses, so that a later default can't differ; pin a computed one as missing."""
+    """Store a default that a key uses, so that the default can change later; pin computed defaults as missing."""
     if value is None or not (stored.made_anew or stored.attribute in entity.read_as):
         return
     encoded = entity.encode_field(stored.name, stored.encode, value)
@@ -353,7 +353,7 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 
 
 def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: actions.Change) -> None:
-    """Reject partial changes of a field with a serializer, which needs the whole value."""
+    """Reject partial changes of a field with a custom serializer, because a serializer requires the whole value."""
     whole = isinstance(change, actions.Remove | actions.IfNotExists)
     dumped = stored.form is Form.DUMPED and isinstance(change, actions.SetAdd | actions.SetRemove)
     if dumped or (not whole and (stored.codec is not None or stored.form in {Form.CUSTOM, Form.KEYED})):
@@ -366,7 +366,7 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: actions.
 
 
 def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: actions.Within) -> None:
-    """Compile changes of parts; the parent of a changed part must exist."""
+    """Compile changes of a field's parts, on the condition that the parent of each part exists."""
     if stored.form is not Form.OURS:
         raise UpdateRejected(
             "parts of fields in pydantic's serialized form can't be changed",
@@ -429,7 +429,7 @@ def _part(
 
 
 def _check_step(step: int | str, place: str) -> None:
-    """Validate a path step: map keys in stored data can be invalid in expressions. Raises ArgumentError."""
+    """Validate a path step, because a stored map key can be invalid in expressions. Raises ArgumentError."""
     if isinstance(step, int):
         if step > LIST_INDEX_MAX:
             raise ArgumentError(f"a list index must be at most {LIST_INDEX_MAX:,}, not {step}", place=place)
@@ -468,7 +468,7 @@ def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, am
 
 
 def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> None:
-    """Expect the stored value, or its absence for a default; a computed default can't be expected."""
+    """Require the stored value, or no value for a default. A computed default can't be part of a condition."""
     if stored.made_anew:
         update.clauses.append(f"attribute_exists({name})")
 

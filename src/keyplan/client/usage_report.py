@@ -1,4 +1,4 @@
-"""Usage statistics: the cost of each access pattern, and the hottest partition keys, in bounded memory."""
+"""Statistics of the cost of each access pattern, and of the hottest partition keys, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Item = Mapping[str, Mapping[str, Any]]
 
 
 class HotKey(NamedTuple):
-    """A partition key and the units that it consumed, overestimated by at most ``over`` and never underestimated."""
+    """A partition key with its consumed units, which are overestimated by at most ``over``, never underestimated."""
 
     place: str | None
     """The index name; None for the table."""
@@ -77,7 +77,7 @@ class Usage:
         self._lock = threading.Lock()
 
     def __call__(self, record: PatternRecord) -> None:
-        """Count one call, reported by a store."""
+        """Add the record of a call to the totals."""
         with self._lock:
             self.patterns.setdefault(record.pattern, PatternUsage()).add(record)
             for call in record.calls:
@@ -85,14 +85,14 @@ class Usage:
                     self._count((place, key), reads, writes)
 
     def hottest(self, count: int = 10) -> list[HotKey]:
-        """The partition keys that consumed the most units, reads and writes together."""
+        """The partition keys that consumed the most read and write units in total."""
         with self._lock:
             result = [HotKey(place, key, *counts) for (place, key), counts in self._counts.items()]
         return sorted(result, key=lambda key: (-(key.read_units + key.write_units), key.key))[:count]
 
     def _count(self, key: tuple[str | None, str], reads: float, writes: float) -> None:
         if not reads and not writes:
-            return  # the request failed, or reported no capacity: evict no key
+            return  # the request failed or reported no capacity, so evict no key
         counts = self._counts.get(key)
         if counts is None:
             over = 0.0
@@ -130,7 +130,7 @@ class Usage:
                 yield index, key, 0.0, units / len(keys)
 
     def _asked(self, parameters: Mapping[str, Any], place: str | None) -> str | None:
-        """The partition key of a Query: the values in its condition's equalities on the key attributes."""
+        """The partition key of a Query, from the ``=`` comparisons in its key condition."""
         return self._text(equal_attributes(parameters), place)
 
     def _text(self, item: Item, place: str | None) -> str | None:

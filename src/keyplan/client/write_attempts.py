@@ -1,4 +1,4 @@
-"""Run a write pattern: execute its reads, collect its actions, send them together, and retry after conflicting changes.
+"""Runs a write pattern: executes reads, collects actions, sends all actions together, and retries after conflicts.
 
 A ``yield`` returns the item that its action leaves in the store. If this result is known before the request, it is
 returned immediately. If only the store knows the result, a pending value is returned and nothing is sent: if the
@@ -38,7 +38,7 @@ Actions = Generator[Action | Ask, Any, T]
 def run_write(
     compiler: WriteCompiler, answers: Mapping[str, Answer], make: Callable[[], Actions[T]], place: str, attempts: int
 ) -> Conversation[T]:
-    """Run a write up to ``attempts`` times: again only if a condition failed on an item that changed since the read."""
+    """Run a write up to ``attempts`` times. Retries only if a condition failed on an item changed since the read."""
     before: frozenset[str] = frozenset()
     for number in range(1, attempts + 1):
         findings = Findings(compiler.target.table, before) if number < attempts else None
@@ -64,7 +64,7 @@ def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | No
 
 
 class _Way(enum.Enum):
-    """How to get a value that only the store knows."""
+    """How to get a value that only the store's response contains."""
 
     PENDING = "the value may not be needed"
     LIKELY = "the value is needed: a likely value is used to find out whether other actions follow"
@@ -73,11 +73,11 @@ class _Way(enum.Enum):
 
 
 class _Rerun(BaseException):
-    """Rerun the generator: more is known about the values it needs."""
+    """Raised to rerun the generator, because an attempt found out which values it needs."""
 
 
 class Attempt:
-    """One attempt. The generator runs up to three times, if it uses values from the store; only the last run sends."""
+    """One attempt. A generator that uses values from the store runs up to three times; only the last run writes."""
 
     def __init__(
         self, compiler: WriteCompiler, answers: Mapping[str, Answer], place: str, findings: Findings | None
@@ -88,7 +88,7 @@ class Attempt:
         self.findings = findings
         self.refusals: list[Refusal] = []
         self.gave_up = False
-        """Whether the generator raised WriteFailed, for example because the items it read are inconsistent."""
+        """Whether the generator raised WriteFailed, for example because the items that it read are inconsistent."""
         self._way = _Way.PENDING
         self._answered: list[tuple[Ask, Any]] = []
         self._begin()
@@ -102,7 +102,7 @@ class Attempt:
         """The first action, while its result is unknown."""
 
     def run(self, make: Callable[[], Actions[T]]) -> Conversation[T]:
-        """Raises the generator's exceptions, and WriteFailed."""
+        """Run the generator and send its operations. Raises WriteFailed, and the generator's exceptions."""
         while True:
             try:
                 result = yield from self._steps(make())
@@ -120,7 +120,7 @@ class Attempt:
         return (yield from self._steps(make()))
 
     def _steps(self, actions: Actions[T]) -> Conversation[T]:
-        given: list[Any] = [None]  # only the generator references a pending value
+        given: list[Any] = [None]  # in a list, so that only the generator references a pending value
         try:
             while True:
                 try:
@@ -162,7 +162,7 @@ class Attempt:
     # Actions
 
     def _take(self, action: Any) -> Conversation[Any]:
-        """Collect an action; returns what it leaves in the store."""
+        """Collect an action. Returns the item that the action leaves in the store."""
         if self._open is not None:
             self._followed(self._open)
         compiled = self.compiler.compile(action)
@@ -175,7 +175,7 @@ class Attempt:
         return certain
 
     def _find_out(self, action: Put[Any] | Update[Any] | Delete[Any], compiled: Compiled) -> Conversation[Any]:
-        """The result of the first action: a certain or likely one, the store's response, or a pending value."""
+        """The result of the first action: a certain or assumed result, the store's response, or a pending value."""
         certain = compiled.certain() if self._way is _Way.LIKELY else None
         if certain is not None:
             return certain
@@ -188,7 +188,7 @@ class Attempt:
         return self._pending.hand_out()
 
     def _followed(self, first: Action) -> None:
-        """Another action follows: the result of the first one can't be known, if it is needed."""
+        """Check that the first action's result isn't used: a transaction with another action returns no items."""
         if self._way is _Way.SENT:
             raise RequestError(
                 "an action follows a request that was already sent because the write used its result",
@@ -215,7 +215,7 @@ class Attempt:
             raise _Rerun
 
     def _raised(self, error: Exception | Touched) -> None:
-        """The generator raised an exception: its own, or because it used a pending or assumed value."""
+        """Handle an exception of the generator, which may be caused by using a pending or assumed value."""
         self._check_touched()
         if self._way is _Way.LIKELY and self._open is not None:
             self._way = _Way.SENT
@@ -228,7 +228,7 @@ class Attempt:
 
 
 def unknown_outcome(action: Any, place: str) -> RequestError:
-    """The error of a write that uses the result of one of several actions, which a transaction doesn't return."""
+    """The error of a write that uses an action's result in a transaction, which doesn't return items."""
     what = "deleted by" if isinstance(action, Delete) else "before" if action.gives_previous else "after"
     return RequestError(
         f"the item {what} {type(action).__name__} isn't available: the transaction of the write returns no items",
@@ -238,7 +238,7 @@ def unknown_outcome(action: Any, place: str) -> RequestError:
 
 
 _OF_VALUES = (ValueError, ArithmeticError, MemoryError)
-"""Exceptions of computing with unsuitable values. Others (AttributeError, TypeError, KeyError…) are programming errors.
+"""Exceptions that values can cause. Other exceptions (AttributeError, TypeError, KeyError…) are programming errors.
 """
 
 
@@ -272,7 +272,7 @@ def _is_within(error: BaseException, function: Callable[..., Any]) -> bool:
 
 
 class Touched(BaseException):
-    """Code used a pending value, so the actual value is needed. A generator's ``except Exception`` doesn't catch it."""
+    """Raised if code uses a pending value. A generator's ``except Exception`` doesn't catch it."""
 
 
 class _Unknown:
@@ -283,7 +283,7 @@ class _Unknown:
 
     def __getattribute__(self, name: str) -> Any:
         object.__getattribute__(self, "_touches").append(True)
-        if name == "__class__":  # validators ignore exceptions of this call, and their result isn't used
+        if name == "__class__":  # validators ignore exceptions of this call, and their results aren't used
             return _Unknown
         raise Touched
 
@@ -296,7 +296,7 @@ class _Unknown:
 
 
 class Pending:
-    """A pending value, and how the generator used it."""
+    """A pending value, and a record of its use by the generator."""
 
     def __init__(self) -> None:
         self._touches: list[bool] = []
@@ -314,7 +314,7 @@ class Pending:
 
     @property
     def kept(self) -> bool:
-        """Whether a variable or the return value still refers to it. A ``yield`` as a statement discards its value."""
+        """Whether a variable or the return value still refers to the pending value. A ``yield`` statement doesn't."""
         return self._there() is not None
 
 
@@ -329,16 +329,16 @@ class _Found(NamedTuple):
 
 
 class Findings:
-    """What the reads of one attempt found. ``before`` contains the refusals that ended the previous attempt."""
+    """The items that an attempt read. ``before`` contains the refusals that ended the previous attempt."""
 
     def __init__(self, table: Table, before: frozenset[str] = frozenset()) -> None:
         self._names = table.key_names
         self._whole_indexes = {index.name for index in table.indexes if index.projection == "ALL"}
         self._before = before
         self._items: dict[Identity, list[_Found]] = {}
-        """Each read of an item: two reads of an attempt can differ because of concurrent writes."""
+        """All reads of each item. Two reads in an attempt can differ because of concurrent writes."""
         self._listed: list[tuple[str | None, Mapping[str, Any]]] = []
-        """The queried partitions: the index, and the values of the key attributes; none for a scan."""
+        """The index and the key values of each queried partition; no key values for a scan."""
 
     def watch(self, conversation: Conversation[Any]) -> Conversation[Any]:
         return relay(conversation, self._observe)
@@ -401,7 +401,7 @@ class Findings:
 
     @staticmethod
     def comparable(refusals: list[Refusal]) -> frozenset[str]:
-        """The refusals in comparable form, for the next attempt."""
+        """The refusals as comparable strings, for the next attempt."""
         return frozenset(map(_comparable_refusal, refusals))
 
 
@@ -416,7 +416,7 @@ def _differs(reading: _Found, refusal: Refusal) -> bool:
 
 
 def _same(read: _Found, item: Item | None) -> bool:
-    """Whether an item is unchanged, as far as it was read."""
+    """Whether the attributes of an item that were read are unchanged."""
     if item is None or read.item is None:
         return False
     if read.whole and len(item) != len(read.item):

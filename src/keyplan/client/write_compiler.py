@@ -1,4 +1,4 @@
-"""The write compiler, which compiles every write, so that index keys, sparse index entries, claims, versions and
+"""Compiles all writes, so that index keys, sparse index entries, claims, versions and
 conditions are always correct. An action is compiled into one or several operations of a request; nothing is sent.
 
 ``transactions`` sends the requests and explains failures. ``update_expressions`` compiles the changes of an update.
@@ -31,7 +31,7 @@ _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 
 @dataclass
 class Conditions:
-    """A condition under construction. ``fields``: clauses that hold without the attribute if its default applies."""
+    """Builds a condition. ``fields``: clauses that an item without the attribute can satisfy, because of a default."""
 
     entity: CompiledEntity
     fields: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
@@ -44,7 +44,7 @@ class Conditions:
         self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
 
     def labelled(self, missing: str | None = None) -> None:
-        """Require this entity's labels in the item; with ``missing`` (a key attribute), it can also be missing."""
+        """Require this entity's labels in the item. With ``missing`` (a key attribute), the item may be missing."""
         clauses: list[str] = []
         for number, (attribute, value) in enumerate(self.entity.labels.items()):
             self.names[f"#l{number}"] = attribute
@@ -57,12 +57,12 @@ class Conditions:
         self.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(clauses)}))")
 
     def equal(self, fields: Mapping[str, Any], prefix: str, target: Any = None) -> None:
-        """Require these field values; ``target`` is an instance that was read, whose values are compared with them."""
+        """Require these field values. ``target`` is an instance that was read, whose values must equal these values."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
         read_as = self.entity.read_as
         for clause, (name, value) in zip(clauses, fields.items(), strict=True):
             default = read_as.get(self.entity.fields[name].attribute)
-            held = values.get(clause.rpartition(" ")[2])  # None if the clause is attribute_not_exists
+            held = values.get(clause.rpartition(" ")[2])  # None for an attribute_not_exists clause
             differs = default is None or (held != default and not default.keys().isdisjoint(_SCALARS))
             if held is None or ("M" not in held and differs):
                 self.clauses.append(clause)  # an item without the attribute doesn't satisfy the condition
@@ -72,7 +72,7 @@ class Conditions:
         self.values.update(values)
 
     def text(self, condition: actions.Condition, number: int) -> None:
-        """The text of a condition in DynamoDB's syntax. Raises RequestError."""
+        """Add a condition given in DynamoDB's expression syntax. Raises RequestError."""
         prefix = f"c{number}_"
         try:
             translated = translate(condition.text, [self.entity], prefix)
@@ -135,7 +135,7 @@ class Conditions:
                     self.clauses.append(f"(#t{number} = :t{number} OR attribute_not_exists(#t{number}))")
 
     def members(self, partition: str) -> dict[str, Any]:
-        """The request members of the condition, for a table with this partition key. Raises RequestError."""
+        """The request parameters of the condition, for a table with this partition key. Raises RequestError."""
         clauses = self.all_clauses(partition)
         if not clauses:
             return {}
@@ -164,9 +164,9 @@ class Operation:
     missing: KeyplanError | None = None
     """The error if the condition failed because the item is missing."""
     token: str | None = None
-    """The token that the item stores; with it, the operation isn't executed again."""
+    """The token that the item stores, which prevents executing the operation again."""
     idempotent: bool = True
-    """Whether repeating it has no further effect: false for adding and appending."""
+    """Whether repeating the operation has no further effect; false for adding and appending."""
 
     @property
     def description(self) -> str:
@@ -174,7 +174,7 @@ class Operation:
         return f"{self.kind} {self.entity.name}({self.entity.describe_key(self.key)})"
 
     def is_done(self, item: Item | None) -> bool:
-        """Whether the operation was already executed: the stored item contains its token."""
+        """Whether the operation was already executed, so that the stored item contains its token."""
         tokens = self.entity.tokens
         if self.token is None or tokens is None or item is None:
             return False
@@ -183,7 +183,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Compiled:
-    """An action's operations. ``certain`` returns the resulting instance; None if only the response can contain it."""
+    """An action's operations. ``certain`` returns the resulting instance; None if only a response can."""
 
     action: actions.Action
     operations: list[Operation]
@@ -193,7 +193,7 @@ class Compiled:
 
     @property
     def returned(self) -> str | None:
-        """DynamoDB's ReturnValues; None if the response can't contain the item."""
+        """The request's ReturnValues; None if the response can't contain the item."""
         if len(self.operations) > 1:
             return None
         match self.operations[0].kind:
@@ -231,7 +231,7 @@ class WriteCompiler:
         return compiled_entity
 
     def compile(self, action: actions.Action) -> Compiled:
-        """Compile an action of a write. Raises RequestError and its subclasses before anything is sent."""
+        """Compile an action of a write. Raises RequestError or a subclass for an invalid action."""
         match action:
             case actions.Create():
                 compiled = self._create(action)
@@ -458,7 +458,7 @@ class WriteCompiler:
         field_values: Mapping[str, Any],
         owner: Item | None = None,
     ) -> Operation:
-        """The claim is new, or already belongs to ``owner``."""
+        """The operation that puts a claim, on the condition that the claim is new or belongs to ``owner``."""
         item: Item = entity.claim_item(claim, field_values)
         conditions = Conditions(entity) if owner is None else self._claimed_by(entity, owner)
         if owner is None:
@@ -497,7 +497,7 @@ class WriteCompiler:
 
 
 def _is_idempotent(entity: CompiledEntity, action: actions.Update) -> bool:
-    """Whether an update sets its fields, or has a token that prevents repetition."""
+    """Whether an update only sets fields, or has a token that prevents repetition."""
     if action.token is not None:
         return True
     changes = list(action.changes.values())
@@ -507,7 +507,7 @@ def _is_idempotent(entity: CompiledEntity, action: actions.Update) -> bool:
 
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
-    """The primary key built from key fields by name. Raises ArgumentError for missing, unknown and invalid fields."""
+    """The primary key, built from key fields by name. Raises ArgumentError for missing, unknown and invalid fields."""
     anything: Any = given
     if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
         raise ArgumentError(f"pass the key fields of {entity.name} by name, not {shown(given)}", place=entity.name)
@@ -527,7 +527,7 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
 
 
 def no_repeats(operations: Sequence[Operation], request: str, place: str | None = None) -> None:
-    """Raises RequestError for two operations on one item: DynamoDB accepts one operation per item in a request."""
+    """Raise RequestError for two operations on one item, because DynamoDB accepts only one per item in a request."""
     if len(operations) < 2:
         return
     seen: dict[Any, Operation] = {}

@@ -1,1 +1,1 @@
-"""Transports: how a request reaches a store. One module per kind of transport."""
+"""Transports, which send requests to stores. Each kind of transport has a module."""

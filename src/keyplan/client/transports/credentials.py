@@ -16,7 +16,7 @@ _INSTALL = "pip install 'keyplan[aws]' (botocore)"
 
 
 class Credentials(NamedTuple):
-    """An access key. Its repr omits the secrets."""
+    """An access key, with its secrets, which the repr omits."""
 
     access_key: str
     secret_key: str
@@ -27,7 +27,7 @@ class Credentials(NamedTuple):
 
 
 LOCAL_CREDENTIALS = Credentials("keyplan", "keyplan")
-"""Signs requests to a plain HTTP endpoint if no credentials are configured: local stores accept any."""
+"""Credentials for a plain HTTP endpoint if none are configured, because local stores accept any credentials."""
 MOCK_ACCESS_KEY = "FOOBARKEY"
 """The access key that moto's ``mock_aws`` sets while it is active. moto intercepts botocore's requests, not ours: a
 design opened on AWS would send its requests to AWS.
@@ -47,7 +47,7 @@ class Source(Protocol):
         ...
 
     def renew(self) -> bool:
-        """Get new credentials after the store rejected these as expired; returns False if there are no others."""
+        """Get new credentials after the store rejected the current ones as expired. Returns False if there are none."""
         ...
 
 
@@ -90,7 +90,7 @@ class FromEnvironment:
 
 
 class FromBotocore:
-    """botocore's credentials, refreshed by botocore. ``load`` loads the credentials again."""
+    """Credentials that botocore provides and refreshes. ``load`` loads the credentials again."""
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self._load = load
@@ -125,7 +125,7 @@ class FromBotocore:
 
 
 def from_environment(environment: Mapping[str, str]) -> Credentials | None:
-    """AWS_ACCESS_KEY_ID and related variables. Raises StoreError if the secret is missing."""
+    """The credentials in AWS_ACCESS_KEY_ID and related variables. Raises StoreError if the secret is missing."""
     access_key = environment.get("AWS_ACCESS_KEY_ID")
     if not access_key:
         return None

@@ -14,7 +14,7 @@ from keyplan.client.transports.workers import Workers
 
 
 class DynamoDB:
-    """Amazon DynamoDB, or another endpoint with its protocol."""
+    """Amazon DynamoDB, or another endpoint with DynamoDB's protocol."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class DynamoDB:
         self.transport = Http(self.endpoint, exchange)
         self._async_exchange = async_exchange
         self.ahead = Workers(self.endpoint.settings.parallel, "keyplan-ahead")
-        """Threads in which iterators prefetch; parallel requests run in others."""
+        """Threads in which iterators prefetch. Parallel requests run in other threads."""
         self._async: AsyncHttp | None = None
         self._making = threading.Lock()
         self._closed = False

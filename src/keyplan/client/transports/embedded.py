@@ -48,7 +48,7 @@ class AsyncEmbedded:
 
     async def _run(self, call: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
-        context = copy_context()  # the context identifies the call that the requests belong to
+        context = copy_context()  # the context identifies the call to which the requests belong
         return await loop.run_in_executor(self._executor, lambda: context.run(call))
 
 

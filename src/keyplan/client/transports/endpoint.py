@@ -27,7 +27,7 @@ from keyplan.client.transports.urls import Location
 from keyplan.errors import KeyplanError, RequestError, StoreError
 
 CLOCK_SECONDS_MAX = 240.0
-"""A larger clock skew is corrected. AWS rejects signatures that are over five minutes off."""
+"""A clock skew above this maximum is corrected. AWS rejects signatures whose time differs by over five minutes."""
 
 
 class Endpoint:
@@ -46,7 +46,7 @@ class Endpoint:
         self._signer = Signer(location.authority, location.region, unsigned)
         self._credentials: Credentials | None = None
         self._clock_seconds = 0.0
-        """The store's time minus ours."""
+        """The store's time minus the local time."""
         self._healing = threading.Lock()
         self._healed: dict[Kind, float] = {}
 
@@ -146,7 +146,7 @@ class AsyncExchange(Protocol):
 
 
 class Send(NamedTuple):
-    """A request to send. ``deadline`` is a time.monotonic() value."""
+    """A step that sends a request. ``deadline`` is a time.monotonic() value."""
 
     request: Signed
     deadline: float
@@ -258,7 +258,7 @@ def _proxy(address: str) -> Proxy:
 
 
 class Tunnel:
-    """The exchange with a proxy before TLS starts: send ``request``, then ``feed`` the received data."""
+    """The exchange with a proxy before TLS starts. Send ``request`` to the proxy, and pass its response to ``feed``."""
 
     def __init__(self, proxy: Proxy, location: Location) -> None:
         self._proxy = proxy
@@ -270,7 +270,7 @@ class Tunnel:
         self._head = b""
 
     def feed(self, data: bytes) -> bool:
-        """Receive data from the proxy; returns whether the tunnel is open. Raises ProxyRefusedError."""
+        """Process data from the proxy. Returns whether the tunnel is open. Raises ProxyRefusedError."""
         self._head += data
         if not data:
             raise ProxyRefusedError(f"{self._proxy} closed the connection")

@@ -14,7 +14,7 @@ HEAD_BYTES_MAX = 64 * 1024
 CHUNK_LINE_BYTES_MAX = 4096
 LENGTH_DIGITS_MAX = 20
 BODY_BYTES_MAX = 64 * 1024 * 1024
-"""Over the 16 MB of DynamoDB's largest responses, and small enough for memory."""
+"""Maximum size of a response: above DynamoDB's maximum of 16 MB, and small enough for memory."""
 
 
 class ProtocolViolation(Exception):
@@ -22,7 +22,7 @@ class ProtocolViolation(Exception):
 
 
 class Reply(NamedTuple):
-    """One response: status, headers (names in lower case), body as sent, and whether the connection can be reused."""
+    """One response: status, headers (lowercase names), body as sent, and whether the connection can be reused."""
 
     status: int
     headers: dict[bytes, bytes]
@@ -31,7 +31,7 @@ class Reply(NamedTuple):
 
 
 class ReplyReader:
-    """Parses one response: ``feed`` it bytes until it returns the response. Raises ProtocolViolation."""
+    """Parses one response. Call ``feed`` with bytes until ``feed`` returns the response. Raises ProtocolViolation."""
 
     __slots__ = ("_bytes", "_chunks", "_headers", "_keep", "_length", "_missing", "_start", "_status")
 
@@ -44,7 +44,7 @@ class ReplyReader:
         self._keep: bool
         self._chunks: list[bytes] = []
         self._missing = 0
-        """Missing bytes of a body of known length. Its parts are joined at the end."""
+        """Number of missing bytes of a body with Content-Length, whose parts are joined at the end."""
 
     def feed(self, data: bytes) -> Reply | None:
         if self._missing:
@@ -129,7 +129,7 @@ class ReplyReader:
             self._length = int(length)
 
     def _unchunk(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
-        """The chunked body and its end, once it is complete. Parsed chunks aren't parsed again."""
+        """The chunked body and its end; None while the body is incomplete. Parsed chunks aren't parsed again."""
         while True:
             end = held.find(b"\r\n", self._start, self._start + CHUNK_LINE_BYTES_MAX)
             if end == -1:
@@ -153,7 +153,7 @@ class ReplyReader:
             self._start = start + size + 2
 
     def _trailers(self, held: bytes | bytearray, start: int) -> tuple[bytes, int] | None:
-        """The end of a chunked body: ignored fields, and an empty line."""
+        """The end of a chunked body's trailers, which are ignored, and of the empty line after the trailers."""
         if held[start : start + 2] == b"\r\n":
             return b"".join(self._chunks), start + 2
         end = held.find(b"\r\n\r\n", start)

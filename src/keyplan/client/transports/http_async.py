@@ -1,4 +1,4 @@
-"""Asynchronous requests, with a connection pool for each event loop, and the transport."""
+"""The asynchronous transport, with a connection pool for each event loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keyplan.errors import KeyplanError, StoreError
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, for one request at a time. Unexpected data closes it."""
+    """A connection that sends one request at a time. Unexpected data closes the connection."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
@@ -70,7 +70,7 @@ class _Connection(asyncio.Protocol):
             self._transport.abort()
 
     async def exchange(self, request: bytes, until: float, loop: asyncio.AbstractEventLoop) -> Reply:
-        """Send a request and return the reply. ``until`` is a time of the loop's clock. Raises Failure."""
+        """Send a request and return the reply. ``until`` is the deadline on the loop's clock. Raises Failure."""
         if self._transport is None:
             raise http_sync.closed(self._location)
         self._reader = ReplyReader()
@@ -89,7 +89,7 @@ class _Connection(asyncio.Protocol):
 
 
 class _Tunnelling(asyncio.Protocol):
-    """A connection to a proxy, until its tunnel is open."""
+    """A connection to a proxy, until the proxy's tunnel is open."""
 
     def __init__(self, tunnel: Tunnel, loop: asyncio.AbstractEventLoop) -> None:
         self._tunnel = tunnel
@@ -149,7 +149,7 @@ class AsyncPool:
             self._free.release()
 
     async def _until_the_loop_ends(self) -> AsyncGenerator[None]:
-        """Closes the connections with the event loop, for a design that wasn't closed in it."""
+        """Closes the connections when the event loop ends, for a design that wasn't closed in this loop."""
         try:
             yield
         finally:
@@ -237,7 +237,7 @@ class AsyncHttp:
         return pool
 
     async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The response. Raises DynamoDBError, StoreError, RequestError."""
+        """The response of a request. Raises DynamoDBError, StoreError, RequestError."""
         loop = asyncio.get_running_loop()
         exchange = self._exchange or self._pool(loop).exchange
         conversation = call(self.endpoint, operation, parameters)
@@ -271,7 +271,7 @@ class AsyncHttp:
         return answers
 
     def close(self) -> None:
-        """Close the connections of all event loops, each in its own thread."""
+        """Close the connections of all event loops, each in its loop's thread."""
         self._closed = True
         try:
             here: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
@@ -286,6 +286,6 @@ class AsyncHttp:
                 loop.call_soon_threadsafe(pool.close)
 
     async def aclose(self) -> None:
-        """Close the connections, and wait for those of this event loop."""
+        """Close the connections of all event loops, and wait until the connections of this event loop are closed."""
         self.close()
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Synchronous requests, with a connection pool and the transport."""
+"""The synchronous transport, with a connection pool."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from keyplan.errors import StoreError
 
 RECEIVE_BYTES = 256 * 1024
 IDLE_SECONDS_MAX = 55.0
-"""Longer idle connections are closed: many networks silently drop them after a minute."""
+"""Connections that are idle for longer are closed, because many networks silently drop them after a minute."""
 
 
 class Pool:
@@ -72,7 +72,7 @@ class Pool:
             self._free.release()
 
     def _take(self) -> socket.socket | None:
-        """A usable idle connection. One with data to read was closed by the peer, or is out of sync."""
+        """A usable idle connection. If a connection has data to read, the peer closed it, or it is out of sync."""
         oldest = time.monotonic() - IDLE_SECONDS_MAX
         while True:
             try:
@@ -124,7 +124,7 @@ class Pool:
             raise exchange_failed(location, error) from error
 
     def _forked(self) -> None:
-        """In a forked process, drop the parent's connections. Closing them here doesn't affect the parent."""
+        """In a forked process, close the copies of the parent's connections, which doesn't affect the parent."""
         left, self._idle = self._idle, []
         for connection, _ in left:
             connection.close()
@@ -145,7 +145,7 @@ def _readable(connection: socket.socket) -> bool:
 
 
 def _wait_until(connection: socket.socket, until: float) -> None:
-    """Set the timeout of the next send or receive. Raises TimeoutError if no time remains."""
+    """Set the timeout of the next send or receive call. Raises TimeoutError if no time remains."""
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -163,7 +163,7 @@ class Http:
         self._workers = Workers(endpoint.settings.parallel, "keyplan")
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The response. Raises DynamoDBError, StoreError, RequestError."""
+        """The response of a request. Raises DynamoDBError, StoreError, RequestError."""
         conversation = call(self.endpoint, operation, parameters)
         return converse(conversation, self._sending, Failure)
 
@@ -189,7 +189,7 @@ class Http:
         return call if self.endpoint.on_call is None else partial(copy_context().run, call)
 
     def close(self, *, wait: bool = True) -> None:
-        """Close the connections and stop the threads; with ``wait``, after their requests have ended."""
+        """Close the connections and stop the threads. With ``wait``, requests of the threads finish first."""
         self._workers.shutdown(wait)
         if self._pool is not None:
             self._pool.close()
@@ -206,7 +206,7 @@ _AUTHORITIES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
 
 def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Proxy | None = None) -> Failure:
-    """The failure of a connection before anything was sent. ``proxy``: the connection was to this proxy."""
+    """The error if a connection can't be opened, so nothing was sent. ``proxy``: the connection's proxy."""
     where = location.endpoint if proxy is None else f"{location.endpoint} through {proxy}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return Failure(
@@ -260,7 +260,7 @@ def too_slow(location: Location) -> Failure:
 
 
 def busy(location: Location) -> Failure:
-    """The error if all connections stayed in use. Nothing was sent."""
+    """The error if all connections stayed in use, so that nothing was sent."""
     number = location.settings.connections
     text = f"{location.endpoint}: all {number} connections were busy for {location.settings.total_seconds:g} s"
     return Failure(StoreError(text, hint="increase ?connections= in the URL"))

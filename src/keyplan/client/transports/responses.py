@@ -1,4 +1,4 @@
-"""Classify responses: a result, an error of DynamoDB, or an invalid response. A failed attempt is a Failure;
+"""Classifies responses as results, errors of DynamoDB, or invalid responses. A failed attempt is a Failure;
 ``retries`` determines whether to retry.
 """
 
@@ -27,15 +27,15 @@ class Kind(Enum):
     """The kind of a failure, which determines whether to retry."""
 
     FINAL = "final"
-    """Nothing: a retry would fail too."""
+    """Don't retry: a retry would fail too."""
     TRANSIENT = "transient"
     """Retry soon."""
     THROTTLED = "throttled"
     """Retry after a longer pause."""
     CLOCK = "clock"
-    """Sign with the store's time."""
+    """Retry, signed with the store's time."""
     EXPIRED = "expired"
-    """Sign with new credentials."""
+    """Retry, signed with new credentials."""
 
 
 class Failure(Exception):
@@ -74,7 +74,7 @@ _TRANSIENT = frozenset(
     }
 )
 _REFUSED = frozenset({"ReplicatedWriteConflictException", "TransactionConflictException"})
-"""Transient errors after which nothing was written."""
+"""Transient errors, after which the store has written nothing."""
 _CLOCK = frozenset({"InvalidSignatureException", "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch"})
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException"})
 _HINTS = {
@@ -97,7 +97,7 @@ _OPERATIONS = {
     "Items": {"Query", "Scan", "ExecuteStatement"},
     "Responses": {"BatchGetItem", "TransactGetItems", "BatchExecuteStatement", "ExecuteTransaction"},
 }
-"""Members that only responses of these operations have."""
+"""Members that are only in responses of these operations."""
 _REQUIRED = {"Query": "Items", "Scan": "Items", "BatchGetItem": "Responses"}
 _TYPES: dict[str, type] = {"S": str, "N": str, "B": str, "BOOL": bool, "NULL": bool, "M": dict} | dict.fromkeys(
     ("SS", "NS", "BS", "L"), list
@@ -106,11 +106,11 @@ _BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 
 _NUMBER = rb'"-?[0-9]{1,126}(?:\.[0-9]{1,130})?"'
 _UNUSUAL_NUMBER = re.compile(rb'"NS?"\s*:\s*(?!%s|\[(?:%s,?)+\])|\\u' % (_NUMBER, _NUMBER))
-"""Finds a number or number set that isn't in DynamoDB's notation, or an escape sequence, which can hide one."""
+"""Finds a number or number set not in DynamoDB's notation, or an escape sequence, which could hide such a number."""
 
 
 def answer_of(reply: Reply) -> dict[str, Any]:
-    """Return DynamoDB's response. Raises Failure."""
+    """The result in a response. Raises Failure for an error or an invalid response."""
     body = reply.body
     headers = reply.headers
     sum_told = headers.get(b"x-amz-crc32")
@@ -132,7 +132,7 @@ def answer_of(reply: Reply) -> dict[str, Any]:
 
 
 def check_answer(operation: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-    """Check that a response belongs to its request: a proxy may mix up connections. Raises Failure."""
+    """Check that a response belongs to its request, because a proxy may mix up connections. Raises Failure."""
     fault = _foreign_part(operation, parameters, answer)
     if fault is not None:
         raise Failure(_garbled(f"the body isn't the response to this {operation}: {fault}"), Kind.TRANSIENT, lost=True)
@@ -179,7 +179,7 @@ def _identity(item: Mapping[str, Any], key: Mapping[str, Any]) -> bytes:
 
 
 def _agrees(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether an item has these values. A projection can omit some of them."""
+    """Whether an item has these values, except those that a projection omits."""
     for name, value in wanted.items():  # noqa: SIM110 -- all() is a call for every attribute of every item
         if item.get(name, value) != value:
             return False
@@ -241,7 +241,7 @@ def _items_of(name: str, value: Any) -> list[Any]:
 
 
 def _check_items(pending: list[Any]) -> None:
-    """Raises _MalformedError unless all are items, whose attribute values have one known type each."""
+    """Raise _MalformedError unless each element is an item, with one known type per attribute value."""
     types: dict[str, Any] = _TYPES
     content: Any
     while pending:
@@ -309,7 +309,7 @@ def _kind(error: str, status: int, fields: dict[str, Any]) -> Kind:
 
 
 def _foreign(reply: Reply, body: bytes) -> Failure:
-    """The failure of a response from a proxy, or from something that isn't DynamoDB."""
+    """The failure for a response from a proxy, or from a server that isn't DynamoDB."""
     text = f"status {reply.status} without a DynamoDB error: {_shown(body)}"
     if reply.status >= 500 or reply.status in {408, 429}:
         kind = Kind.THROTTLED if reply.status in {429, 503} else Kind.TRANSIENT
@@ -328,7 +328,7 @@ def _shown(body: bytes) -> str:
 
 
 def date_of(reply: Reply) -> float | None:
-    """Return the time in a response's Date header, in epoch seconds."""
+    """The time in a response's Date header, in epoch seconds; None without a valid header."""
     try:
         return parsedate_to_datetime(reply.headers[b"date"].decode()).timestamp()
     except (KeyError, ValueError, TypeError, UnicodeDecodeError):

@@ -73,7 +73,7 @@ def repeatable(operation: str, parameters: Mapping[str, Any]) -> bool:
 
 
 class Attempts:
-    """The attempts of one call, from the first failure on."""
+    """Counts the attempts of one call after its first failure."""
 
     __slots__ = ("_cost", "_deadline", "_healed", "_max", "_operation", "_parameters", "_quota", "count", "lost")
 

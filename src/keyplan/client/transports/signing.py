@@ -26,7 +26,7 @@ _TARGET = "DynamoDB_20120810."
 
 
 class Signed(NamedTuple):
-    """A signed request to the path /: its head as sent (``headers``: for other clients), and its body."""
+    """A signed request to the path /, with its head as bytes (as a list: ``headers``) and its body."""
 
     head: bytes
     body: bytes
@@ -39,7 +39,7 @@ class Signed(NamedTuple):
 
 
 class _Second:
-    """The common parts of the requests of one second and one access key."""
+    """The parts that requests with the same second and access key share."""
 
     __slots__ = ("authorization", "between", "canonical", "credentials", "head", "key", "second", "signing")
 
@@ -87,7 +87,7 @@ class Signer:
         return kept[2]
 
     def request(self, operation: str, body: bytes, credentials: Credentials, moment: float) -> Signed:
-        """One request, signed at ``moment`` (epoch seconds)."""
+        """The signed request. ``moment`` is the signing time in epoch seconds."""
         second = int(moment)
         kept = self._second
         if kept is None or kept.second != second or kept.credentials is not credentials:

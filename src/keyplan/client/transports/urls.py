@@ -40,7 +40,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A parsed URL. ``region`` is empty if the environment or a profile has to provide the region."""
+    """A parsed URL. ``region`` is empty if the region is taken from the environment or a profile."""
 
     url: str
     host: str
@@ -54,7 +54,7 @@ class Location:
 
     @property
     def authority(self) -> str:
-        """The Host header, with the port unless it is the scheme's default."""
+        """The Host header, which omits the scheme's default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
@@ -71,7 +71,7 @@ class Location:
         return f"{'https' if self.tls else 'http'}://{self.authority}"
 
     def in_region(self, region: str) -> Location:
-        """The location in a region that the environment or a profile names."""
+        """The same location in ``region``, which comes from the environment or a profile."""
         return replace(self, region=region, host=self.host or f"dynamodb.{region}.{partition_of(region).domain}")
 
 
@@ -119,7 +119,7 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
 
 
 def _redirected(location: Location, region: str, environment: Mapping[str, str]) -> Location:
-    """The region's endpoint, or the one that AWS's environment variables name."""
+    """The region's endpoint, or the endpoint in AWS's environment variables."""
     endpoint = environment.get("AWS_ENDPOINT_URL_DYNAMODB") or environment.get("AWS_ENDPOINT_URL")
     if endpoint and environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() != "true":
         parts = urlsplit(endpoint)

@@ -1,4 +1,4 @@
-"""Threads of a store, started on first use, and again in a forked process."""
+"""Thread pools of a store. A pool starts on first use in each process, including forked processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Workers(Executor):
-    """At most ``number`` threads. After ``shutdown``, ``submit`` raises StoreError."""
+    """A thread pool with at most ``number`` threads. After ``shutdown``, ``submit`` raises StoreError."""
 
     def __init__(self, number: int, name: str) -> None:
         self._number = number
