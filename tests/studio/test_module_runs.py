@@ -128,7 +128,7 @@ def test_processes_started_by_a_module_end_with_the_run(studio: Studio, tmp_path
     ("text", "message"),
     [
         ("import os\nos.write(3, b'x' * (1 << 26))\nos._exit(0)", "result is too large"),
-        ("import os\nos.write(3, b'[1]\\n')\nos._exit(0)", "without a valid result"),
+        ("import os\nos.write(3, b'[1]\\n')\nos._exit(0)", "no valid result"),
         ("raise ValueError('x' * (1 << 27))", "ValueError: xxx"),
     ],
 )
