@@ -374,13 +374,13 @@ def keys_that_are_refused(patch: Patch) -> None:
 
 FAULTS = [
     (unpadded_keys, r"returned the wrong items or the wrong order"),
-    (unescaped_values, r"overwritten by another|is there: |is stale|returned \d+ items|or in the wrong order"),
+    (unescaped_values, r"overwritten: |is stale|returned \d+ items|or the wrong order"),
     (stale_index_keys, r"is stale: its attribute gsi1\w\w contains|has no claim at|no item owns the claim"),
     (a_key_written_behind_its_back, r"is stale: its attribute gsi1pk contains 'CITY#elsewhere', but its fields"),
     (a_dropped_page_boundary, r"returned \d+ items, expected \d+"),
     (a_page_that_begins_where_the_last_ended, r"returned \d+ items, expected \d+|the last page still has a cursor"),
     (a_cursor_that_leads_nowhere, r"returned an empty page, although the previous page had a cursor"),
-    (the_wrong_direction, r"or in the wrong order"),
+    (the_wrong_direction, r"or the wrong order"),
     (
         claims_that_are_never_released,
         r"no item owns the claim|accepted twice|has no claim at|returned nothing",
