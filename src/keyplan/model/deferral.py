@@ -1,6 +1,6 @@
 """Deferred compilation of designs: the planner reads classes that have no keys yet.
 
-Only the planner defers compilation. Otherwise, a design is compiled when its class is defined.
+Only the planner defers compilation. Without deferral, a design is compiled when its class is defined.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The source of functions as syntax trees, and the local names around a class that is declared in a function.
 
-The module's names don't resolve the annotations of such a class. A function's names are known only while it runs, so
-the frame with the function's qualified name is read.
+Names of the module don't resolve the annotations of a class in a function. A function's local names are known only
+while the function runs, so the frame with the function's qualified name is read.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A template is a sequence of segments between delimiters, which values never contain. The keys of two templates can be
 equal if each pair of segments can be equal. A read of several entities is one query from the items of the first entity
-to those of the last entity. If many other items, which are billed, can be in between, the read is split.
+to those of the last entity. The read is split if it would also read, and be billed for, many items of other entities.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
 
 
 def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int, int, int, int]:
-    """The rank of a key. Keys with all items are first, then keys with few filtered fields, no buckets, few shards."""
+    """The rank of a key: first by completeness, then by filtered fields, time buckets, kind of index and shards."""
     key, matches = candidate
     lacks = any(next(lacking_while_none(match), None) is not None for match in matches)
     filtered = sum(any(name not in match.used for match in matches) for name in constants)
@@ -284,7 +284,7 @@ def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int,
 
 
 def lacking_while_none(match: KeyMatch) -> Iterator[str]:
-    """The optional key fields that the pattern doesn't specify. An item without such a field isn't in the index."""
+    """The optional key fields that the pattern doesn't specify, and without which an item isn't in the index."""
     fields = (name for _, template in match.key.attributes for name in template.fields)
     yield from (name for name in fields if match.entity.fields[name].optional and name not in match.used)
 

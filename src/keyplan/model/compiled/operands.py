@@ -95,7 +95,7 @@ class StoredOperand:
         return f"DynamoDB has no size for values of type {type_name(self.annotation)}"
 
     def element(self) -> StoredOperand | None:
-        """The operand of ``contains()``: an element, or a part of a string. None if its type is unknown."""
+        """The operand of ``contains()``, an element or a part of a string; None if the type is unknown."""
         if self.tag == "S":
             return TEXT
         if self.tag == "B":

@@ -85,7 +85,7 @@ class KeyMatch:
 
     @property
     def omits_without(self) -> tuple[str, ...]:
-        """The unspecified optional fields of the index order. Items without such a field aren't in the index."""
+        """The unspecified optional fields of the index order, without which an item isn't in the index."""
         if self.key.index is None or self.key.when or not any(template.fields for _, template in self.key.partition):
             return ()  # such an index is intended only for items with these fields
         names = (name for name, _ in self.order if name not in self.used)
@@ -101,7 +101,7 @@ class KeyMatch:
 
 @dataclass(frozen=True, slots=True)
 class FilterValue:
-    """A parameter in a filter: its name, stored form and DynamoDB type. ``many``: it has all options of an IN."""
+    """A parameter in a filter: name, stored form and DynamoDB type. ``many``: the parameter has all options of IN."""
 
     parameter: str
     encode: Callable[[Any], dict[str, Any]]

@@ -36,7 +36,7 @@ class ParameterKind(Enum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a pattern. ``annotation`` is its whole type, and ``value_type`` the type of a field value."""
+    """One parameter of a pattern: ``annotation`` is the whole type, and ``value_type`` the type of a field value."""
 
     name: str
     kind: ParameterKind

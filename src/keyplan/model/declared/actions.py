@@ -1,6 +1,6 @@
 """Actions of a write: Put, Create, Update, Delete, Check and Batch; and the changes of an update.
 
-The write compiler of the client turns them into requests with index keys, claims, versions and conditions.
+The write compiler of the client turns actions into requests with index keys, claims, versions and conditions.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class Update(_ByKey[E_co]):
 class Delete(_ByKey[E_co]):
     """Delete an item. Deleting a missing item isn't an error.
 
-    Pass an instance to delete an item of an entity with unique claims, which are deleted with it.
+    Pass an instance to delete an item of an entity with unique claims, which are deleted with the item.
     """
 
     def __iter__(self) -> Generator[Self, Any, E_co | None]:
@@ -310,7 +310,7 @@ class Within(Change):
 
 @dataclass(frozen=True, slots=True)
 class Remove(Change):
-    """Remove the field. A read then returns None or the field's default."""
+    """Remove the field, so that a read returns None or the field's default."""
 
 
 Action: TypeAlias = Put[Entity] | Create[Entity] | Update[Entity] | Delete[Entity] | Check[Entity] | Batch

@@ -59,7 +59,7 @@ def or_none(is_right: Is) -> Is:
 
 
 def several(is_one: Is, *, at_least: int = 0, in_order: bool = True) -> Is:
-    """A check that accepts a sequence of valid values, or any iterable unless ``in_order``. Strings are rejected."""
+    """A check that accepts a sequence of valid values (any iterable unless ``in_order``), but rejects strings."""
     kind: Any = Sequence if in_order else Iterable
 
     def is_right(given: Any) -> bool:

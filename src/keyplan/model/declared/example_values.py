@@ -61,7 +61,7 @@ def typical_value(annotation: Any, name: str, serial: int = 0) -> Any:
 
 
 def accepted_value(annotation: Any) -> Any:
-    """A common value that the validators of a type accept. Raises Problem if none is known."""
+    """A common value that the validators of a type accept. Raises Problem if no such value is known."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     for candidate in _candidates(annotation):
         try:

@@ -130,7 +130,7 @@ def is_alias(annotation: Any) -> TypeIs[TypeAliasType]:
 
 
 def unaliased(annotation: Any) -> Any:
-    """The annotation, or the type behind it if it is an alias."""
+    """The type that an alias names; any other annotation is unchanged."""
     while is_alias(annotation):
         annotation = annotation.__value__
     return annotation
@@ -166,10 +166,10 @@ _CONSTRAINED: dict[Any, type[Any]] = {
 
 
 def kind_of(annotation: Any) -> Any:
-    """The plain type of an annotation: without Annotated and None, a Literal as the type of its values.
+    """The plain type of an annotation, without Annotated and None; for a Literal, the type of its values.
 
-    The plain type of ``set[str]`` and similar types is their origin. For a union of several types, it is ``object``.
-    For pydantic's types of datetimes and dates (AwareDatetime, PastDate, ...), it is ``datetime`` or ``date``.
+    ``set[str]`` and similar types have their origin as plain type. A union of several types has ``object``. The plain
+    type of pydantic's datetimes and dates (AwareDatetime, PastDate, ...) is ``datetime`` or ``date``.
     """
     if is_alias(annotation):
         return kind_of(annotation.__value__)

@@ -28,7 +28,7 @@ class KeyAttribute:
 
 
 def Number(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
-    """A key attribute of DynamoDB's type Number. It sorts by value, and stores an int, a Decimal or a datetime."""
+    """A key attribute of DynamoDB's type Number, which sorts by value: an int, a Decimal or a datetime."""
     return KeyAttribute(name, "N")
 
 

@@ -20,9 +20,9 @@ class Key:
 
     Without ``index``, the key is the entity's primary key; with ``index``, it is a key of that index. For an index with
     several native key attributes, pass a list of templates, one per attribute. ``when={"status": "pending"}`` makes the
-    key sparse: an item is in the index only while its fields have these values (a tuple: any of them). An item is also
-    absent while a field of the template is None. ``shards=n`` distributes a partition over n partitions, by a hash of
-    the primary key. ``style`` is the form of values in this key; the default is ``key_style=`` of the table.
+    key sparse: an item is in the index only while its fields have these values (a tuple: any of them). An item
+    isn't in the index while a field of the template is None. ``shards=n`` distributes a partition over n partitions, by
+    a hash of the primary key. ``style`` is the form of values in this key; the default is the table's ``key_style=``.
 
     Raises DesignError for an argument of the wrong type. The class definition of the design checks the templates.
     """

@@ -377,14 +377,14 @@ def write(
     """Declare an access pattern that writes, as a generator of actions. One action is sent as one conditional request,
     several actions are sent as one transaction; the generator's return value is the result.
 
-    If a condition is false, ``attempts`` above 1 runs the generator again after a short random pause. Use it in writes
+    If a condition is false, ``attempts`` above 1 reruns the generator after a short random pause. This is for writes
     that read first (``yield from self.article.read(...)``) and require that no other write interferes. ``per_second``
     (average calls), ``items`` (written by one call) and ``item_bytes`` are the expected load for ``keyplan check`` and
-    ``keyplan cost``, and so is ``in_transaction``: ``transact`` executes the write with writes of other designs, so
-    that its actions are always part of a transaction.
+    ``keyplan cost``. With ``in_transaction``, these commands assume that ``transact`` executes the write together with
+    writes of other designs, so that its actions are always part of a transaction.
 
     ``example`` is a typical call, or one for each branch of the write, for commands that analyze writes: see
-    :class:`Example`. The default is a generated call. Raises DesignError for an invalid argument. Example::
+    :class:`Example`. The default example is generated. Raises DesignError for an invalid argument. Example::
 
         @write("AP8", attempts=3)
         def publish(self, article_id: str) -> Writes[Article]:

@@ -35,8 +35,8 @@ class View(BaseModel, Generic[EntityT]):
         @read("AP7")
         def orders(self, customer: str) -> list[OrderRow]: ...
 
-    Each field is the entity's field with that name and type. Reads project only these attributes (which reduces
-    transfer; reads are billed by whole items), and an index with only these attributes is sufficient.
+    Each field is the entity's field with this name and type. Reads project only the attributes of the view (which
+    reduces transfer; reads are billed by whole items), and an index with only the attributes of the view is sufficient.
     """
 
     model_config: ClassVar[ConfigDict] = Entity.model_config

@@ -1,4 +1,4 @@
-"""Conversion of a field's values to attribute values and back. The compiler of an entity chooses the functions.
+"""Conversion of a field's values to attribute values and back. The compiler of an entity chooses the encoder.
 
 ``keyplan.dynamodb.values`` encodes plain Python values; this module adds types of fields: datetimes, dates, enums,
 UUIDs, nested models, and a TTL's epoch seconds. pydantic validates values, not this module.

@@ -1,6 +1,6 @@
 """Formats of field values in keys, for writing and reading: one class per format.
 
-A format writes different values as different strings, which sort like the values. ``key_templates`` escapes strings.
+Different values must have different strings, which must sort like the values. ``key_templates`` escapes strings.
 """
 
 # Fields of frozen dataclasses implement properties of their base class:

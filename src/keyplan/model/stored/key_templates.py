@@ -62,7 +62,7 @@ class Literal_:  # noqa: N801 - Literal is typing's
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A field in a template, with its format. ``last``: the field is last; ``ends``: the string after the field."""
+    """A field in a template, with its format. ``last``: no part follows it; ``ends``: the string after the field."""
 
     field: str
     format: Format

@@ -3,7 +3,7 @@
 Strings, numbers, datetimes, dates, UUIDs, enums, and lists, sets, maps and models of these have a form in DynamoDB
 (``field_codec``), which filters, keys and updates support. pydantic serializes everything else: durations, addresses,
 paths and URLs, ``PlainSerializer`` and ``field_serializer``, values of any type. ``keyplan.testing.verify`` checks that
-these values read back equal.
+a read returns equal values.
 """
 
 from __future__ import annotations

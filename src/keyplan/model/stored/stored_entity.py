@@ -248,8 +248,8 @@ class CompiledEntity:
 
     @cached_property
     def read_from_keys(self) -> dict[str, list[tuple[str, str | None]]]:
-        """Attributes that are read from an index key if they are absent, as in items of other programs. For each: the
-        key attributes with the value, and the string next to the value, or None if there is no other string.
+        """Attributes that are read from an index key if they are absent, as in items of other programs. Each attribute
+        has the key attributes with its value, and the string next to the value (None: there is no other string).
         """
         found: dict[str, list[tuple[str, str | None]]] = {}
         for attribute, template in (pair for key in self.index_keys for pair in key.attributes):
@@ -287,7 +287,7 @@ class CompiledEntity:
         )
 
     def inputs_of(self, key: CompiledKey) -> frozenset[str]:
-        """The fields that determine an item's position under a key. A computed field counts as the fields it reads."""
+        """The fields that determine an item's position under a key, including those that its computed fields read."""
         known = self._inputs.get(key)
         if known is None:
             known = self._inputs[key] = frozenset().union(*map(self.inputs, key.fields))
@@ -420,7 +420,7 @@ class CompiledEntity:
         return {name: field_values[name] for _, template in key.attributes for name in template.fields}
 
     def holds(self, item: Mapping[str, Mapping[str, Any]], field_values: Mapping[str, Any]) -> bool:
-        """Whether an item's attributes have these values, compared in the keys' case. Absent attributes match."""
+        """Whether an item's attributes are absent or have these values, compared in the case of the keys."""
         folds = {v.field: v.folded for key in self.keys for _, template in key.attributes for v in template.variables}
         for name, value in field_values.items():
             field = self.fields[name]
@@ -613,7 +613,7 @@ def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[s
 
 
 def seen_as(entity: CompiledEntity, view: type[View[Any]]) -> CompiledEntity:
-    """A copy of the entity for a plan that returns the view. The copy reads items as the view."""
+    """A copy of the entity, which reads items as the view, for a plan that returns the view."""
     stored = [entity.fields[name] for name in view.model_fields]
     reader = CompiledEntity(cast("type[Entity]", view), entity.primary, entity.index_keys, (), (), stored)
     return entity.giving(reader)

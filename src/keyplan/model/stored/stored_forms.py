@@ -1,6 +1,6 @@
 """Stored forms of fields in attributes that other programs also use.
 
-``StoredAs(...)`` in a field's type selects a form. This module has functions that write, read and compare its values.
+``StoredAs(...)`` in a field's type selects a form. This module has the functions that write, read and compare values.
 ``field_codec`` has the default forms, ``pydantic_values`` the forms of pydantic, and ``key_formats`` the forms in keys.
 """
 
