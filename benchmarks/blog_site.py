@@ -424,7 +424,7 @@ def table(groups: list[tuple[str, list[Row]]], facts: str) -> str:
             one = row.median
             over = "" if one.percentile(0.99) < TARGET_MS else "over"
             statuses = {status for measured in row.rounds for status in measured.statuses}
-            failed = "" if statuses <= {200, 204} else f"answers {sorted(statuses)}"
+            failed = "" if statuses <= {200, 204} else f"status {sorted(statuses)}"
             remarks = " ".join(filter(None, (over, failed)))
             each = " ".join(f"{measured.percentile(0.99):.1f}" for measured in row.rounds)
             lines.append(
@@ -437,8 +437,8 @@ def table(groups: list[tuple[str, list[Row]]], facts: str) -> str:
 
 def facts(args: argparse.Namespace, one: Known) -> str:
     return (
-        f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests per second, "
-        f"{args.rounds} rounds of {args.seconds:g} seconds each, {len(one.posts):,} posts requested.\n"
+        f"The store has {args.posts:,} posts and {max(12, args.posts // 10):,} people; {len(one.posts):,} posts were "
+        f"requested, in {args.rounds} rounds of {args.seconds:g} seconds, at {args.rate:g} requests per second.\n"
         f"CPython {sys.version.split(chr(10))[0].strip()}, SQLite {apsw.sqlite_lib_version()}, "
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, one of them for the server, the rest "
         f"for the load generator; both processes run {args.priority}; "

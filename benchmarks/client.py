@@ -187,9 +187,9 @@ def write_page(rows: list[list[str]], rounds: int, imports: dict[str, float]) ->
         "|---|" + "---:|" * len(OPERATIONS),
         *("| " + " | ".join(row) + " |" for row in rows),
         "",
-        f"Medians of {rounds} rounds. {machine}; {', '.join(versions)}.",
+        f"The table shows medians of {rounds} rounds. {machine}; {', '.join(versions)}.",
         "",
-        "| at program start | CPU |",
+        "| work at program start | CPU time |",
         "|---|---:|",
         *(f"| {name} | {spent:,.0f} ms |" for name, spent in imports.items()),
     ]

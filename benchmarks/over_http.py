@@ -72,7 +72,7 @@ def ours_unsynced(_: Path | None) -> Server:
     start = "from keyplan.cli.dynamodb import command; command()"
     return Server(
         UNSYNCED,
-        "the same, synced occasionally",
+        "the same file, synced occasionally",
         lambda port, folder: [
             *(sys.executable, "-c", start, "--sync", "normal"),
             *("--db", f"{folder}/store.db", "--port", str(port)),
@@ -88,7 +88,7 @@ def dynamodb_local(peers: Path | None) -> Server | None:
     options = ["-sharedDb", "-disableTelemetry"]
     return Server(
         "DynamoDB Local",
-        "Amazon's own, -dbPath",
+        "from Amazon, with -dbPath",
         lambda port, folder: ["java", library, "-jar", str(jar), *options, "-dbPath", folder, "-port", str(port)],
     )
 
@@ -99,7 +99,7 @@ def dynoxide(peers: Path | None) -> Server | None:
         return None
     return Server(
         "dynoxide",
-        "a native binary, --db-path; SQLite, synced occasionally",
+        "a native binary with --db-path, on SQLite, synced occasionally",
         lambda port, folder: [str(binary), "serve", "--port", str(port), "--db-path", f"{folder}/store.db"],
     )
 
@@ -111,7 +111,7 @@ def dynalite(peers: Path | None) -> Server | None:
     times = ["--createTableMs", "0"]
     return Server(
         "dynalite",
-        "on LevelDB, --path; not synced",
+        "on LevelDB with --path, not synced",
         lambda port, folder: [
             "node",
             str(script),
@@ -139,7 +139,7 @@ def ministack(peers: Path | None) -> Server | None:
         return None
     return Server(
         "MiniStack",
-        "a server of many services, in memory",
+        "a server of many AWS services, in memory",
         lambda port, _: ["env", f"GATEWAY_PORT={port}", str(script)],
         vectors_max=10_000,  # it keeps a vector in some 200 KB of memory
     )
@@ -290,7 +290,7 @@ class Contest:
         try:
             self.makers[server] = self.prepare(port)
         except newer_features.NotFilled:
-            self.leave_out(server, "not filled")
+            self.leave_out(server, "not loaded")
         except (Failed, OSError, KeyError, IndexError, ValueError):
             self.leave_out(server, "not supported")
         if server == OURS and server not in self.makers:
@@ -399,7 +399,7 @@ def compete(
             if contest.name.startswith("SearchVectors"):
                 for server in servers:
                     if vectors > server.vectors_max:
-                        contest.leave_out(server.name, "not filled")
+                        contest.leave_out(server.name, "not loaded")
             told(f"to fill: {contest.name}")
             contest.fill(ports)
         for round_ in range(rounds + 1):
@@ -460,7 +460,7 @@ def show(
 
 def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[float, float]], rounds: int) -> str:
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    lines = [f"Python {platform.python_version()}, {machine}. Medians of {rounds} rounds.", ""]
+    lines = [f"Python {platform.python_version()}, {machine}. The tables show medians of {rounds} rounds.", ""]
     head = ["", *(server.name for server in servers)]
     for connections in CONNECTIONS:
         lines += [f"### Requests per second, {connections} connection{'s' if connections > 1 else ''}", ""]
@@ -485,7 +485,7 @@ def _behind(servers: list[Server], measured: list[Contest], own: str) -> str:
         and contest.failures.keys().isdisjoint({(server.name, connections), (own, connections)})
         and cell(contest, server.name, connections, own)[1] < 1
     ]
-    return f"{own} is slower than {'; '.join(found) if found else 'no other server in this run'}.  "
+    return f"{own} is slower than {', and than '.join(found) if found else 'no other server in this run'}.  "
 
 
 def _what(servers: list[Server], name: str) -> str:

@@ -110,7 +110,7 @@ def pages(folder: Path) -> Iterator[tuple[str, ...]]:
     """A page of 20 for readers who follow 20, 200 and 5,000, each way."""
     on_read, on_write, both = (10**9, 0), (0, 10**9), (limits.READ_MAX, limits.AUDIENCE_MAX)
     for followed, posts in ((20, 20), (200, 20), (5000, 2)):
-        for way, given in (("on read", on_read), ("on write", on_write), ("as the system does", both)):
+        for way, given in (("on read", on_read), ("on write", on_write), ("as in the system", both)):
             with thresholds(*given), Social.open(folder / f"{followed}-{way}.db") as social:
                 crowd(social, followed, posts)
                 page = partial(social.feed, "reader")
@@ -155,9 +155,9 @@ def imported(folder: Path, graph: Path) -> str:
         again = time.perf_counter() - begun
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return (
-        f"`{graph.name}`: {report.loaded:,} {FRIENDS}, which are {2 * report.loaded:,} follows, in {first:.0f} s "
-        f"({2 * report.loaded / first:,.0f} follows per second), {len(report.errors)} line reported as invalid; "
-        f"again in {again:.0f} s; {memory:.0f} MB of peak memory, including the benchmark."
+        f"Importing `{graph.name}` ({report.loaded:,} {FRIENDS}, {2 * report.loaded:,} follows) took {first:.0f} s "
+        f"({2 * report.loaded / first:,.0f} follows per second) and reported {len(report.errors)} invalid line. "
+        f"A second import took {again:.0f} s. The peak memory was {memory:.0f} MB, including the benchmark."
     )
 
 

@@ -222,7 +222,7 @@ def measure() -> str:
         found = [gesture(browser, page, name) for name in ("drag", "zoom", "keys")]
         version = browser.version
         browser.close()
-    counts = f"{ENTITIES} entities, {count:,} items, {rows:,} rows with the index entries, {nodes:,} elements at first"
+    counts = f"The map has {ENTITIES} entities, {count:,} items, {rows:,} rows and, at first, {nodes:,} elements"
     machine = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     lines = [
         "| gesture | frames | median, ms | p99 | max | over 50 ms | task p99, CPU ms | task max, CPU ms | layouts |",
@@ -230,8 +230,8 @@ def measure() -> str:
         *(one.row() for one in found),
         "",
         f"The first map shows key templates after {opened['']:.2f} s, and items after {opened['?show=items']:.2f} s.",
-        f"{counts}; all of them shown after {first:.1f} s.",
-        f"Chromium {version} headless, without a graphics processor, 1440 × 900;",
+        f"{counts}; all rows are shown after {first:.1f} s.",
+        f"Measured in headless Chromium {version} without a graphics processor, at 1440 × 900 pixels;",
         f"{machine}; load average before the run {load:.1f}.",
     ]
     return "\n".join(lines)

@@ -333,7 +333,7 @@ def markdown(rows: list[tuple[str, ...]], rounds: int) -> str:
         "|---|---|" + "--:|" * (len(HEADINGS) - 2),
         *(" | ".join(("", *row, "")).strip() for row in rows),
         "",
-        f"{ITEMS:,} items of {size:,.0f} bytes on average; medians of {rounds} rounds.",
+        f"The table has {ITEMS:,} items of {size:,.0f} bytes on average; the times are medians of {rounds} rounds.",
         f"{python}, SQLite {apsw.sqlite_lib_version()}, {machine}.",
     ]
     return "\n".join(lines)

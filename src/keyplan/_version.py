@@ -1,3 +1,3 @@
-"""The version."""
+"""Keyplan's version."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Errors of Keyplan: one tree of classes, each with a stable code.
+"""The exceptions that Keyplan raises, each with a stable code, in one class hierarchy.
 
 ::
 

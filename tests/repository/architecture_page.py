@@ -18,8 +18,8 @@ the [decision records](decisions/README.md) give the reasons. [CONTRIBUTING](../
 make a change.
 """
 WALKS = (
-    "The table counts the functions that run in the third call, when the design is already compiled. *calls* counts "
-    "entries into functions and resumptions of generators. The numbers in parentheses are from 2026-11-21 (a580b44)."
+    "The table shows counts for the third call of each request, when the design is already compiled. *calls* counts "
+    "calls of functions and resumptions of generators. The numbers in parentheses are from 2026-11-21 (a580b44)."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")
 """Packages whose modules are listed too."""
@@ -29,7 +29,7 @@ Graph = Mapping[str, set[str]]
 
 def page() -> str:
     """Return docs/architecture.md in Markdown."""
-    parts = [HEAD, "## Packages", "", "Each package is listed above those that it imports.", "", *_table(SOURCE)]
+    parts = [HEAD, "## Packages", "", "Each package is listed above the packages that it imports.", "", *_table(SOURCE)]
     for package in INSIDE:
         parts += ["", f"## Packages inside `{package}/`", "", *_table(SOURCE / package)]
     parts += ["", "## Call paths of requests", "", *_walks(walks())]

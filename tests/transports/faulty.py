@@ -44,17 +44,17 @@ FAULTS = {
         Fault(
             "dropped after", True, True, "the connection is dropped after the request is executed, without a response"
         ),
-        Fault("stalled", False, True, "no response, and the request isn't executed"),
-        Fault("stalled after", True, True, "no response, although the request is executed"),
-        Fault("cut", True, True, "half of the response, and the connection is closed"),
+        Fault("stalled", False, True, "the store doesn't respond, and the request isn't executed"),
+        Fault("stalled after", True, True, "the store executes the request, but doesn't respond"),
+        Fault("cut", True, True, "the connection is closed after half of the response"),
         Fault("garbled", True, True, "the response isn't HTTP"),
         Fault("not JSON", True, True, "the response's body isn't JSON"),
         Fault("wrong crc", True, True, "the response's CRC-32 doesn't match its body"),
-        Fault("500", False, True, "InternalServerError, and the request isn't executed"),
-        Fault("500 after", True, True, "InternalServerError, although the request is executed"),
-        Fault("503", False, True, "an HTML page from a proxy"),
-        Fault("throttled", False, False, "ProvisionedThroughputExceededException, three times", 3),
-        Fault("expired", False, False, "ExpiredTokenException, once: the credentials have expired"),
+        Fault("500", False, True, "the store returns InternalServerError, and doesn't execute the request"),
+        Fault("500 after", True, True, "the store returns InternalServerError, although it executed the request"),
+        Fault("503", False, True, "a proxy returns an HTML page"),
+        Fault("throttled", False, False, "the store returns ProvisionedThroughputExceededException three times", 3),
+        Fault("expired", False, False, "the store returns ExpiredTokenException once, because the credentials expired"),
         Fault("clock", False, False, "the signature is rejected, because the client's clock is one hour slow"),
     )
 }

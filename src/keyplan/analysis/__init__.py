@@ -1,1 +1,1 @@
-"""Reports about a design: check, cost, explain, diff, traffic and the analysis of writes."""
+"""Creates reports about a design: check, cost, explain, diff, traffic and the analysis of writes."""

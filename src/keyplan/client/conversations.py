@@ -1,4 +1,4 @@
-"""Conversations: generators that yield requests and receive responses, and the drivers that run them.
+"""Conversations are generators that yield requests and receive responses. Drivers run them.
 
 Each multi-step operation (pagination, batches, fan-out, retries) is written once, as a conversation that
 yields a request, a list of requests that can be sent in parallel, or a pause. The driver throws a request's error into

@@ -1,4 +1,4 @@
-"""The CRUD methods of every design as conversations: get, put, create, update, delete, batches, transactions.
+"""The CRUD methods of every design (get, put, create, update, delete, batches, transactions), as conversations.
 
 The methods use the write compiler; the opened design provides synchronous and asynchronous methods. ``write_attempts``
 runs write patterns.

@@ -1,4 +1,4 @@
-"""Reads through junctions: junction items, the items that they refer to (their ends), and unions of junctions."""
+"""Reads a junction's items, the items that they join, and the union of several junctions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request log: one line per request, at level DEBUG, in the logger ``keyplan.requests``.
+"""Logs one line per request, at level DEBUG, in the logger ``keyplan.requests``.
 
 A line has the operation, the tables and indexes, the names of key attributes, the consumed capacity, the latency and
 the number of retries. The log never contains values of keys, items, conditions or error messages.

@@ -1,4 +1,4 @@
-"""Compiles updates: an update expression for the changed fields and the affected keys, claims and version.
+"""Compiles changed fields into an update expression, with the affected keys, claims and version.
 
 A change of a field that a key uses recomputes the key from the given instance and the changes. Values taken from the
 instance are pinned: a condition of the update requires that they are unchanged. Therefore index entries never become

@@ -1,1 +1,1 @@
-"""DynamoDB's protocol as data, without I/O: values, expressions, PartiQL, operations, limits and capacity."""
+"""Implements DynamoDB's values, expressions, PartiQL, operations, limits and capacity, without I/O."""

@@ -1,4 +1,4 @@
-"""Deferred compilation of designs: the planner reads classes that have no keys yet.
+"""Defers the compilation of designs, so that the planner can read classes that have no keys yet.
 
 Only the planner defers compilation. Without deferral, a design is compiled when its class is defined.
 """

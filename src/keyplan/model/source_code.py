@@ -1,4 +1,4 @@
-"""The source of functions as syntax trees, and the local names around a class that is declared in a function.
+"""Returns the source of functions as syntax trees, and the local names around a class declared in a function.
 
 Names of the module don't resolve the annotations of a class in a function. A function's local names are known only
 while the function runs, so the frame with the function's qualified name is read.

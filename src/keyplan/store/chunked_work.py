@@ -1,5 +1,5 @@
-"""Work on a whole table in chunks: many transactions, between which other writers run. A stored note names the process
-that does the work; if that process ends, the next process that finds the note continues the work.
+"""Works on a whole table in chunks, each in a transaction, so that other writers run between chunks. A stored note
+names the process that does the work; if that process ends, the next process that finds the note continues the work.
 
 Each kind of work defines its chunks, its note, and what to remove on failure.
 """

@@ -1,4 +1,4 @@
-"""The engine: dispatches operations, retries operations that found an outdated table, and converts errors to DynamoDB's
+"""The engine dispatches operations, retries operations that found an outdated table, and converts errors to DynamoDB's
 errors, with the messages of the operation's API layer.
 """
 

@@ -1,4 +1,4 @@
-"""The integrity check of a store: file integrity, and consistency of items, their sizes and their index entries.
+"""Checks a store's file for damage, and items, their sizes and their index entries for consistency.
 
 ``keyplan dynamodb check`` and the crash tests use this module. The check reads one snapshot and changes nothing.
 """

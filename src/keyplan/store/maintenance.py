@@ -1,5 +1,5 @@
-"""Maintenance of a store in addition to requests: removing expired data, and finishing work of ended processes.
-This module is loaded when it is first needed.
+"""Removes a store's expired data, and finishes the work of processes that ended. This module is loaded when it is first
+needed.
 """
 
 from __future__ import annotations

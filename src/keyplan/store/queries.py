@@ -1,4 +1,4 @@
-"""Query and Scan: key conditions as bounds of a SQL read, pages, start keys, and responses.
+"""Implements Query and Scan, with key conditions as bounds of a SQL read, pages, start keys and responses.
 
 The plan of a key condition, which maps placeholders to key attributes, is cached by the condition's text. A request
 that differs in more than its values is planned again, so that one function reports all errors.

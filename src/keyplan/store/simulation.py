@@ -1,4 +1,4 @@
-"""Optional simulation: throttling like the service's throughput limits, and delayed visibility of index entries.
+"""Simulates throttling by throughput limits, and delayed visibility of index entries. Both options are off by default.
 
 Throttling follows the developer guide ("Read and write capacity", "Burst and adaptive capacity"). A provisioned table
 or global secondary index provides its units per second, and keeps unused units for five minutes. On-demand capacity

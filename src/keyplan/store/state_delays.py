@@ -1,5 +1,5 @@
-"""Optional state delays: a table or index that is created, changed or deleted is in the state CREATING, UPDATING or
-DELETING for a while and rejects other changes. The allowed changes and the messages are the service's (October 2026).
+"""Optionally keeps a created, changed or deleted table or index in the state CREATING, UPDATING or DELETING for a
+while, and rejects other changes in this state. The allowed changes and the messages are AWS's (October 2026).
 
 The note of a change, with its end time, is in the table's definition, under ``Settling``. After the end time, the next
 request for the table removes the note or, for a deletion, the table. Imports, restores, and backfills of indexes and

@@ -1,4 +1,4 @@
-"""Streams: change records, shards, iterators, and the retention of 24 hours.
+"""Implements streams, with change records, shards, iterators, and a retention of 24 hours.
 
 A shard contains the changes of a range of partition key hashes over a period of time. Child shards continue a shard:
 one with the same range, or two with half of the range each. A consumer that reads parent shards first reads the changes

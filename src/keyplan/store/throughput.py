@@ -1,4 +1,4 @@
-"""Throughput of tables and indexes: settings, their validation and descriptions, with AWS's messages.
+"""Validates and describes the throughput settings of tables and indexes, with AWS's messages.
 
 A table and each of its global secondary indexes have *settings*: their part of the definition, with
 ``ProvisionedThroughput``, ``OnDemandThroughput``, ``WarmThroughput`` and, after changes, ``ThroughputChanges``.

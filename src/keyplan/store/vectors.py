@@ -1,4 +1,4 @@
-"""Vector indexes: validation, entries, write sizes, and distances between vectors. Error messages are AWS's.
+"""Implements vector indexes, with validation, entries, write sizes and distances. The error messages are AWS's.
 
 A vector is a list of numbers in an item's attribute; in an index it is a row of 32-bit floats, written in the item's
 transaction. An item without the attribute, or without the index's HASH attribute, isn't in the index.

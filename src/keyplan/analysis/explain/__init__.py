@@ -1,1 +1,1 @@
-"""Explain a pattern: its exact requests, determined without a store, and why the pattern needs no scan."""
+"""Shows the exact requests of a pattern, determined without a store, and why the pattern needs no scan."""

@@ -1,4 +1,4 @@
-"""The expected load of a design: traffic files, typical items, and their sizes."""
+"""The expected load of a design, from traffic files, with typical items and their sizes."""
 
 from keyplan.analysis.traffic.traffic_file import Traffic, read_traffic, traffic_from, traffic_of
 

@@ -1,1 +1,1 @@
-"""Compilation of designs: signatures, read plans and conditions. All errors of a design are reported together."""
+"""Compiles signatures, read plans and conditions of designs, and reports all errors of a design together."""

@@ -1,1 +1,1 @@
-"""Declarations of a design: tables, keys and fields of entities, patterns, and the actions of writes."""
+"""Declares tables, keys and fields of entities, access patterns, and the actions of writes."""

@@ -1,1 +1,1 @@
-"""Stored forms: instances as items, values as attributes, and values in keys."""
+"""Converts instances to items and back, and field values to the values of attributes and keys."""

@@ -1,1 +1,1 @@
-"""Creating and updating tables: schema rules, index backfill, tags, time to live."""
+"""Creates and updates tables, with schema rules, index backfill, tags and time to live."""

@@ -1,1 +1,1 @@
-"""Items: their stored form, and writes with conditions and index entries."""
+"""Encodes items, and writes them with their conditions and index entries."""

@@ -1,1 +1,1 @@
-"""Global tables: replicas, their backfill, consistency and auto scaling."""
+"""Implements the replicas of global tables, with their backfill, consistency and auto scaling."""

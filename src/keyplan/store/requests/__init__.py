@@ -1,1 +1,1 @@
-"""Parts that requests share: bound expressions, legacy parameters, and prepared writes."""
+"""Binds expressions, translates legacy parameters, and prepares writes for the operations."""

@@ -1,1 +1,1 @@
-"""The storage on SQLite: only this package contains SQL, and this package doesn't implement rules of DynamoDB."""
+"""Stores tables in SQLite. Only this package contains SQL, and it doesn't implement rules of DynamoDB."""

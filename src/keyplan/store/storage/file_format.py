@@ -1,4 +1,4 @@
-"""The file format: create it in an empty file, migrate an older file, and reject any other file.
+"""Creates the file format in an empty file, migrates an older file, and rejects any other file.
 
 ``PRAGMA user_version`` is the format. A migration is one transaction: if the process is killed during the migration,
 the file is unchanged. A migration renames the catalog and the tables of items. Afterwards, each request of an older

@@ -1,4 +1,4 @@
-"""Histories for point-in-time recovery, backups, the engine's records, and the last writes of global tables.
+"""Stores histories for point-in-time recovery, backups, the engine's records, and the last writes of global tables.
 
 A history has the previous item of each write. The times in a history are whole microseconds since the epoch and never
 decrease, even if the clock is set back. Each history, backup and global table has a SQLite table, created when needed.

@@ -1,4 +1,4 @@
-"""Types of the storage: keys, rows and bounds, and the physical form of tables and indexes.
+"""Types for keys, rows and bounds in the storage, and for the physical form of tables and indexes.
 
 Keys are in their storage form (``dynamodb.values.key_text``): strings or bytes that sort like DynamoDB's keys. Items
 are JSON in UTF-8 bytes.

@@ -1,4 +1,4 @@
-"""The SQL statements of one table: its columns, its reads by the shape of their bounds, its writes.
+"""Builds the SQL statements of one table, for its columns, its writes, and its reads by the shape of their bounds.
 
 Items are in ``items_<id>_<generation>``: the key in its storage form and the item's JSON as ``body``. Every statement
 names the generation, so that a statement with an outdated layout fails.

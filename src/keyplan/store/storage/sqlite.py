@@ -1,4 +1,4 @@
-"""The storage: tables in one SQLite file in WAL mode, or in memory.
+"""Stores tables in one SQLite file in WAL mode, or in memory.
 
 Each read of a ``StoredTable`` is one statement. ``Storage.write`` runs a function in one transaction.
 """

@@ -1,4 +1,4 @@
-"""Streams: their shards, and a record for each change of an item.
+"""Stores the shards of streams, and a record for each change of an item.
 
 Records are numbered from 1 in commit order. A shard has the records between two numbers whose hashes are in a range, so
 that opening and closing shards doesn't change records. The records of each stream are in a separate table.

@@ -1,4 +1,4 @@
-"""Vectors of vector indexes: a SQLite table for each index, with a row for each item in the index."""
+"""Stores each vector index in a SQLite table, with a row for each item in the index."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tables: keys, descriptions, policies and removal."""
+"""Implements the keys, descriptions, policies and removal of tables."""
