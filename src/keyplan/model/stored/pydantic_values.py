@@ -269,7 +269,7 @@ def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> Non
         raise values.ValueFault(f"the value can't be read back: {error.errors()[0]['msg']}") from None
     numbers = isinstance(result, int | float) and isinstance(value, int | float)
     if result != value or (type(result) is not type(value) and not numbers):
-        raise values.ValueFault(f"JSON can't represent the value: it would be read back as {result!r}; change the type")
+        raise values.ValueFault(f"JSON can't represent the value: it would be read back as {result!r}; declare a type")
 
 
 def holds_anything(annotation: Any) -> bool:
