@@ -121,7 +121,7 @@ def test_a_value_in_the_key_takes_precedence_over_the_field_default(devices: Dev
     assert devices.get(Device, device_id="d") == Device(device_id="d", name="unnamed")
 
 
-def test_unknown_attributes_are_ignored(devices: Devices) -> None:
+def test_unknown_attributes_of_items_of_other_programs_are_ignored(devices: Devices) -> None:
     put(devices, pk="DEVICE#d", sk="#META", device_id="d", name="n", firmware={"M": {}}, level={"BOOL": True})
     assert devices.get(Device, device_id="d") == Device(device_id="d", name="n")
 

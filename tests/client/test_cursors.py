@@ -73,7 +73,7 @@ def test_a_cursor_with_another_signature_is_rejected() -> None:
         st.none() | st.integers(-(2**60), 2**60) | st.text(max_size=4) | st.datetimes(timezones=st.just(UTC)),
     ),
 )
-def test_cursor_positions_round_trip(position: list[str], arguments: dict[str, object]) -> None:
+def test_positions_encoded_in_cursors_round_trip(position: list[str], arguments: dict[str, object]) -> None:
     cursor = write_cursor(position, "D.p", arguments, KEY)
     assert read_cursor(cursor, "D.p", arguments, KEY) == position
     with pytest.raises(CursorError):

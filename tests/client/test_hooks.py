@@ -75,7 +75,7 @@ def notes() -> Iterator[Notes]:
         yield design
 
 
-def test_a_request_is_reported_with_its_pattern_and_units(notes: Notes) -> None:
+def test_hooks_receive_each_request_with_its_pattern_and_units(notes: Notes) -> None:
     records: list[CallRecord] = []
     notes.store.on_call = records.append
     notes.add(Note(name="a", author="ada"))
@@ -91,7 +91,7 @@ def test_a_request_is_reported_with_its_pattern_and_units(notes: Notes) -> None:
     assert records[1].parameters["Key"] == {"pk": {"S": "NOTE#a"}, "sk": {"S": "META"}}
 
 
-def test_a_call_is_reported_when_it_ends(notes: Notes) -> None:
+def test_hooks_receive_a_call_when_it_ends(notes: Notes) -> None:
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
     with pytest.raises(ItemNotFound):
@@ -104,7 +104,7 @@ def test_a_call_is_reported_when_it_ends(notes: Notes) -> None:
     assert told_of == [("Notes.note", 1, "ItemNotFound"), ("Notes.of_authors", 3, None), ("Notes.by_author", 1, None)]
 
 
-def test_latencies_of_calls_and_requests_are_reported(notes: Notes) -> None:
+def test_hooks_receive_the_latencies_of_calls_and_requests(notes: Notes) -> None:
     """The latency of an iterator's call excludes the time that the caller spends between items."""
     calls: list[CallRecord] = []
     patterns: list[PatternRecord] = []
@@ -243,7 +243,7 @@ def test_usage_sums_units_by_access_pattern(notes: Notes) -> None:
     assert pattern_usage.latency_ms >= pattern_usage.latency_ms_max > 0
 
 
-def test_usage_lists_the_hottest_keys_of_table_and_indexes(notes: Notes) -> None:
+def test_usage_reports_the_hottest_keys_of_table_and_indexes(notes: Notes) -> None:
     usage = notes.store.watch(Usage(Notes.table))
     notes.batch([_put(n) for n in range(10)])
     for _ in range(5):
@@ -278,7 +278,7 @@ def _put(number: int) -> Put:
     return Put(Note(name=f"{number}", author="ada"))
 
 
-def test_read_and_write_units_are_counted_separately() -> None:
+def test_hooks_receive_read_and_write_units_separately() -> None:
     """A write transaction has read and write units; a read has only read units."""
     units = {"CapacityUnits": 7.0, "ReadCapacityUnits": 2.0, "WriteCapacityUnits": 5.0}
     for operation, capacity, expected in (

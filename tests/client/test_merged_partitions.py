@@ -99,7 +99,7 @@ def test_unchanged_partitions_are_read_completely_while_others_are_added_and_rem
         assert len(pages) == len({repr(value) for value in pages})
 
 
-def test_partitions_are_queried_in_parallel() -> None:
+def test_merged_partitions_are_queried_in_parallel() -> None:
     with Everything.open(":memory:") as design:
         recorder = record(design)
         batches: list[int] = []
@@ -183,7 +183,7 @@ class Scores(Design):
 
 
 @pytest.mark.parametrize("at_bound", [0, 5, 6, 7, 20])
-def test_items_at_an_exclusive_bound_of_the_range_are_skipped(at_bound: int) -> None:
+def test_items_at_an_exclusive_bound_of_the_range_are_omitted(at_bound: int) -> None:
     """If all items from one partition are excluded, the other partitions are still read."""
     with Scores.open(":memory:") as scores:
         low = [Player(name=f"low{number:02d}", team="ab"[number % 5 == 4], score=0) for number in range(at_bound)]

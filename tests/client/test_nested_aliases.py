@@ -44,7 +44,7 @@ def _stored(things: Things) -> Any:
     return things.store.transport.call("Scan", {"TableName": "things"})["Items"][0]
 
 
-def test_aliases_are_used_in_every_operation() -> None:
+def test_aliases_in_nested_models_are_used_in_every_operation() -> None:
     spot = Spot(Room="r", Floor=2, Desks=[Desk(Room="d")])
     with Things.open(":memory:") as things:
         thing = things.put(Thing(thing_id="1", where=spot, notes=["n"], spots={"a": spot}, either=spot))

@@ -64,7 +64,7 @@ def _reachable(value: Any, depth: int = 3) -> Any:
             yield from _reachable(getattr(inner, "__self__", inner), depth - 1)
 
 
-def test_the_next_page_starts_after_the_last_item(cms: Cms) -> None:
+def test_the_next_page_starts_after_the_last_item_of_the_previous_page(cms: Cms) -> None:
     first = cms.articles_by_author("ada", limit=10)
     recorder = record(cms)
     second = cms.articles_by_author("ada", limit=10, cursor=first.cursor)

@@ -235,7 +235,7 @@ def test_an_update_of_a_stale_instance_returns_the_stored_item(counting: Countin
     assert counting.bump(stale) == counting.get(Counter, name="a")
 
 
-def test_an_atomic_counter_returns_its_value_in_one_request(counting: Counting) -> None:
+def test_an_increment_of_a_counter_returns_the_new_value_in_one_request(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4, label="x", seen={"b"}))
     requests = record(counting)
     assert counting.number("a") == 5

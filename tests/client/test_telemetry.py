@@ -46,7 +46,7 @@ def _ended(spans: InMemorySpanExporter) -> list[Any]:
     return [span for span in spans.get_finished_spans() if span.name != "page"]
 
 
-def test_metrics_are_summed_by_access_pattern() -> None:
+def test_opentelemetry_metrics_are_summed_by_access_pattern() -> None:
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])
     with Notes.open(":memory:") as notes:

@@ -145,7 +145,7 @@ def raw(shop: Shop, partition: str) -> Any:
 # Locks
 
 
-def test_versions_are_checked_by_every_crud_method(shop: Shop) -> None:
+def test_every_crud_method_rejects_an_outdated_version(shop: Shop) -> None:
     old = shop.create(Note(note_id="n"))
     new = shop.put(old)
     assert (old.version, new.version) == (1, 2)
@@ -173,7 +173,7 @@ def test_an_update_by_class_increments_the_version(shop: Shop) -> None:
     assert shop.note("n") == Note(note_id="n", text="t", version=2)
 
 
-def test_a_write_that_sets_the_version_is_rejected(shop: Shop) -> None:
+def test_an_update_that_sets_the_version_field_is_rejected(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
     with pytest.raises(UpdateRejected, match="the version field can't be set: it is updated automatically"):
         shop.update(note, version=7)

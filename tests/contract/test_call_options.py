@@ -185,7 +185,7 @@ def test_parallel_scan_continues_from_its_cursor(caller: Caller) -> None:
     ]
 
 
-def test_cursor_of_a_scan_depends_on_the_number_of_segments() -> None:
+def test_cursor_of_a_scan_with_another_number_of_segments_is_rejected() -> None:
     def open_test_store(segments: int) -> Any:
         class Jobs(Design):
             table = Table("jobs", indexes=[BY_START, BY_RANK])
@@ -206,7 +206,7 @@ def test_cursor_of_a_scan_depends_on_the_number_of_segments() -> None:
             two.jobs(cursor=cursor[:-4] + "AAAA")
 
 
-def test_cursor_depends_on_the_direction(caller: Caller) -> None:
+def test_cursor_of_the_other_direction_is_rejected(caller: Caller) -> None:
     for number in range(3):
         caller.put(job(number))
     page = caller.read("jobs", team="t", limit=1, newest_first=False)

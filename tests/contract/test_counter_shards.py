@@ -78,7 +78,7 @@ class Posts(Design):
 every = caller_of(Posts)
 
 
-def test_sharded_counter_is_read_as_a_sum(every: Caller) -> None:
+def test_sharded_counter_is_read_as_the_sum_of_its_shards(every: Caller) -> None:
     assert every.read("likes", post_id="1") == 0
     for _ in range(40):
         every.write("like", post_id="1")
@@ -96,7 +96,7 @@ def test_idempotency_token_determines_the_counter_shard(every: Caller) -> None:
     assert every.read("likes", post_id="1") == 5
 
 
-def test_totals_of_ranges_and_scans_are_read(every: Caller) -> None:
+def test_totals_of_sharded_counters_in_ranges_and_scans_are_read(every: Caller) -> None:
     every.batch([Put(Line(order_id="1", number=number, cents=number)) for number in range(1, 11)])
     assert every.read("cents", order_id="1") == 55
     assert every.read("cents", order_id="1", number=Range(ge=9)) == 19
@@ -132,7 +132,7 @@ def test_invalid_counter_shards_are_rejected() -> None:
 @pytest.mark.parametrize(
     ("total", "message"), [("like", "isn't a field of Likes"), ("post_id", "requires an integer field")]
 )
-def test_invalid_total_fields_are_rejected(total: str, message: str) -> None:
+def test_fields_that_cannot_be_summed_are_rejected_in_totals(total: str, message: str) -> None:
     with pytest.raises(DesignError, match=message):
 
         class _Wrong(Design):

@@ -36,7 +36,7 @@ def test_put_replaces_an_item(every: Caller) -> None:
     assert every.read("category", category="a").items == []
 
 
-def test_version_field_provides_optimistic_locking(every: Caller) -> None:
+def test_write_with_an_outdated_version_is_rejected(every: Caller) -> None:
     first = every.create(user(1))
     assert first.version == 1
     second = every.update(first, name="Ada")
@@ -72,7 +72,7 @@ def test_update_requires_an_existing_item(every: Caller) -> None:
         every.update(post(1), title="new")
 
 
-def test_updates_add_append_and_remove_values(every: Caller) -> None:
+def test_updates_add_to_numbers_append_to_lists_and_remove_values(every: Caller) -> None:
     blob = every.create(Blob(name="b", checksum=b"x"))
     value = every.create(post(1, tags={"a"}, score=5))
     assert every.update(blob, parts=Append(["p", "q"])).parts == ["p", "q"]
@@ -112,7 +112,7 @@ def test_batches_write_and_read_many_items(every: Caller) -> None:
         every.batch([Delete(user(1))])
 
 
-def test_transaction_is_all_or_nothing(every: Caller) -> None:
+def test_transaction_with_a_failed_action_has_no_effect(every: Caller) -> None:
     value = every.create(post(1))
     every.create(post(3))
     with pytest.raises(TransactionFailed) as caught:

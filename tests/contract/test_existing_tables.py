@@ -125,7 +125,7 @@ def test_items_are_written_in_stored_forms_with_unescaped_keys(every: Caller) ->
         every.transact([Update(changed, note="y").only_if(sent_at=NOON)])
 
 
-def test_nested_parts_and_missing_attributes_are_updated(every: Caller) -> None:
+def test_updates_change_nested_parts_and_missing_attributes(every: Caller) -> None:
     given = every.put(task(lines=[Place(city="a"), Place(city="b")]))
     every.write("move", task=given, city="Faro")
     moved = every.get(Task, task_id="A#1")

@@ -106,13 +106,13 @@ def test_empty_page_has_no_cursor(every: Caller) -> None:
     assert every.read("posts", user_id="nobody") == Page([], None)
 
 
-def test_full_last_page_has_no_cursor(every: Caller) -> None:
+def test_last_page_has_no_cursor_even_if_it_is_full(every: Caller) -> None:
     posts = [every.create(post(number)) for number in range(3)]
     assert every.read("posts", user_id="u1", limit=3) == Page(posts[::-1], None)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_range_of_timestamps_is_read(every: Caller, limit: int) -> None:
+def test_items_within_a_range_of_timestamps_are_read(every: Caller, limit: int) -> None:
     posts = [every.create(post(number)) for number in range(8)]
     within = Range(gt=minutes(1), le=minutes(6))
     assert paged(every, "posts_within", limit, user_id="u1", created_at=within) == posts[2:7]
@@ -149,14 +149,14 @@ def test_filtered_pages_contain_the_requested_number_of_items(every: Caller) -> 
     assert paged(every, "posts_published", 2, user_id="u1") == posts[::5]
 
 
-def test_filter_expression_selects_the_returned_items(every: Caller) -> None:
+def test_filter_expression_excludes_items_that_do_not_match(every: Caller) -> None:
     posts = [every.create(post(number, score=number, tags={"old"} if number < 6 else set())) for number in range(9)]
     assert paged(every, "posts_scored", 2, user_id="u1", least=4, tag="old") == posts[6:]
     assert paged(every, "posts_scored", 2, user_id="u1", least=4, tag="new") == posts[4:]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 20])
-def test_items_of_several_partitions_are_merged(every: Caller, limit: int) -> None:
+def test_items_of_several_partitions_are_merged_in_sort_order(every: Caller, limit: int) -> None:
     posts = [every.create(post(number, by=f"u{number % 3}")) for number in range(9)]
     assert paged(every, "posts_of_users", limit, user_id=["u0", "u2", "u0", "nobody"]) == [
         value for value in posts if value.user_id != "u1"
@@ -204,7 +204,7 @@ def test_keys_with_paths_are_sorted_part_by_part(every: Caller) -> None:
     assert result == comments[1:4]
 
 
-def test_item_collection_is_read(every: Caller) -> None:
+def test_item_collection_with_several_entities_is_read(every: Caller) -> None:
     order = every.create(Order(order_id="o", user_id="u", placed_at=NOON))
     lines = [every.create(Line(order_id="o", number=number, sku="s")) for number in (2, 10, 1)]
     result = every.read("order_details", order_id="o")
@@ -215,7 +215,7 @@ def test_item_collection_is_read(every: Caller) -> None:
     assert every.read("order_items", order_id="o").items == [order, payment]
 
 
-def test_incomplete_item_collection_returns_none_or_raises_an_error(every: Caller) -> None:
+def test_read_of_an_incomplete_item_collection_returns_none_or_raises_an_error(every: Caller) -> None:
     every.create(Line(order_id="o", number=1, sku="s"))
     assert every.read("order_details", order_id="o") is None
     with pytest.raises(ItemNotFound):

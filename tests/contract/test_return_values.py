@@ -147,7 +147,7 @@ def test_transaction_returns_a_previous_item_only_if_its_contents_are_known(ever
         every.write("wrong", account=Account(account_id="1"))
 
 
-def test_update_with_the_same_token_is_applied_once(every: Caller) -> None:
+def test_update_repeated_with_the_same_token_is_applied_once(every: Caller) -> None:
     every.put(Account(account_id="1"))
     assert [every.write("deposit", account_id="1", payment_id=text, amount=5) for text in "aaba"] == [5, 5, 10, 10]
     stored = every.get(Account, account_id="1")
@@ -160,7 +160,7 @@ def test_update_with_the_same_token_is_applied_once(every: Caller) -> None:
         every.write("deposit", account_id="9", payment_id="a", amount=5)
 
 
-def test_transaction_with_the_same_token_is_applied_once(every: Caller) -> None:
+def test_transaction_repeated_with_the_same_token_is_applied_once(every: Caller) -> None:
     every.put(Account(account_id="1", balance=9))
     for _ in range(2):
         every.write("pay", account_id="1", to_id="2", payment_id="p", amount=4)
@@ -176,7 +176,7 @@ def test_transaction_with_the_same_token_is_applied_once(every: Caller) -> None:
     assert every.get(Account, account_id="2").balance == 4
 
 
-def test_update_of_a_unique_value_with_the_same_token_is_applied_once(every: Caller) -> None:
+def test_update_of_a_unique_value_repeated_with_the_same_token_is_applied_once(every: Caller) -> None:
     member = every.create(Member(name="ada", email="a@x.org"))
     moving = Update(member, email="b@x.org", points=Add(1)).idempotent("move")
     for _ in range(2):

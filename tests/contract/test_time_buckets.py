@@ -130,7 +130,7 @@ def test_partitions_per_day_are_read_in_order(timed: Caller) -> None:
     assert paged(timed, "totals", 2, site="w", day=span, newest_first=True) == totals[:0:-1]
 
 
-def test_page_reads_only_the_buckets_that_it_needs(timed: Caller) -> None:
+def test_page_of_a_time_range_reads_only_the_buckets_that_it_needs(timed: Caller) -> None:
     readings_in(timed, count=18)  # months of 4, 2, 3, 3, 0 and 2 readings
     calls: list[CallRecord] = []
     timed.design.store.on_call = calls.append

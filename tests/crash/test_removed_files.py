@@ -80,7 +80,7 @@ def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
         ]
 
 
-def test_another_copy_of_sqlite_in_the_process_loses_no_write(path: str) -> None:
+def test_opening_the_file_by_another_copy_of_sqlite_in_the_process_loses_no_write(path: str) -> None:
     with Engine.open(path) as engine:
         for number in range(20):
             put(engine, "a", str(number))
@@ -144,7 +144,7 @@ def test_manual_deletion_of_the_wal_and_shm_files_loses_no_write(
     assert missing(path, {"own": 8, "third": 1, "other": {"idle": 5, "writes": 6, "none": 0}[second]}) == []
 
 
-def test_file_with_a_deleted_wal_is_not_opened_by_another_process(path: str) -> None:
+def test_store_file_whose_wal_was_deleted_is_not_opened_by_another_process(path: str) -> None:
     """The second process would write to another WAL. The error names the process with the committed writes."""
     with Writer(path, "other") as other:
         other.put(*range(5))
@@ -187,7 +187,7 @@ def test_open_snapshot_prevents_reopening_a_store_with_deleted_files(path: str) 
     assert missing(path, {"own": 2}) == []
 
 
-def test_symbolic_link_and_its_target_open_the_same_store(path: str, tmp_path: Path) -> None:
+def test_opening_a_symbolic_link_opens_the_same_store_as_its_target(path: str, tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / "link.db"
     link.symlink_to("../store.db")

@@ -186,7 +186,7 @@ class Entry(Entity):
     in_order = Key("BOOK#{book}", "{at}#{entry_id}", index=ALL_IN_ONE)
 
 
-def test_a_range_within_one_partition_is_one_query() -> None:
+def test_a_range_within_one_partition_is_read_without_buckets() -> None:
     class Books(Design):
         table = Table("books", indexes=[ALL_IN_ONE])
 

@@ -209,7 +209,7 @@ def test_map_values_are_compared_by_their_own_types() -> None:
         ("begins_with(blob, :value)", bytes, b"b", b"x"),
     ],
 )
-def test_contains_matches_strings_and_lists(where: str, annotation: Any, value: Any, others: Any) -> None:
+def test_contains_conditions_match_strings_and_lists(where: str, annotation: Any, value: Any, others: Any) -> None:
     with asking(where, annotation).open(":memory:") as store:
         store.put(Thing(thing_id="1"))
         assert len(store.asked(value)) == 1  # type: ignore[attr-defined]

@@ -451,7 +451,7 @@ class Looses(Design):
     table = Table("looses", entities=[Loose])
 
 
-def test_extra_attributes_of_an_entity_are_kept() -> None:
+def test_unknown_attributes_are_kept_if_the_entity_allows_extra_fields() -> None:
     with Looses.open(":memory:") as looses:
         given = Loose(name="a", more=[1, {"b": 2.5}], said="x")  # type: ignore[call-arg]
         assert looses.put(given) == given == looses.get(Loose, name="a")

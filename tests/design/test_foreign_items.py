@@ -77,7 +77,7 @@ def test_an_attribute_of_a_wrong_type_makes_an_item_invalid(attribute: str, valu
     assert "another program wrote the item, or the entity changed" in (caught.value.hint or "")
 
 
-def test_every_invalid_attribute_is_reported() -> None:
+def test_every_invalid_attribute_of_an_item_is_reported() -> None:
     entity = compiled(Order, GSI1)
     item = {**entity.to_item(ORDER), "number": {"S": "x"}, "at": {"S": "y"}, "amount": {"S": "z"}}
     with pytest.raises(InvalidItemError) as caught:
@@ -85,7 +85,7 @@ def test_every_invalid_attribute_is_reported() -> None:
     assert [fault.place for fault in caught.value.errors] == ["Order.number", "Order.at", "Order.amount"]
 
 
-def test_unknown_attributes_are_ignored() -> None:
+def test_unknown_attributes_of_stored_items_are_ignored() -> None:
     entity = compiled(Order, GSI1)
     assert entity.from_item({**entity.to_item(ORDER), "theirs": {"M": {"a": {"N": "1"}}}}) == ORDER
 
@@ -177,12 +177,12 @@ class Checked(Entity):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_models_with_validators_and_private_attributes_use_the_slow_reader(instance: Entity, quick: bool) -> None:
+def test_models_with_validators_or_private_attributes_use_the_slow_read_path(instance: Entity, quick: bool) -> None:
     assert is_quick(compiled(type(instance), GSI1)) is quick
     round_trip(instance)
 
 
-def test_the_slow_reader_runs_the_models_validators() -> None:
+def test_the_slow_read_path_runs_the_validators_of_the_model() -> None:
     private = compiled(Private)
     entity = private.from_item(private.to_item(Private(name="a")))
     assert isinstance(entity, Private)
@@ -223,7 +223,7 @@ def test_a_cached_property_is_not_stored(store: Design) -> None:
     assert store.get(Cached, name="a") == Cached(name="a", size=2)
 
 
-def test_errors_of_invalid_items_are_reported_by_the_slow_reader() -> None:
+def test_errors_of_invalid_items_are_reported_by_the_slow_read_path() -> None:
     """The fast reader reports no errors itself: it delegates every invalid item to the slow reader."""
     entity = compiled(Order, GSI1)
     fields = [field for field in entity.fields.values() if not field.computed]
@@ -273,7 +273,7 @@ def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
         (fields_of(lambda field: {**field, "schema": {"type": "type-of-tomorrow"}}), False),
     ],
 )
-def test_models_with_unknown_pydantic_schemas_use_the_slow_reader(
+def test_models_with_unknown_pydantic_schemas_use_the_slow_read_path(
     change: Callable[[Any], Any], quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pydantic's internal schemas may change, so the fast reader doesn't interpret unknown ones."""

@@ -133,7 +133,7 @@ EVERYTHING = st.builds(
 
 
 @given(EVERYTHING)
-def test_values_of_every_type_round_trip(instance: Everything) -> None:
+def test_stored_values_of_every_type_round_trip(instance: Everything) -> None:
     round_trip(instance)
 
 
@@ -279,7 +279,7 @@ def test_fields_with_none_and_empty_sets_round_trip(value: int | None) -> None:
     assert ("plain" in item, "required" in item) == (value is not None,) * 2
 
 
-def test_missing_attributes_are_read_as_their_defaults() -> None:
+def test_missing_attributes_are_read_as_the_defaults_of_their_fields() -> None:
     entity = compiled(Nothing)
     bare = {"pk": {"S": "N#a"}, "sk": {"S": "HEAD"}, "name": {"S": "a"}}
     for result in (entity.from_item(bare), slowly(entity, bare)):
@@ -391,7 +391,7 @@ class Aliased(Entity):
 
 
 @pytest.mark.parametrize("until", [datetime(2030, 1, 1, tzinfo=UTC), None])
-def test_items_with_a_ttl_use_the_fast_reader(until: datetime | None) -> None:
+def test_items_with_a_ttl_use_the_fast_read_path(until: datetime | None) -> None:
     item = round_trip(Aliased(thing_id="1", expires_at=until))
     assert not left_to_python(compiled(Aliased, GSI1), item)
 

@@ -77,7 +77,7 @@ def test_numbers_without_padding_in_keys_round_trip(value: Any, text: str) -> No
 
 
 @pytest.mark.parametrize(("unit", "text"), [("ms", "1767310200125"), ("s", "1767310200")])
-def test_timestamps_stored_as_numbers_round_trip(unit: str, text: str) -> None:
+def test_timestamps_stored_as_numbers_in_keys_round_trip(unit: str, text: str) -> None:
     moment = LATE.replace(microsecond=125_000)
     held = form(datetime, unit, "N")
     assert held.write(moment if unit == "ms" else LATE) == text

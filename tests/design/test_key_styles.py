@@ -110,7 +110,7 @@ def test_a_value_that_contains_its_key_terminator_is_rejected_in_writes_but_not_
         app.put(Person(employee="a", email="x/y"))
 
 
-def test_a_prefix_condition_matches_only_within_one_value(app: App) -> None:
+def test_a_prefix_condition_matches_only_the_value_and_not_the_rest_of_the_key(app: App) -> None:
     employees = ["a", "a#", "a#p", "ab", "A#points"]
     for number, employee in enumerate(employees):
         app.put(Task(task=f"t{number}", project="p", employee=employee, points=-1))
@@ -130,7 +130,7 @@ def test_an_update_that_differs_in_case_leaves_no_stale_index_key(app: App) -> N
     assert app.person_by_mail("d", "Ada") == [Person(employee="Ada", email="d")]
 
 
-def test_a_discriminator_identifies_the_entity(app: App) -> None:
+def test_a_discriminator_attribute_identifies_the_entity_of_an_item(app: App) -> None:
     app.put(Task(task="a", project="p", employee="x"))
     call = app.store.transport.call
     key = {"pk": {"S": "$app#task_a"}, "sk": {"S": "$task_1#project_p"}}

@@ -169,7 +169,7 @@ class Alarms(Design):
     def loud(self) -> list[Alarm]: ...
 
 
-def test_when_accepts_enum_values() -> None:
+def test_the_when_option_accepts_values_of_enum_members() -> None:
     """Regression test: ``{"level": "high"}`` excluded every item, since an enum member isn't equal to its value."""
     with Alarms.open(":memory:") as alarms:
         alarms.put(Alarm(alarm_id="1", level=Level.HIGH, at=NOON))
@@ -198,7 +198,7 @@ def test_constants_that_are_invalid_values_of_the_field_are_rejected(field: str,
     assert waiting.value.errors
 
 
-def test_a_filter_on_the_queried_key_is_rejected() -> None:
+def test_a_filter_on_an_attribute_of_the_queried_key_is_rejected() -> None:
     """DynamoDB rejects a Query whose filter contains a key attribute, so a design with such a filter is rejected."""
     by_year = Index("BY_YEAR", "shelf", "label")
 

@@ -65,7 +65,7 @@ def test_each_stored_format_is_written_to_the_item_as_expected(readings: Reading
     assert whole.second == MOMENT.replace(microsecond=0)
 
 
-def test_updates_and_conditions_use_the_stored_format(readings: Readings) -> None:
+def test_updates_and_conditions_send_values_in_the_stored_format(readings: Readings) -> None:
     given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
     later = MOMENT + timedelta(days=1)
     changed = readings.update(

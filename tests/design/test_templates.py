@@ -244,7 +244,7 @@ class Sharded(Entity):
 
 
 @given(TEXTS, st.integers(0, 9999))
-def test_the_shard_number_is_deterministic_and_read_back_from_the_key(group: str, number: int) -> None:
+def test_the_shard_number_of_an_item_is_deterministic_and_read_from_its_key(group: str, number: int) -> None:
     entity = compiled(Sharded).by_name["Sharded"]
     values = {"group": group, "number": number}
     key = entity.primary.item_key(values)

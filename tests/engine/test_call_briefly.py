@@ -77,7 +77,7 @@ def test_group_commit_completes_a_write_that_takes_a_long_time(engine: Engine) -
     assert count_of(engine) == n(1)
 
 
-def test_large_set_with_duplicates_is_rejected(engine: Engine) -> None:
+def test_large_set_with_duplicate_members_is_rejected(engine: Engine) -> None:
     create(engine)
     item = {**KEY, "x": {"SS": ["same"] * 100_000}}
     result = answer(engine, "PutItem", {"TableName": "orders", "Item": item})["message"]

@@ -502,7 +502,7 @@ OF_AN_UPDATE = "The update expression attempted to update a secondary index key 
     ("kind", "expected"),
     [("Put", f"{OF_AN_INDEX} {OF_A_KEY} IndexName: First, IndexKey: g"), ("Update", f"{OF_AN_UPDATE} {OF_A_KEY}")],
 )
-def test_empty_index_key_in_a_transaction_is_a_validation_error(engine: Engine, kind: str, expected: str) -> None:
+def test_empty_index_key_value_in_a_transaction_is_a_validation_error(engine: Engine, kind: str, expected: str) -> None:
     two = [{**each, "Projection": {"ProjectionType": "ALL"}} for each in BOTH]
     create(engine, "two", GlobalSecondaryIndexes=two, AttributeDefinitions=attributes(pk="S", sk="S", g="S"))
 

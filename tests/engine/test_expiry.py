@@ -26,7 +26,7 @@ def sorts(engine: Engine, **members: Any) -> set[str]:
     return {item["sk"]["S"] for item in answer["Items"]}
 
 
-def test_expired_items_are_deleted(engine: Engine) -> None:
+def test_sweep_deletes_exactly_the_expired_items(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "before the setting", ttl=n(NOW_S - 1))
     expire(engine)

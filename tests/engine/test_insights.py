@@ -36,7 +36,7 @@ def test_contributor_insights_are_enabled_and_disabled(engine: Engine) -> None:
     assert describe(engine)["ContributorInsightsStatus"] == "DISABLED"
 
 
-def test_contributor_insights_of_an_index_are_separate(engine: Engine) -> None:
+def test_contributor_insights_of_an_index_are_separate_from_those_of_its_table(engine: Engine) -> None:
     create(engine)
     assert update(engine, "ENABLE", IndexName="ByG", ContributorInsightsMode="THROTTLED_KEYS") == {
         "TableName": "orders",

@@ -66,7 +66,7 @@ def test_key_condition_of_an_invalid_form_is_reported_before_a_missing_table(
     assert message(engine, "Query", params).startswith(expected)
 
 
-def test_unused_names_are_rejected_before_key_conditions(engine: Engine) -> None:
+def test_unused_names_are_reported_before_invalid_key_conditions(engine: Engine) -> None:
     """With few exceptions, DynamoDB reports unused names before invalid key conditions."""
     params = {**TABLE, "KeyConditionExpression": "#a = x", "ExpressionAttributeNames": {"#a": "pk", "#b": "b"}}
     expected = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}"
@@ -240,7 +240,7 @@ def test_unused_values_are_rejected_before_item_keys(engine: Engine, operation: 
     )
 
 
-def test_key_condition_operators_are_checked_after_the_tables_existence(engine: Engine) -> None:
+def test_invalid_key_condition_operators_are_reported_after_a_missing_table(engine: Engine) -> None:
     null = {"ComparisonOperator": "NULL"}
     missing = answer(engine, "Query", {"TableName": "missing", "KeyConditions": {"x": null}})
     assert missing["error"] == "ResourceNotFoundException"
@@ -250,7 +250,7 @@ def test_key_condition_operators_are_checked_after_the_tables_existence(engine: 
     assert message(engine, "Query", {**TABLE, "KeyConditions": {"pk": null}}) == expected
 
 
-def test_query_filter_is_checked_before_the_key_condition(engine: Engine) -> None:
+def test_filter_of_a_query_is_validated_before_the_key_condition(engine: Engine) -> None:
     condition = {"ComparisonOperator": "LT", "AttributeValueList": [{"BOOL": True}]}
     expected = (
         "One or more parameter values were invalid: ComparisonOperator LT is not valid for BOOL AttributeValue type"
@@ -277,7 +277,7 @@ def test_index_key_in_a_start_key_is_validated_before_the_table_key(
     assert message(engine, operation, params) == expected
 
 
-def test_overlapping_paths_are_rejected_before_conflicting_paths(engine: Engine) -> None:
+def test_overlapping_paths_are_reported_before_conflicting_paths(engine: Engine) -> None:
     expression = "REMOVE d[1], d.b, c[1].a, c"
     expected = (
         "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [c, [1], a], "

@@ -240,7 +240,7 @@ def test_deleted_replicas_are_removed_from_the_global_table(regions: Regions, cl
     assert items(west) == {"1": "1"}
 
 
-def test_table_settings_are_replicated(regions: Regions) -> None:
+def test_table_settings_are_replicated_to_all_regions(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     replicas(east, add(WEST))
     given = {"TableName": "orders", "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "until"}}
@@ -447,7 +447,7 @@ def test_arns_contain_the_name_of_their_region(tmp_path: Path) -> None:
             assert engine.call("GetItem", {"TableName": other, "Key": {"pk": s("a"), "sk": s("b")}}) == {}
 
 
-def test_write_is_replicated_after_the_replication_lag(regions: Regions, clock: Clock) -> None:
+def test_write_is_replicated_to_other_regions_after_the_replication_lag(regions: Regions, clock: Clock) -> None:
     clock.now_s = 1_800_000_000.0
     east, west = regions.engines[EAST], regions.engines[WEST]
     replicas(east, add(WEST))

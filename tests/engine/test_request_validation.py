@@ -76,7 +76,7 @@ SIZE = "Expression size has exceeded the maximum allowed size;"
         ),
     ],
 )
-def test_too_long_names_and_expressions_are_rejected(
+def test_names_and_expressions_over_the_length_limit_are_rejected(
     engine: Engine, operation: str, more: dict[str, Any], message: str
 ) -> None:
     create(engine)

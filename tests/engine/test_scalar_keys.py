@@ -54,7 +54,7 @@ def test_attribute_update_with_a_wrong_index_key_type_is_rejected(engine: Engine
         assert message(engine, "UpdateItem", {**TABLE, "Key": KEY, **updates}) == expected
 
 
-def test_index_key_type_of_a_copied_attribute_is_checked(engine: Engine) -> None:
+def test_update_that_copies_an_attribute_of_a_wrong_type_to_an_index_key_is_rejected(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {**KEY, "x": n(1)}})
     params = {**TABLE, "Key": KEY, "UpdateExpression": "SET g = x"}
     expected = "The update expression attempted to update the secondary index key to unsupported type"

@@ -113,7 +113,7 @@ def _open_and_write(path: str, name: str, start: Any) -> None:
         create(engine, name)
 
 
-def test_processes_can_create_a_file_concurrently(tmp_path: Path) -> None:
+def test_several_processes_can_create_a_store_file_concurrently(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
     for round_ in range(4):
         path = str(tmp_path / f"{round_}.db")

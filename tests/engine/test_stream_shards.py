@@ -18,7 +18,7 @@ clock = streaming.clock
 # --- shards
 
 
-def test_closed_shard_is_followed_by_its_child_shard(engine: Engine, clock: Clock) -> None:
+def test_closed_shard_has_a_child_shard_with_the_later_records(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     put(engine, "a")
     clock.now_s += 4 * HOUR

@@ -171,7 +171,7 @@ def test_describe_table_returns_the_stream_of_the_table(engine: Engine) -> None:
     assert shard["SequenceNumberRange"].keys() == {"StartingSequenceNumber"}
 
 
-def test_stream_is_disabled_and_enabled_again(engine: Engine, clock: Clock) -> None:
+def test_disabled_stream_can_be_enabled_again(engine: Engine, clock: Clock) -> None:
     first = streamed(engine, "KEYS_ONLY")
     put(engine, "a")
     described = switch(engine, None)

@@ -47,7 +47,7 @@ def item(pk: str, sk: str = "1", kb: int = 0, **more: Any) -> dict[str, Any]:
 KEY = {"Key": {"pk": s("a"), "sk": s("1")}}
 
 
-def test_requests_are_not_throttled_by_default(engine: Engine) -> None:
+def test_requests_are_not_throttled_unless_throttling_is_enabled(engine: Engine) -> None:
     create(engine, **provisioned(1, 1, 1))
     for number in range(50):
         put(engine, "a", str(number), g=s("g"), h=s("h"))
@@ -103,7 +103,7 @@ def test_reads_over_the_capacity_are_throttled(clock: Clock, operation: str, par
         engine.call(operation, {"TableName": "orders", **params})
 
 
-def test_throttled_index_blocks_writes_to_its_table(clock: Clock) -> None:
+def test_throttled_index_also_throttles_writes_to_its_table(clock: Clock) -> None:
     query = {"IndexName": "ByG", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
     with opened(clock, **provisioned(1000, 1000, 2)) as engine:
         put(engine, "a", "1", g=s("g"), h=s("h"))
@@ -138,7 +138,7 @@ def test_global_index_next_to_a_local_index_has_its_own_capacity(clock: Clock) -
         ]
 
 
-def test_writes_to_one_partition_are_limited(clock: Clock) -> None:
+def test_writes_over_the_limit_of_one_partition_are_throttled(clock: Clock) -> None:
     with opened(clock) as engine:
         for number in range(10):
             engine.call("PutItem", {"TableName": "orders", **item("hot", str(number), kb=100)})
@@ -159,7 +159,7 @@ def test_writes_to_one_partition_are_limited(clock: Clock) -> None:
         put(engine, "hot", "y")
 
 
-def test_writes_to_one_index_partition_are_limited(clock: Clock) -> None:
+def test_writes_over_the_limit_of_one_index_partition_are_throttled(clock: Clock) -> None:
     with opened(clock) as engine:
         for number in range(10):
             engine.call("PutItem", {"TableName": "orders", **item(f"{number}", kb=100, g=s("open"), h=s("h"))})
@@ -168,7 +168,7 @@ def test_writes_to_one_index_partition_are_limited(clock: Clock) -> None:
         put(engine, "x", "1")
 
 
-def test_reads_of_one_partition_are_limited(clock: Clock) -> None:
+def test_reads_over_the_limit_of_one_partition_are_throttled(clock: Clock) -> None:
     with opened(clock) as engine:
         engine.call("PutItem", {"TableName": "orders", **item("a", kb=400 - 1)})
         for _ in range(30):  # 3,000 units per second, 100 each
@@ -202,7 +202,7 @@ def test_on_demand_write_capacity_starts_at_4000_and_doubles_its_peak(clock: Clo
     assert refused == {"TableWriteKeyRangeThroughputExceeded"}
 
 
-def test_on_demand_maximum_throughput_is_enforced(clock: Clock) -> None:
+def test_requests_over_the_maximum_on_demand_throughput_are_throttled(clock: Clock) -> None:
     maximum = {"OnDemandThroughput": {"MaxReadRequestUnits": 1, "MaxWriteRequestUnits": 2}}
     with opened(clock, **maximum) as engine:
         put(engine, "a", "1")
@@ -215,7 +215,7 @@ def test_on_demand_maximum_throughput_is_enforced(clock: Clock) -> None:
         assert reasons(refusal(engine, "GetItem", KEY)) == [("TableReadMaxOnDemandThroughputExceeded", ARN)]
 
 
-def test_account_quota_is_enforced(clock: Clock) -> None:
+def test_throughput_over_the_account_quota_is_throttled(clock: Clock) -> None:
     warm = {"WarmThroughput": {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 40_000}}
     with opened(clock, **warm) as engine:
         error = None

@@ -71,7 +71,7 @@ def table(signed_server: Server, request: pytest.FixtureRequest) -> Iterator[Any
     made.wait_until_not_exists()
 
 
-def test_items_are_read_with_the_types_that_were_written(table: Any) -> None:
+def test_boto3_reads_items_with_the_types_that_were_written(table: Any) -> None:
     item = {
         "pk": "a",
         "sk": 1,

@@ -105,7 +105,7 @@ class Played:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_pipelined_requests_are_handled_in_order(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_pipelined_requests_in_random_pieces_are_handled_in_order(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Requests arrive in random pieces. Handling them and reading responses happens at random times."""
     chance = Random(seed)
     bodies = [b"%d:" % number + b"x" * chance.choice([0, 0, 5, 20, 36]) for number in range(chance.randrange(1, 12))]
@@ -141,7 +141,7 @@ def test_pipelined_requests_are_handled_in_order(monkeypatch: pytest.MonkeyPatch
     assert (played.all.buffered_bytes, played.all.open) == (0, set())
 
 
-def test_closed_connection_releases_its_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_connection_releases_its_request_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
     other, _ = played.opened()
     half = request("GetItem", b"half of it")[:-4]
@@ -186,7 +186,7 @@ def test_rejection_of_a_request_is_sent_after_pending_responses(
 
 @pytest.mark.parametrize("immediate", [False, True])
 @pytest.mark.parametrize("following", [request("GetItem", b"more"), b"GARBAGE"])
-def test_requests_after_connection_close_are_ignored(
+def test_requests_after_a_connection_close_header_are_ignored(
     monkeypatch: pytest.MonkeyPatch, immediate: bool, following: bytes
 ) -> None:
     played = Played(monkeypatch, immediate=immediate)
@@ -231,7 +231,7 @@ def test_buffered_bodies_of_all_connections_have_one_size_limit(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("drained", [False, True])
-def test_client_that_half_closes_receives_its_responses(monkeypatch: pytest.MonkeyPatch, drained: bool) -> None:
+def test_client_that_closes_its_sending_side_gets_all_responses(monkeypatch: pytest.MonkeyPatch, drained: bool) -> None:
     played = Played(monkeypatch)
     assert played.connection.eof_received() is False  # asyncio closes it then
     played = Played(monkeypatch)
@@ -248,7 +248,7 @@ def test_client_that_half_closes_receives_its_responses(monkeypatch: pytest.Monk
     assert (played.wire.ended, len(played.wire.written)) == ("closed", 3 if drained else 2)
 
 
-def test_time_limits_depend_on_the_connection_state(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_limit_of_a_connection_depends_on_its_state(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request has 20 seconds, plus 0.5 per byte of its body; an idle connection or an unread response has 300."""
     played = Played(monkeypatch)
     assert played.late_after() == 20

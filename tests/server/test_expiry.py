@@ -51,14 +51,14 @@ def test_server_deletes_expired_items_automatically(tmp_path: Path, workers: int
         assert count(server, IndexName="ByG") == 1
 
 
-def test_ttl_interval_of_zero_disables_deletion(tmp_path: Path) -> None:
+def test_ttl_interval_of_zero_disables_the_deletion_of_expired_items(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db"), sweep_s=0) as server:
         prepare(server, 3)
         time.sleep(0.2)
         assert count(server) == 4
 
 
-def test_server_can_be_killed_while_it_deletes_expired_items(tmp_path: Path) -> None:
+def test_killing_the_server_during_the_deletion_of_expired_items_damages_nothing(tmp_path: Path) -> None:
     db = str(tmp_path / "store.db")
     with serving(db, sweep_s=0) as server:
         prepare(server, MANY)

@@ -248,7 +248,7 @@ def test_server_releases_memory_after_large_request_bodies(tmp_path: Path) -> No
         assert server.memory_mb() <= most_mb
 
 
-def test_large_valid_requests_succeed(target: Server) -> None:
+def test_large_requests_within_the_limits_succeed(target: Server) -> None:
     """Requests with few large values, and requests with many small values."""
     large = [{**KEY, "sk": s(f"large{number}"), "x": s("x" * 390_000)} for number in range(25)]
     many = {"x": {"L": [{"N": "1"}] * 40_000}, "y": {"M": {f"n{number}": s("é") for number in range(2000)}}}

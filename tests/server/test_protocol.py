@@ -27,7 +27,7 @@ QUERY: dict[str, Any] = {
 }
 
 
-def test_response_has_dynamodbs_headers_and_body(server: Server) -> None:
+def test_response_has_the_headers_and_body_of_dynamodb(server: Server) -> None:
     with server.raw() as raw:
         answer = raw.ask(request("GetItem", KEY))
         answer.assert_sound()
@@ -36,7 +36,7 @@ def test_response_has_dynamodbs_headers_and_body(server: Server) -> None:
         assert answer.json() == {"Item": {"pk": s("a"), "sk": s("001"), "g": s("g"), "note": s("n" * 100)}}
 
 
-def test_tag_operations_return_no_body(server: Server) -> None:
+def test_responses_of_tag_operations_have_no_body(server: Server) -> None:
     arn = server.call("DescribeTable", {"TableName": TABLE})["Table"]["TableArn"]
     sent: dict[str, Any] = {
         "TagResource": {"Tags": [{"Key": "team", "Value": "a"}]},
@@ -136,7 +136,7 @@ def test_chunked_request_bodies_are_decoded(server: Server) -> None:
         (b"gzip;q=\xb9", b""),
     ],
 )
-def test_content_encoding_follows_accept_encoding(accepted: bytes, packing: bytes) -> None:
+def test_content_encoding_of_a_response_is_one_that_the_request_accepts(accepted: bytes, packing: bytes) -> None:
     assert answers.packing_of({b"accept-encoding": accepted}) == packing
 
 
@@ -187,7 +187,7 @@ def test_response_to_a_head_request_has_no_body(server: Server, path: str) -> No
         "DynamoDB_20120810.\xff",
     ],
 )
-def test_unknown_operations_are_rejected(server: Server, target: str | None) -> None:
+def test_requests_of_unknown_operations_are_rejected(server: Server, target: str | None) -> None:
     with server.raw() as raw:
         answer = raw.ask(request(None, x_amz_target=target))
         answer.assert_sound()
@@ -195,7 +195,7 @@ def test_unknown_operations_are_rejected(server: Server, target: str | None) -> 
 
 
 @pytest.mark.parametrize("authorization", [None, "", "Basic abc", "Bearer x"])
-def test_missing_credentials_are_rejected(server: Server, authorization: str | None) -> None:
+def test_requests_without_credentials_are_rejected(server: Server, authorization: str | None) -> None:
     with server.raw() as raw:
         answer = raw.ask(request("ListTables", authorization=authorization))
         assert (answer.status, answer.type) == (400, SERVICE + "MissingAuthenticationTokenException")
@@ -227,7 +227,7 @@ def test_missing_credentials_are_rejected(server: Server, authorization: str | N
         b'{"ExclusiveStartTableName": 5}',
     ],
 )
-def test_invalid_bodies_are_rejected(server: Server, body: bytes) -> None:
+def test_invalid_request_bodies_are_rejected(server: Server, body: bytes) -> None:
     with server.raw() as raw:
         answer = raw.ask(request("ListTables", body))
         answer.assert_sound()
@@ -235,7 +235,7 @@ def test_invalid_bodies_are_rejected(server: Server, body: bytes) -> None:
         assert raw.ask(request("ListTables")).status == 200
 
 
-def test_errors_have_dynamodbs_types_and_members(server: Server) -> None:
+def test_error_responses_have_the_types_and_members_of_dynamodb(server: Server) -> None:
     with server.raw() as raw:
         missing = raw.ask(request("GetItem", {**KEY, "TableName": "nothing"}))
         assert missing.type == "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
@@ -312,7 +312,7 @@ def test_request_headers_over_16_kb_are_rejected(server: Server) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "CONNECT"])
-def test_upgrade_request_gets_one_response(server: Server, method: str) -> None:
+def test_http_upgrade_request_gets_exactly_one_response(server: Server, method: str) -> None:
     sent = request("ListTables", method=method, connection="Upgrade" if method == "POST" else None, upgrade="h2c")
     with server.raw() as raw:
         raw.send(sent + b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
@@ -321,7 +321,7 @@ def test_upgrade_request_gets_one_response(server: Server, method: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_bodies_and_responses_can_be_compressed(server: Server, encoding: str) -> None:
+def test_request_bodies_and_responses_can_be_compressed(server: Server, encoding: str) -> None:
     pack = gzip.compress if encoding == "gzip" else zlib.compress
     query = {"TableName": TABLE, "KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": s("a")}}
     body = json.dumps(query).encode()
@@ -360,7 +360,7 @@ def test_invalid_http_requests_are_rejected(server: Server) -> None:
             assert raw.ended()
 
 
-def test_expect_continue_gets_a_response_before_the_body(server: Server) -> None:
+def test_request_with_expect_continue_gets_a_response_before_its_body(server: Server) -> None:
     body = b'{"TableName": "orders"}'
     complete = request("DescribeTable", body, expect="100-continue")
     with server.raw() as raw:
@@ -410,7 +410,7 @@ def test_cross_origin_requests_are_limited_to_allowed_origins(tmp_path: Any, ser
         assert raw.ask(request("ListTables", origin="https://example.org")).status == 403
 
 
-def test_responses_are_compressed_from_4_kib() -> None:
+def test_responses_of_at_least_4_kib_are_compressed() -> None:
     headers = {b"accept-encoding": b"gzip"}
     packed = b"content-encoding: gzip\r\n"
     assert packed in json_answer(200, bytes(4096), headers)
@@ -447,7 +447,7 @@ def test_response_heads_and_bodies_have_the_expected_bytes(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("encoding", [b"gzip", b"deflate"])
 @pytest.mark.parametrize("size", [0, 1, 1023, 1024, 5000, 300_000])
-def test_decompressed_size_of_a_body_is_limited(encoding: bytes, size: int) -> None:
+def test_decompressed_size_of_a_request_body_is_limited(encoding: bytes, size: int) -> None:
     body = random.Random(size).randbytes(size)
     sent = answers.packed(body, encoding)
     assert answers.unpacked(sent, encoding, size) == body

@@ -131,7 +131,7 @@ def test_requests_over_the_buffer_limit_are_rejected(
     ],
 )
 @pytest.mark.parametrize("large", [False, True])
-def test_unexpected_errors_are_reported_and_logged(
+def test_unexpected_errors_return_an_error_response_and_are_logged(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, message: str,
     logged: list[tuple[str, bool]], large: bool,
 ) -> None:  # fmt: skip

@@ -58,7 +58,7 @@ serve(Settings(port=0, db={db!r}, workers=3), lambda port: print(port, flush=Tru
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
-def test_signal_during_startup_ends_all_workers(tmp_path: Path, number: int) -> None:
+def test_signal_during_server_startup_ends_all_workers(tmp_path: Path, number: int) -> None:
     """A worker that was just forked still has the signal handlers of its parent."""
     with started([sys.executable, "-c", SLOW_FORKS.format(db=str(tmp_path / "store.db"))]) as server:
         assert server.end(number) == (0, "")
@@ -184,7 +184,7 @@ def test_client_that_does_not_read_its_responses_is_disconnected() -> None:
         assert server.call("GetItem", KEY)["Item"]["pk"] == s("a")
 
 
-def test_connections_and_request_bodies_over_the_limits_are_rejected() -> None:
+def test_connections_and_request_bodies_over_the_server_limits_are_rejected() -> None:
     with serving(":memory:", limits={"connections_max": 3, "buffered_bytes_max": 100_000}) as server:
         raw, two = server.raw(), server.raw()
         assert raw.ask(request("ListTables")).status == 200

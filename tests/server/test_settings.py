@@ -37,7 +37,7 @@ def test_origin_of_a_request_is_allowed_if_it_is_local_or_listed(origin: str, al
     [("localhost", True), ("x.localhost", True), ("xlocalhost", False), ("127.0.0.2", True), ("128.0.0.1", False),
      ("::1", True), ("::2", False), ("example.com", False), ("", False)],
 )  # fmt: skip
-def test_loopback_hosts_are_recognized(host: str, expected: bool) -> None:
+def test_loopback_host_names_and_addresses_are_recognized(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
 
 

@@ -147,7 +147,7 @@ def incoming(name: str, params: Any) -> Incoming:
     return Incoming(b"POST", b"/", headers, json.dumps(params).encode())
 
 
-def test_index_creation_does_not_block_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_creating_an_index_does_not_block_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """A write and a read succeed while an index is filled."""
     others = threading.Event()
     monkeypatch.setattr(effort, "PIECE_ROWS", 2)

@@ -223,7 +223,7 @@ def test_closing_a_design_closes_all_connections(store: FaultyStore) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) -> None:
+def test_forked_process_opens_its_own_connections(notes: Notes, store: FaultyStore) -> None:
     """Processes that share a connection would read each other's responses."""
     notes.note("b", 1)
     before = store.connections
@@ -236,7 +236,7 @@ def test_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) 
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_forked_process_starts_new_threads(notes: Notes) -> None:
+def test_forked_process_starts_its_own_threads(notes: Notes) -> None:
     """The parent's threads don't exist in the forked process, so waiting for them would never end."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     assert len(notes.get_many(Note, MANY)) == 450
@@ -265,7 +265,7 @@ def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: Faulty
             call()
 
 
-def test_connection_in_use_is_closed_after_the_response_that_it_awaits(notes: Notes, store: FaultyStore) -> None:
+def test_closing_a_design_keeps_a_connection_open_until_its_pending_response(notes: Notes, store: FaultyStore) -> None:
     store.delay_seconds = 0.3
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(notes.note, "b", 1)
@@ -278,7 +278,7 @@ def test_connection_in_use_is_closed_after_the_response_that_it_awaits(notes: No
     assert store.open_connections == 0
 
 
-def test_compressed_responses_are_read_and_checked(store: FaultyStore) -> None:
+def test_compressed_responses_are_decompressed_and_their_checksums_verified(store: FaultyStore) -> None:
     """Compression is an option. The CRC covers the compressed bytes. Corrupt and oversized bodies are rejected."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("gzip=true")) as notes:

@@ -95,7 +95,7 @@ def test_number_that_dynamodb_can_store_is_read(store: FaultyStore, readings: Re
     assert Decimal(str(value)) == Decimal(text)
 
 
-def test_number_in_the_item_of_a_failed_condition_is_checked(store: FaultyStore, readings: Readings) -> None:
+def test_number_in_the_item_of_a_failed_condition_is_also_validated(store: FaultyStore, readings: Readings) -> None:
     body = error_body("ConditionalCheckFailedException", "no", Item=item("count", number("1e999999999")))
     store.respond = lambda operation, _: reply(400, body) if operation == "PutItem" else None
     with pytest.raises(StoreError):

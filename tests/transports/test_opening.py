@@ -185,7 +185,7 @@ def test_host_that_does_not_respond_times_out() -> None:
             )
 
 
-def test_call_hook_receives_every_request(store: FaultyStore) -> None:
+def test_hook_receives_every_request_of_a_call(store: FaultyStore) -> None:
     """The hook gets bytes, retries, capacity and errors. Without a hook, requests don't ask for capacity."""
     with Notes.open(store.url(), create=True) as notes:
         records: list[CallRecord] = []

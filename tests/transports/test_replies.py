@@ -78,7 +78,7 @@ def test_error_types_raise_their_exception_classes(kind: str, cls: type[DynamoDB
         ),
     ],
 )
-def test_retryable_errors_are_classified(
+def test_errors_are_classified_as_retryable_or_permanent(
     status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool
 ) -> None:
     """An error is throttling (also of a transaction), transient (with or without a possible effect) or permanent."""

@@ -177,7 +177,7 @@ def test_updates_that_set_values_are_retried_after_a_lost_response(
             first.after(lost())
 
 
-def test_failed_token_condition_after_a_lost_response_is_raised() -> None:
+def test_failed_condition_after_a_lost_response_of_a_write_with_a_token_is_raised() -> None:
     """The token in the item shows whether the first attempt was executed."""
     element = sent(Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"))
     element.after(lost())

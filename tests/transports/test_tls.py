@@ -98,7 +98,7 @@ def test_untrusted_certificate_is_rejected(store: FaultyStore, loop: Loop, tmp_p
     assert store.received == {}
 
 
-def test_host_name_of_the_certificate_is_checked(
+def test_certificate_of_another_host_name_is_rejected(
     store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path, "10.0.0.1")))

@@ -92,5 +92,5 @@ def test_invalid_store_urls_are_rejected_with_a_hint(url: str, message: str) -> 
     assert raised.value.hint
 
 
-def test_file_names_are_not_recognized_as_urls() -> None:
+def test_file_names_are_not_parsed_as_store_urls() -> None:
     assert not any(is_url(text) for text in ("cms.db", ":memory:", "dynamodb", "dynamodb.db", "/tmp/x:y"))
