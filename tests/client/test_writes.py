@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Writes keep keys, claims, versions and types correct, even with concurrent writers."""
+"""Writes keep keys, unique values, versions and types correct, even with concurrent writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores over HTTP: Keyplan's server, and DynamoDB Local if KEYPLAN_DYNAMODB_LOCAL contains its URL.
+"""Opens stores over HTTP: Keyplan's server, and DynamoDB Local if KEYPLAN_DYNAMODB_LOCAL contains its URL.
 
 One server serves all tests of a process; each test has its own table.
 """

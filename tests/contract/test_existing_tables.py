@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Stored forms, key attributes without templates, discriminators, and updates of nested parts, on every store."""
+"""Reads and writes of tables of other programs: stored forms, plain key attributes, discriminators and updates."""
 
 from __future__ import annotations
 

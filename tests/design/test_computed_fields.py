@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Which fields a computed field depends on, and how updates of those fields recompute the keys."""
+"""The fields on which a computed field depends are detected, and updates of these fields recompute the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of instances to items and back, for each type of field. See test_foreign_items.py for items of other
+"""Instances are converted to items and back, for each type of field. See test_foreign_items.py for items of other
 programs.
 """
 

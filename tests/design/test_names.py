@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Names that Python, pydantic or Keyplan use, as names of fields, keys, entities, patterns and parameters: each works,
-or the design is rejected with an error at that name.
+"""Names that Python, pydantic or Keyplan use, are accepted as names of fields, keys, entities, patterns and parameters,
+or rejected with an error at the name.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ BY_SPRINT = Index("BY_SPRINT", "sprint_pk", "sprint_sk")
 
 
 class Chore(Entity):
-    """A chore, in two indexes with the same order; it is in the first index only after it is assigned."""
+    """A chore, in two indexes with the same order. The first index contains a chore only after it is assigned."""
 
     chore_id: str
     team: str

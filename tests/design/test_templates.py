@@ -1,4 +1,4 @@
-"""Key templates are injective and keep the sort order: encoded strings compare exactly as the values do."""
+"""Key templates are injective and keep the sort order: encoded strings have the same order as the values."""
 
 from __future__ import annotations
 

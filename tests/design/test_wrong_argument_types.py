@@ -65,8 +65,6 @@ RIGHT = {
 
 
 class Thing(Entity):
-    """The entity that the reads return."""
-
     thing_id: str
     price: int = 0
 

@@ -57,8 +57,6 @@ class User(Entity):
 
 
 class ProviderUser(Entity):
-    """A user of an identity provider."""
-
     provider: str
     external_id: str
     user_id: str
@@ -86,8 +84,6 @@ class Post(Entity):
 
 
 class PostSlug(Entity):
-    """A slug of a post."""
-
     slug: str
     post_id: str
 

@@ -43,8 +43,6 @@ class ArticleVersion(Entity):
 
 
 class TagArticle(Entity):
-    """A tag of an article."""
-
     tag: str
     article_id: str
     tagged_at: datetime = Field(default_factory=now)

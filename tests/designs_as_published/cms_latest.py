@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""The CMS's second access pattern as published: metadata and latest version in one Query, with ascending versions.
-The compiler rejects it.
+"""The CMS's second access pattern as published: metadata and latest version in one Query, with ascending versions. The
+compiler rejects this design.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The paper catalogue as published."""
+"""The paper catalogue as published, with the published keys and names."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class User(Entity):
 
 
 class Order(Entity):
-    """The header of an order."""
+    """The header of an order, without its lines."""
 
     user_id: str
     order_id: str

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
 """The shop's third access pattern with the published keys: one request must return an order and its lines, but the
-order is in the user's partition and the lines are in the order's partition. The compiler rejects it.
+order is in the user's partition and the lines are in the order's partition. The compiler rejects this design.
 """
 
 from __future__ import annotations

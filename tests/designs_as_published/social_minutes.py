@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Posts of the social network as published, with times of minute precision. The compiler rejects it."""
+"""Posts of the social network as published, with times of minute precision. The compiler rejects this design."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A stream consumer like the Kinesis adapter: it reads each parent shard to its end before the child shards, and keeps
-checkpoints so that it can stop and continue.
+"""A stream consumer like the Kinesis adapter. The consumer reads each parent shard completely before the child shards,
+and keeps checkpoints, so that it can stop and continue.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scenarios: sequences of operations on a new store, whose responses were recorded from DynamoDB Local.
+"""A scenario is a sequence of operations on a new store, with responses recorded from DynamoDB Local.
 
 A step is ``(operation, parameters)``. If the responses of DynamoDB and DynamoDB Local are known to differ, the step's
 third member is DynamoDB's response, and a comment explains the difference.

@@ -75,7 +75,7 @@ def get(engine: Engine, pk: str, sk: str) -> dict[str, Any] | None:
 
 
 def pages(engine: Engine, operation: str, params: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the items of all pages."""
+    """Return the items of all pages of a request."""
     items: list[dict[str, Any]] = []
     start = None
     while True:

@@ -272,7 +272,7 @@ def pack_zstd(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(("compression", "pack"), [("NONE", bytes), ("GZIP", gzip.compress), ("ZSTD", pack_zstd)])
-def test_objects_compressed_with_gzip_or_zstd_are_imported(
+def test_objects_with_each_supported_compression_are_imported(
     engine: Engine, s3: Path, compression: str, pack: Callable[[bytes], bytes]
 ) -> None:
     folder = s3 / "bucket" / "in"

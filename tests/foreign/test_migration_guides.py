@@ -1,5 +1,5 @@
-"""The guides "From ...": the programs before and after print what the guide shows, and read each other's items. They
-store the same items; JSON strings may differ in spaces.
+"""The guides "From ...": both programs of a guide print what the guide shows, and read each other's items. Both
+programs store the same items, except for spaces in JSON strings.
 """
 
 from __future__ import annotations

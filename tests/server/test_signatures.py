@@ -225,7 +225,7 @@ def test_signature_in_the_query_string_is_accepted() -> None:
 
 @pytest.mark.parametrize("expires_s", [1, 900, 604_800])
 def test_signature_in_the_query_string_expires_after_15_minutes(expires_s: int) -> None:
-    """Only S3 checks X-Amz-Expires; STS, IoT and other services ignore it (aws-sdk-go issues 2167 and 2304)."""
+    """X-Amz-Expires has no effect: only S3 uses it, and other services ignore it (aws-sdk-go issues 2167, 2304)."""
     url, headers = query_signed(expires_s)
     assert f"X-Amz-Expires={expires_s}&" in url
     Verifier({ID: SECRET}, lambda: clock() + timedelta(minutes=14)).verify("POST", url, headers, BODY)

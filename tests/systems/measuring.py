@@ -75,8 +75,8 @@ def cost(recorder: Recorder) -> tuple[str, str]:
 def check_rows(
     design: Design, text: str, heading: str, calls: Mapping[str, Callable[[], object]], more: Mapping[str, Any] = {}
 ) -> None:
-    """Check that each row of the section's table has the cost of its pattern, and that each pattern has a row: id,
-    pattern, requests, units, and other cells.
+    """Check that each row of the section's table has the cost of its pattern, and that each pattern has a row with the
+    cells id, pattern, requests and units.
     """
     shown = {row[0]: (row[1].partition("(")[0], row[2], row[3]) for row in rows_of(text, heading)[1:]}
     patterns = {pattern.id: name for name, pattern in design.compiled.patterns.items()}

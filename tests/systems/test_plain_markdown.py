@@ -40,7 +40,7 @@ def test_texts_without_template_tags_are_unchanged(name: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "expected"), CONVERTED.items())
-def test_template_tags_become_markdown_or_placeholders(source: str, expected: str) -> None:
+def test_template_tags_are_converted_to_markdown_or_placeholders(source: str, expected: str) -> None:
     assert plain_markdown(source).text == expected
 
 

@@ -104,7 +104,7 @@ def test_dates_of_posts_are_read(tmp_path: Path, date: str, expected: datetime) 
     "date",
     ["soon", "2013-13-45", "2013-05-06 25:00", "20130506", "2013-05-06 02:12 Mars", "06.05.2013", "[1]", "{a: b}"],
 )
-def test_invalid_dates_are_reported(tmp_path: Path, date: str) -> None:
+def test_invalid_dates_in_front_matter_are_reported(tmp_path: Path, date: str) -> None:
     with pytest.raises(FrontMatterError, match=r"date is .* isn't a date"):
         with_fields(tmp_path, f"title: A\ndate: {date}")
 
@@ -166,7 +166,7 @@ def test_tags_of_posts_are_read(tmp_path: Path, fields: str, tags: tuple[str, ..
     assert with_fields(tmp_path, fields.replace("tags:", "categories:").replace("tag:", "category:")).categories == tags
 
 
-def test_tags_are_read_from_taxonomies_in_toml(tmp_path: Path) -> None:
+def test_tags_are_read_from_taxonomies_in_toml_front_matter(tmp_path: Path) -> None:
     assert read(tmp_path, "a.md", '+++\n[taxonomies]\ntags = ["a", "b"]\n+++\n').tags == ("a", "b")
 
 
@@ -258,7 +258,7 @@ def test_reading_a_missing_folder_raises_an_error(tmp_path: Path) -> None:
         find_posts(tmp_path / "file")
 
 
-def test_a_truncated_character_is_reported(tmp_path: Path) -> None:
+def test_a_truncated_utf8_character_in_a_post_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FrontMatterError, match="title contains"):
         with_fields(tmp_path, 'title: "\\ud800"')
 

@@ -1,4 +1,4 @@
-"""Accounts: registration, sign-in, sessions, passwords, external identities and limits."""
+"""Users register, sign in with passwords or external identities, and have sessions. Limits are enforced."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_suspension_ends_all_sessions(blog: Blog, uma: User, sessions: Session
 # Changes
 
 
-def test_changing_the_password_ends_sessions(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
+def test_changing_the_password_ends_the_sessions_of_the_user(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
     token = sessions.open(uma)
     change = accounts.change_password
     assert places(lambda: change(blog, uma.user_id, "wrong", "another good one")) == ["old"]
@@ -246,7 +246,7 @@ def test_the_profile_role_and_status_of_a_user_can_be_updated(blog: Blog, uma: U
 # External identities
 
 
-def test_an_external_identity_registers_and_signs_in(blog: Blog) -> None:
+def test_a_user_with_an_external_identity_registers_and_signs_in(blog: Blog) -> None:
     user = accounts.register(
         blog, email="ola@example.com", username="ola", name="Ola", provider="github", external_id="#7"
     )

@@ -135,7 +135,7 @@ def test_popular_posts_and_authors_are_sorted_by_points(
     assert [user.username for user in blog.users_by_rating("active")] == ["eve", "ada"]
 
 
-def test_scores_of_trending_tags_decay_over_time(blog: Blog, ada: User, gone: list[timedelta]) -> None:
+def test_scores_of_trending_tags_decrease_over_time(blog: Blog, ada: User, gone: list[timedelta]) -> None:
     old, new = published(blog, ada, "old", ("old",)), published(blog, ada, "new", ("new",))
     for number in range(100):
         blog.view_post(old.post_id, f"u{number}")
@@ -154,7 +154,7 @@ def test_scores_of_trending_tags_decay_over_time(blog: Blog, ada: User, gone: li
     check_books(blog)
 
 
-def test_heat_score_weights_recent_points_more(gone: list[timedelta]) -> None:
+def test_the_heat_score_of_a_post_weights_recent_points_more(gone: list[timedelta]) -> None:
     moment = now()
     once = heated(0, 8, moment)
     assert heated(once, 8, moment) - once == pytest.approx(1000, abs=1)  # twice as much: one half-life
@@ -184,7 +184,7 @@ def test_the_front_page_is_rebuilt_periodically(blog: Blog, ada: User, gone: lis
     assert all(copy.model_copy(update={"replica": 0}) == third for copy in copies)
 
 
-def test_the_front_page_works_without_a_deleted_author(blog: Blog, ada: User) -> None:
+def test_the_front_page_can_be_built_after_an_author_is_deleted(blog: Blog, ada: User) -> None:
     published(blog, ada, "one")
     blog.delete(new_user(blog, "bob"))
     page = blog.refresh_front_page(force=True)

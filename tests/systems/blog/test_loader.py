@@ -1,4 +1,4 @@
-"""Importing folders of Markdown posts from Jekyll and Hugo into the blog."""
+"""Folders of Markdown posts from Jekyll and Hugo are imported into the blog."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_imported_posts_with_the_same_slug_get_different_slugs(blog: Blog, tmp_p
     check_books(blog)
 
 
-def test_too_many_tags_are_reported(blog: Blog, tmp_path: Path) -> None:
+def test_imported_posts_with_too_many_tags_are_reported(blog: Blog, tmp_path: Path) -> None:
     report = loaded(blog, tmp_path, {"2024-01-01-one.md": "---\ntitle: T\ntags: [g, f, e, d, c, b, a]\n---\nx\n"})
     assert report.loaded == 1
     assert faults(report) == ["2024-01-01-one.md"]
@@ -171,7 +171,7 @@ def test_too_many_tags_are_reported(blog: Blog, tmp_path: Path) -> None:
         ("x" * 90, "x" * 40),
     ],
 )
-def test_imported_authors_become_users(blog: Blog, tmp_path: Path, author: str, username: str) -> None:
+def test_authors_of_imported_posts_become_users(blog: Blog, tmp_path: Path, author: str, username: str) -> None:
     loaded(blog, tmp_path, {"2024-01-01-one.md": f"---\nauthor: {author}\n---\nx\n"})
     assert [user.username for user in items_of(blog, User)] == [username]
     assert load(blog, tmp_path, silent).loaded == 1
@@ -270,7 +270,7 @@ def said(report: LoadReport) -> dict[str, str]:
     }
 
 
-def test_relative_links_are_resolved_from_the_original_address(blog: Blog, tmp_path: Path) -> None:
+def test_relative_links_in_imported_posts_are_resolved_from_the_original_address(blog: Blog, tmp_path: Path) -> None:
     files = {
         "_docs/first.md": "---\ndate: 2024-01-01\npermalink: /guide/first/\n---\n[It](../second/#why), [no](../no/)\n",
         "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\n## Why\n\nNote.[^1]\n\n[^1]: Text\n",
@@ -292,7 +292,7 @@ def test_links_to_missing_headings_are_reported_in_one_error(blog: Blog, tmp_pat
     )
 
 
-def test_html_is_reported_only_if_it_is_removed(blog: Blog, tmp_path: Path) -> None:
+def test_html_in_imported_posts_is_reported_only_if_it_is_removed(blog: Blog, tmp_path: Path) -> None:
     shown = (
         '<img src="/a.png" alt="a > b" width=3>\n\n<!-- <p align="left"> -->\n\n<td colspan="2">x</td>\n\n'
         '`<p align="left">`\n\n    <center>\n\n```html\n<p style="x">\n```\n\n<https://example.com>, 1 < 2 > 0\n\n'

@@ -35,7 +35,7 @@ def test_a_created_post_is_a_draft_with_the_given_text(blog: Blog, ada: User) ->
     check_books(blog)
 
 
-def test_a_duplicate_slug_raises_an_error(blog: Blog, ada: User) -> None:
+def test_creating_a_post_with_a_used_slug_raises_an_error(blog: Blog, ada: User) -> None:
     first = new_post(blog, ada, "one")
     with pytest.raises(Refused) as raised:
         new_post(blog, ada, "One")
@@ -135,7 +135,7 @@ def test_an_archived_post_cannot_be_published_or_edited(blog: Blog, ada: User) -
             missing("nowhere")
 
 
-def test_an_edit_updates_every_field(blog: Blog, ada: User) -> None:
+def test_an_edit_of_a_post_updates_every_field(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a", "b", "c"))
     after = edited(
         blog, post, 1, title="New", content="New *words* here.", slug="new", tags=("b", "d"), excerpt="Short"
@@ -149,7 +149,7 @@ def test_an_edit_updates_every_field(blog: Blog, ada: User) -> None:
     assert edited(blog, after.post, 2, content="Plain.").post.excerpt == "Plain."
 
 
-def test_a_stale_edit_is_rejected(blog: Blog, ada: User) -> None:
+def test_an_edit_of_an_outdated_post_version_is_rejected(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "one")
     first = edited(blog, post, 1, content="first", slug="first")
     with pytest.raises(Refused) as raised:
@@ -161,7 +161,7 @@ def test_a_stale_edit_is_rejected(blog: Blog, ada: User) -> None:
     check_books(blog)
 
 
-def test_ranking_and_publishing_do_not_make_an_edit_stale(blog: Blog, ada: User) -> None:
+def test_ranking_and_publishing_a_post_do_not_make_an_edit_outdated(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one")
     blog.count_view(post.post_id)
     assert blog.refresh_ranking(post.post_id) == "refreshed"

@@ -197,7 +197,7 @@ def test_the_number_of_pending_refreshes_is_limited(blog: Blog, ada: User, monke
     assert gatherer.waiting == 3
 
 
-def test_profile_rankings_are_refreshed(blog: Blog, ada: User, eve: User, clock: Clock) -> None:
+def test_rankings_of_viewed_profiles_are_refreshed(blog: Blog, ada: User, eve: User, clock: Clock) -> None:
     gatherer = Gatherer(blog, clock=clock)
     blog.view_user(eve.user_id, ada.user_id)
     gatherer.saw_user(ada.user_id)

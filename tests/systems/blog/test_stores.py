@@ -100,7 +100,7 @@ def test_items_stay_consistent_after_concurrent_writes(store: Blog, monkeypatch:
     check_books(store, anonymous_views=9)
 
 
-def test_one_of_two_concurrent_writes_succeeds(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_of_two_conflicting_concurrent_writes_succeeds(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
     def register(number: int, email: str, username: str) -> str:

@@ -1,6 +1,6 @@
-"""Metered costs of each path, as in README.md, and capacity at 10,000 requests per second. A partition allows 1,000
-write units and 3,000 read units per second ("Best practices for designing and using partition keys", developer
-guide).
+"""The metered costs equal those in README.md, and the capacity suffices for 10,000 requests per second. A partition
+allows 1,000 write units and 3,000 read units per second ("Best practices for designing and using partition keys",
+developer guide).
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def test_one_server_serves_the_pages_of_the_site_and_the_api(nobody: Api, post: 
     assert nobody.visit.get("/api/nothing").json()["error"]["code"] == "UnknownPattern"
 
 
-def test_credential_and_session_patterns_return_404(as_mona: Api) -> None:
+def test_the_api_does_not_expose_credential_and_session_patterns(as_mona: Api) -> None:
     client = as_mona.visit.client
     paths, page = as_mona.visit.get("/openapi.json").json()["paths"], as_mona.visit.get("/docs").text
     names = [name for name in Blog.compiled.patterns if name not in WHO]
@@ -87,7 +87,7 @@ def test_credential_and_session_patterns_return_404(as_mona: Api) -> None:
         assert f'data-pattern="{name}"' not in page
 
 
-def test_private_patterns_require_authentication(nobody: Api) -> None:
+def test_the_api_requires_authentication_for_private_patterns(nobody: Api) -> None:
     names = [name for name, who in WHO.items() if who != "anyone"]
     assert len(names) > 20
     for name in names:
@@ -113,7 +113,7 @@ def test_authors_cannot_call_moderator_patterns(as_ada: Api, name: str) -> None:
     assert (status, result["error"]["code"]) == (403, "AccessDenied")
 
 
-def test_drafts_are_visible_only_to_their_author(
+def test_the_api_shows_drafts_only_to_their_author(
     nobody: Api, as_ada: Api, as_rita: Api, as_mona: Api, draft: Post
 ) -> None:
     for asked in ({"name": "post", "post_id": draft.post_id}, {"name": "post_by_slug", "slug": draft.slug}):
@@ -159,7 +159,7 @@ def test_api_writes_set_the_user_id_of_the_caller(as_ada: Api, as_rita: Api, ada
     assert status == 400
 
 
-def test_posts_are_read_by_slug(as_ada: Api, ada: User) -> None:
+def test_the_api_reads_posts_by_slug(as_ada: Api, ada: User) -> None:
     for slug in ("a/b", "..", "A", "a b", "é%2f"):
         given = {"slug": slug, "title": "T", "user_id": ada.user_id}
         assert as_ada.write("create_post", post=given, content="x")[0] in {400, 409}, slug
@@ -228,7 +228,7 @@ def test_an_api_call_runs_in_one_thread(nobody: Api, as_ada: Api, post: Post, mo
     assert len(jobs) == 1
 
 
-def test_posts_of_other_authors_cannot_be_changed(
+def test_the_api_rejects_changes_of_other_authors_posts(
     as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post
 ) -> None:
     from tests.systems.blog_site.support import make_user  # noqa: PLC0415
@@ -253,12 +253,12 @@ def test_a_write_with_a_session_cookie_requires_the_sessions_form_token(beside: 
 
 
 @pytest.mark.parametrize("claim", ["", "Bearer", "Bearer x", "Basic YTpi", "Bearer " + "x" * 5000, "bearer é"])
-def test_an_invalid_token_is_rejected(nobody: Api, claim: str) -> None:
+def test_the_api_rejects_an_invalid_token(nobody: Api, claim: str) -> None:
     answer = nobody.visit.get("/api/latest_posts", headers={"authorization": claim.encode("latin-1")})
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "AccessDenied")
 
 
-def test_a_token_is_invalid_after_its_session_ends(as_ada: Api, blog: Blog, ada: User) -> None:
+def test_an_api_token_is_invalid_after_its_session_ends(as_ada: Api, blog: Blog, ada: User) -> None:
     assert as_ada.read("who_saw_post", post_id="x")[0] == 404
     blog.end_sessions(ada.user_id)
     assert as_ada.read("latest_posts")[0] == 403

@@ -45,7 +45,7 @@ def test_an_uploaded_image_is_reencoded_and_served(author: Visit, anybody: Visit
         assert file.size == (40, 30)
 
 
-def test_a_file_that_is_not_an_image_is_rejected(author: Visit, reader: Visit, blog: Blog) -> None:
+def test_uploading_a_file_that_is_not_an_image_is_rejected(author: Visit, reader: Visit, blog: Blog) -> None:
     for data in (b"", b"<svg/>", image("PNG")[:50], image("BMP"), b"GIF89a" + b"\xff" * 40):
         assert sent(author, data).status_code == 422
     assert sent(author, image("PNG"), **{"x-csrf-token": "x"}).status_code == 403
@@ -56,7 +56,7 @@ def test_a_file_that_is_not_an_image_is_rejected(author: Visit, reader: Visit, b
     assert blog.uploads_of(user.user_id) == []
 
 
-def test_an_image_with_too_many_pixels_is_rejected() -> None:
+def test_uploading_an_image_with_too_many_pixels_is_rejected() -> None:
     with pytest.raises(Refused) as refused:
         picture_from(image("PNG", (5_001, 5_000), "1"), "ada")
     assert "pixels; the maximum is 25,000,000" in refused.value.errors[0].message
@@ -78,7 +78,7 @@ def peak_bytes() -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
-def test_a_large_image_is_scaled_down() -> None:
+def test_a_large_uploaded_image_is_scaled_down() -> None:
     picture = picture_from(image("JPEG", (4_800, 100)), "ada")
     assert (picture.width, picture.height) == (2_400, 50)
 
@@ -153,7 +153,7 @@ def test_deleting_a_post_requires_entering_its_title(author: Visit, blog: Blog, 
     assert author.get("/posts/keys-and-doors").status_code == 404
 
 
-def test_an_account_is_exported_and_deleted(site: Site, author: Visit, blog: Blog, ada: User, post: Post) -> None:
+def test_users_can_export_and_delete_an_account(site: Site, author: Visit, blog: Blog, ada: User, post: Post) -> None:
     taken = author.get("/account/export")
     assert taken.headers["content-disposition"] == 'attachment; filename="ada.json"'
     assert [value["title"] for value in taken.json()["posts"]] == ["Keys and doors"]

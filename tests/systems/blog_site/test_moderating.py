@@ -110,7 +110,7 @@ def _messages(blog: Blog) -> list[ContactMessage]:
     return list(blog.contact_messages(f"{now():%Y-%m}"))
 
 
-def test_a_honeypot_field_rejects_bots(anybody: Visit, blog: Blog) -> None:
+def test_messages_of_bots_that_fill_the_honeypot_field_are_discarded(anybody: Visit, blog: Blog) -> None:
     answer = anybody.send("/contact", **MESSAGE, website="https://spam.example")
     assert answer.status_code == 303
     assert _messages(blog) == []

@@ -120,7 +120,7 @@ def test_markdown_that_is_too_complex_is_shown_unrendered(piece: str, is_refused
     assert is_rendered(text)
 
 
-def test_long_code_is_not_highlighted() -> None:
+def test_code_over_the_size_limit_is_not_highlighted() -> None:
     assert "<span" in render_markdown("```json\n[1]\n```")
     assert "<span" not in render_markdown(f"```json\n{'[1]' * 200}\n```")
     assert "<span" not in render_markdown(f"```json\n{'[1]' * 30 + chr(10)}" * 300 + "```")
@@ -143,7 +143,7 @@ def test_rendered_tables_are_scrollable_and_keep_their_alignment() -> None:
         "<p>" + "<b><i><s><em><code><small><strong><u><tt><font><big>" * 9 + "</p>" + "<p>x" * 20_000,
     ],
 )
-def test_rendered_pages_are_limited_in_length(text: str) -> None:
+def test_the_length_of_rendered_markdown_is_limited(text: str) -> None:
     assert len(render_markdown(text)) < 20 * len(text) + 1_500_000
 
 

@@ -257,7 +257,7 @@ def test_personalized_responses_are_not_cached(author: Visit, anybody: Visit, po
     "host",
     ["evil.example", "testserver.evil.example", "", "testserver:80:80", "testserver:²".encode("latin-1"), "[::1]"],
 )
-def test_an_unknown_host_is_rejected(anybody: Visit, host: str | bytes) -> None:
+def test_a_request_with_an_unknown_host_is_rejected(anybody: Visit, host: str | bytes) -> None:
     assert anybody.get("/", headers={"host": host}).status_code == 421
 
 
@@ -391,7 +391,7 @@ def test_pages_are_limited_to_their_roles(reader: Visit, author: Visit, anybody:
     assert answer.status_code == 404
 
 
-def test_an_unreachable_store_is_reported(site: Site, blog: Blog, anybody: Visit) -> None:
+def test_a_request_to_an_unreachable_store_shows_an_error_page(site: Site, blog: Blog, anybody: Visit) -> None:
     blog.close()
     answer = anybody.get("/latest")
     assert answer.status_code == 503

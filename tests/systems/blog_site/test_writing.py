@@ -57,7 +57,7 @@ def test_an_archived_post_cannot_be_edited(author: Visit, blog: Blog, post: Post
     assert author.send(f"{edit}/publish", "/").status_code == 409
 
 
-def test_a_stale_edit_shows_the_stored_and_the_submitted_text(blog: Blog, author: Visit, post: Post) -> None:
+def test_an_edit_of_an_old_version_shows_the_stored_and_submitted_text(blog: Blog, author: Visit, post: Post) -> None:
     edit = f"/write/{post.post_id}"
     fields = {"title": post.title, "slug": post.slug, "tags": "keys", "version": "1"}
     assert author.send(edit, **fields, content="The quicker one.").status_code == 303

@@ -236,7 +236,7 @@ def test_git_environment_variables_are_ignored(
 
 
 @pytest.mark.parametrize("when", ["log", "texts"])
-def test_errors_of_git_are_reported(
+def test_errors_of_the_git_program_are_reported(
     cms: Cms, repository: Repository, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     for name in ("a.md", "b.md"):

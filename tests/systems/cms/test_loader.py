@@ -79,7 +79,7 @@ def test_a_jekyll_post_is_imported_as_an_article(cms: Cms, tmp_path: Path) -> No
     assert cms.articles_by_tag("c#").items == [article]
 
 
-def test_drafts_are_imported_unpublished(cms: Cms, tmp_path: Path) -> None:
+def test_files_marked_as_drafts_are_imported_unpublished(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "_drafts/idea.md", "---\ntitle: Idea\n---\nText\n")
     assert loaded(cms, tmp_path).loaded == 1
     article = only_article(cms)

@@ -213,7 +213,7 @@ def test_edited_titles_and_tags_are_updated_in_every_list(cms: Cms, article: Art
     }
 
 
-def test_the_maximum_number_of_tags_fits_one_transaction(cms: Cms, article: Article) -> None:
+def test_replacing_the_maximum_number_of_tags_fits_one_transaction(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.retag(name, {f"a{number}" for number in range(TAGS_MAX)})
     cms.publish(name, "one", "u_01")

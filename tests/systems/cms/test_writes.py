@@ -61,7 +61,7 @@ def test_invalid_articles_are_rejected(wrong: dict[str, Any]) -> None:
 # Publication
 
 
-def test_publishing_stores_a_version(cms: Cms, article: Article) -> None:
+def test_publishing_an_article_stores_a_version(cms: Cms, article: Article) -> None:
     first = cms.publish(article.article_id, "one two three", "u_02")
     assert (first.version, first.word_count, first.created_by) == (1, 3, "u_02")
     second = cms.publish(article.article_id, "four", "u_01")
@@ -85,7 +85,7 @@ def test_drafts_can_be_saved_before_and_after_publishing_an_article(cms: Cms, ar
 
 
 @pytest.mark.parametrize("write", ["publish", "save_draft"])
-def test_a_too_large_body_is_rejected_before_any_request(cms: Cms, article: Article, write: str) -> None:
+def test_a_body_over_the_size_limit_is_rejected_before_any_request(cms: Cms, article: Article, write: str) -> None:
     before = stored(cms)
     recorder = recorded(cms)
     body = "é" * (BODY_BYTES_MAX // 2 + 1)
@@ -97,7 +97,7 @@ def test_a_too_large_body_is_rejected_before_any_request(cms: Cms, article: Arti
     assert "Amazon S3" in str(caught.value)
 
 
-def test_the_largest_body_fits_in_an_item(cms: Cms) -> None:
+def test_the_largest_allowed_body_fits_in_an_item(cms: Cms) -> None:
     article = cms.create_article(Article(article_id="a" * 1000, title="T", slug="t", author_id="u"))
     body = "x" * BODY_BYTES_MAX
     assert cms.publish(article.article_id, body, "u" * 1000).version == 1

@@ -75,7 +75,7 @@ def people(papers: Papers, paper_id: str) -> list[tuple[str, str, str]]:
 # BibTeX
 
 
-def test_bibtex_is_imported(empty: Papers, tmp_path: Path) -> None:
+def test_bibtex_entries_are_imported_as_papers(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.bib", BIBTEX)
     assert report.loaded == 5
     (others,) = told(report)
@@ -141,7 +141,7 @@ def test_an_id_that_is_invalid_in_urls_is_reported(empty: Papers, tmp_path: Path
     assert (report.loaded, [fault.place for fault in report.errors]) == (1, ["a.bib:1", "a.bib:2"])
 
 
-def test_errors_of_bibtex_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
+def test_errors_in_bibtex_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
     text = (
         "A header that is no entry\n"
         "@article{a, title={A}}\n"
@@ -213,7 +213,7 @@ def test_files_in_latin_1_are_imported_and_reported(empty: Papers, tmp_path: Pat
     assert [paper.title for paper in empty.papers(["a", "b"])] == ["Größe", "Größe"]
 
 
-def test_too_many_authors_and_topics_are_reported(empty: Papers, tmp_path: Path) -> None:
+def test_papers_with_too_many_authors_or_topics_are_reported(empty: Papers, tmp_path: Path) -> None:
     authors = " and ".join(f"Author{number}" for number in range(80))
     topics = ", ".join(f"topic {number}" for number in range(25))
     report = loaded(
@@ -239,7 +239,7 @@ def test_an_imported_byline_keeps_the_order_of_the_authors(empty: Papers, tmp_pa
 
 
 @pytest.mark.parametrize("form", ["array", "items", "lines"])
-def test_csl_json_is_imported(empty: Papers, tmp_path: Path, form: str) -> None:
+def test_csl_json_entries_are_imported_as_papers(empty: Papers, tmp_path: Path, form: str) -> None:
     text = CSL
     if form == "items":
         text = f'{{"items": {CSL}}}'
@@ -264,7 +264,7 @@ def test_csl_json_is_imported(empty: Papers, tmp_path: Path, form: str) -> None:
     assert people(empty, "7") == [("E", "e", "editor")]
 
 
-def test_errors_of_csl_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
+def test_errors_in_csl_json_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
     text = """[
   {"id": "a", "title": "A"},
   {
@@ -500,7 +500,7 @@ def test_a_very_long_line_is_truncated(empty: Papers, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.bib", "a.json"])
-def test_a_file_that_is_too_large_is_reported(empty: Papers, tmp_path: Path, name: str) -> None:
+def test_a_bibliography_file_over_the_size_limit_is_reported(empty: Papers, tmp_path: Path, name: str) -> None:
     with (tmp_path / name).open("wb") as file:
         file.truncate(FILE_BYTES_MAX + 1)
     report = load(empty, tmp_path / name, silent)
@@ -555,7 +555,7 @@ def test_handles_are_generated_from_author_names() -> None:
     assert {name: handle_of(name) for name in names} == names
 
 
-def test_topics_and_dates_are_normalized() -> None:
+def test_topics_and_dates_of_imported_papers_are_normalized() -> None:
     assert topics_of("A, b;C,,a") == ("a", "b", "c")
     assert moment_of("2020", "13") == datetime(2020, 1, 1, tzinfo=UTC)
     assert moment_of("soon") is None

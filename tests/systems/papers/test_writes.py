@@ -142,7 +142,7 @@ def test_the_tenth_version_of_a_paper_sorts_last(papers: Papers, paper: Paper) -
 # Statuses
 
 
-def test_publishing_updates_the_date_in_every_list(papers: Papers, paper: Paper) -> None:
+def test_publishing_a_paper_updates_its_date_in_every_list(papers: Papers, paper: Paper) -> None:
     papers.add_paper(draft("newer", published_at=OLD + timedelta(days=1)), {"jon": "author"})
     assert ids(papers.papers_by_author("jon")) == ["newer", "wp-002"]
     published = papers.publish("wp-002")

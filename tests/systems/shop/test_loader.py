@@ -105,7 +105,7 @@ def test_importing_files_again_keeps_stock_and_orders(empty: Shop, tmp_path: Pat
     assert len(details.lines) == 1
 
 
-def test_errors_of_products_have_line_numbers(empty: Shop, tmp_path: Path) -> None:
+def test_errors_in_product_files_have_line_numbers(empty: Shop, tmp_path: Path) -> None:
     text = (
         "product_id,merchant_id,name,price,stock,related\n"
         "a,m,A,4.505,1,\n"
@@ -136,7 +136,7 @@ def test_errors_of_products_have_line_numbers(empty: Shop, tmp_path: Path) -> No
     assert [product.name for product in products] == ["D", "two\nlines", "J"]
 
 
-def test_errors_of_orders_have_line_numbers(empty: Shop, tmp_path: Path) -> None:
+def test_errors_in_order_files_have_line_numbers(empty: Shop, tmp_path: Path) -> None:
     text = (
         "Order ID;User ID;Email;Created At;Status;Product ID;Quantity;Price;Payment ID\n"
         "1;ada;ada@example.com;2026-01-02;paid;tea;2;4.50;pi_1\n"

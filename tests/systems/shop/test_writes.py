@@ -42,7 +42,7 @@ def stock(shop: Shop, product_id: str) -> int:
 # Placing orders
 
 
-def test_an_order_is_placed(shop: Shop) -> None:
+def test_placing_an_order_stores_its_items_and_reduces_the_stock(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
     assert (order.status, order.total_cents, order.merchant_id) == ("pending", 1800, "leafhouse")
     details = shop.order_details(order.order_id)
@@ -117,7 +117,7 @@ def test_an_order_of_an_unknown_user_is_rejected(shop: Shop) -> None:
         shop.place_order("eve", "t1", {"tea": 1})
 
 
-def test_every_product_without_stock_is_reported(shop: Shop) -> None:
+def test_an_order_reports_every_product_without_stock(shop: Shop) -> None:
     with pytest.raises(Refused) as caught:
         shop.place_order("ada", "t1", {"tea": 11, "cup": 4})
     assert [str(fault) for fault in caught.value.errors] == [
@@ -250,7 +250,7 @@ def test_unpaid_orders_are_released_except_those_of_a_new_sample(shop: Shop, sam
 # Users and products
 
 
-def test_email_addresses_are_unique(shop: Shop) -> None:
+def test_two_users_cannot_have_the_same_email_address(shop: Shop) -> None:
     with pytest.raises(UniqueValueTaken):
         shop.register(User(email="  ADA@Example.com", name="Another Ada"))
     with pytest.raises(ItemExists):

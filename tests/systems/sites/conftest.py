@@ -1,4 +1,4 @@
-"""A fixture that makes password hashing fast."""
+"""Fixtures for tests of the sites: password hashing is fast."""
 
 from __future__ import annotations
 

@@ -415,7 +415,7 @@ def bearer(site: Any, user_id: str) -> str:
     return str(sessions.open(person))
 
 
-def test_reads_return_the_marked_items_only_to_allowed_callers(served: Served) -> None:
+def test_api_reads_return_the_marked_items_only_to_allowed_callers(served: Served) -> None:
     world = served.world
     assert world.reads.keys() == served.design.compiled.reads.keys()
     wrong: dict[str, tuple[str, dict[str, int]]] = {}
@@ -436,7 +436,7 @@ def test_reads_return_the_marked_items_only_to_allowed_callers(served: Served) -
     assert wrong == {}
 
 
-def test_writes_reject_callers_without_permission(served: Served) -> None:
+def test_api_writes_reject_callers_without_permission(served: Served) -> None:
     world = served.world
     assert world.writes.keys() == served.design.compiled.writes.keys()
     before = stored(served.design)

@@ -83,7 +83,7 @@ def test_importing_a_graph_again_changes_nothing(empty: Social, network: Path) -
     assert_whole(empty)
 
 
-def test_invalid_edges_are_reported_by_line(empty: Social, tmp_path: Path) -> None:
+def test_invalid_edges_are_reported_with_their_line_numbers(empty: Social, tmp_path: Path) -> None:
     path = tmp_path / "bad.txt"
     lines = ["nd nw", "0 1", "1", "1 2 3 4 5", "a 2", "-1 2", "3 3", "1 2 x", "1 2 0.5 1082040961", "9" * 21 + " 1"]
     path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe 1\n" + b"7" * 100_001 + b" 1\n5 6\n\xef\xbb\xbf0 4\n2 0")

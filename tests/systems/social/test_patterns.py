@@ -1,4 +1,4 @@
-"""The sample of the network, and reads that merge partitions. tests/systems/test_designs.py compares all reads."""
+"""The sample is consistent, and reads merge partitions. tests/systems/test_designs.py compares all reads."""
 
 from __future__ import annotations
 

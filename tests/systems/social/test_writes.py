@@ -53,7 +53,7 @@ def test_registration_requires_a_handle_and_a_name(social: Social, handle: str, 
 # Follows
 
 
-def test_following_and_unfollowing_update_counters(social: Social) -> None:
+def test_following_and_unfollowing_update_the_counters_of_both_users(social: Social) -> None:
     recorder = recorded(social)
     social.follow("ann", "ben")
     assert recorder.operations == [*["GetItem"] * 5, "TransactWriteItems"]
@@ -102,7 +102,7 @@ def test_a_deleted_post_has_no_timeline_entries(small: None, social: Social) -> 
     assert everything(social)[TimelineEntry] == []
 
 
-def test_an_author_with_many_posts_is_fanned_out_on_read(small: None, social: Social) -> None:
+def test_an_author_with_many_posts_uses_fan_out_on_read(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     for number in range(4):
         social.publish("ben", str(number))
@@ -240,7 +240,7 @@ def test_notifications_are_added_and_removed_with_the_action_that_caused_them(so
     assert_whole(social)
 
 
-def test_notifications_of_popular_posts_are_limited(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notifications_of_a_popular_post_are_limited_in_number(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 1)
     monkeypatch.setattr(design, "USER_SPREAD_AT", 1)
     post = social.publish("ann", "hello")
