@@ -55,7 +55,7 @@ def test_a_lost_update_by_a_renamed_action_is_found() -> None:
 
 FAULTS = {
     "unknown_field": "Item has no field 'nn'",
-    "in_a_branch": "Item.owner: it is part of the key by_owner",
+    "in_a_branch": "Item.owner: the field is part of the key by_owner",
     "of_another": "Stranger isn't an entity of this design",
     "of_another_type": "Item.number: input should be a valid integer",
     "twice": "two actions of one write use the same item",

@@ -83,7 +83,7 @@ def _weights(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
         "Claims": [(each.copies, str(each.copies)) for each in weights],
         "Filtered reads": [(each.filtered, str(each.filtered)) for each in weights],
         "USD a month": [(each.usd_a_month, _usd(each.usd_a_month)) for each in weights],
-        "USD a million calls": [(each.usd_per_million, _usd(each.usd_per_million)) for each in weights],
+        "USD per million calls": [(each.usd_per_million, _usd(each.usd_per_million)) for each in weights],
         "Hottest key": [(round(each.heat, 3) if each.hot else None, _hottest(each)) for each in weights],
     }
     for label, pairs in rows.items():

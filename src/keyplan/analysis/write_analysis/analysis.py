@@ -210,8 +210,8 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
             keys = (key for key in every if name in entity.inputs_of(key) and not entity.writes_itself(key, name))
             for key in [compiled_key for compiled_key in keys if compiled_key not in made][:1]:
                 yield BodyFault(
-                    f"{entity.name}.{name}: it is part of the key {key.name}, which can't be recomputed without the "
-                    "whole item",
+                    f"{entity.name}.{name}: the field is part of the key {key.name}, which can't be recomputed without "
+                    "the whole item",
                     f"read the item and update the instance: Update(item, {name}=...)",
                     action.line,
                 )
