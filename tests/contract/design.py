@@ -112,7 +112,7 @@ class Post(Entity):
 
 
 class Comment(Entity):
-    """A comment in a tree of comments. Its sort key is its path, which is sorted part by part."""
+    """A comment in a tree of comments. The sort key of a comment is its path in the tree, sorted part by part."""
 
     post_id: str
     path: tuple[str, ...]
@@ -159,7 +159,7 @@ class Payment(Entity):
 
 
 class Event(Entity):
-    """An event. Events are written at a high rate, so the table's partition key is sharded."""
+    """An event. The partition key of events is sharded, because events are written at a high rate."""
 
     day: date
     at: datetime

@@ -1,4 +1,4 @@
-"""Opens stores over HTTP: Keyplan's server, and DynamoDB Local if KEYPLAN_DYNAMODB_LOCAL contains its URL.
+"""Opens designs over HTTP, on Keyplan's server and, if KEYPLAN_DYNAMODB_LOCAL is a URL, on DynamoDB Local.
 
 One server serves all tests of a process; each test has its own table.
 """

@@ -1,4 +1,4 @@
-"""Each CRUD method, on every store."""
+"""Tests of each CRUD method, on every store."""
 
 from __future__ import annotations
 

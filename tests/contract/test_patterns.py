@@ -1,4 +1,4 @@
-"""Each kind of access pattern, on every store."""
+"""Tests of each kind of access pattern, on every store."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def post(number: int, by: str = "u1", **more: Any) -> Post:
 
 
 def pages(read_page: Callable[..., Page[Any]], limit: int, **arguments: Any) -> list[Any]:
-    """Return all items, page by page. Check that no page is too long, and that only the last one has no cursor."""
+    """Return all items, page by page. Check that no page is too long, and only the last page has no cursor."""
     result: list[Any] = []
     cursor = None
     while True:

@@ -72,7 +72,7 @@ class Thing(Entity):
 
 
 def test_each_argument_of_a_declaration_is_checked() -> None:
-    """Every declaration reports arguments of wrong types. This table abbreviates the expected errors."""
+    """Every declaration reports arguments of wrong types. The expected errors are abbreviated."""
     taken: set[str] = set()
     for make, others in DECLARED.items():
         for name in inspect.signature(make).parameters:

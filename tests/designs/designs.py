@@ -35,7 +35,7 @@ Attribute = tuple[Variable | Text, ...]
 
 @dataclass(frozen=True)
 class IndexSpec:
-    """An index. ``several`` means that its keys have several attributes."""
+    """An index. ``several`` means that the index keys have several attributes."""
 
     name: str
     partition: tuple[str, ...]
@@ -66,7 +66,7 @@ class KeySpec:
 
 @dataclass(frozen=True)
 class EntitySpec:
-    """An entity. Its first key is the primary key."""
+    """An entity, whose first key is the primary key."""
 
     name: str
     fields: dict[str, FieldSpec]

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The CMS's version numbers as published: VERSION#10 sorts before VERSION#2. The compiler rejects it."""
+"""The version numbers of the published CMS, where VERSION#10 precedes VERSION#2: the compiler rejects them."""
 
 from __future__ import annotations
 

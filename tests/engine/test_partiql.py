@@ -330,7 +330,7 @@ def test_select_returns_pages_and_validates_next_tokens(engine: Engine) -> None:
 
 
 def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
-    """The Developer Guide documents this limit. A list of more than 50 partition keys is rejected."""
+    """The Developer Guide documents ten partitions as the limit. More than 50 partition keys are rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
     listed = [f"'p{number:02}'" for number in range(51)]

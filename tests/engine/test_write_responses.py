@@ -52,7 +52,7 @@ def test_group_commit_returns_a_separate_result_for_each_write(engine: Engine) -
 
 
 def test_large_batch_is_written_in_several_transactions(engine: Engine) -> None:
-    """Other clients can write between them: 25 items of 390 KB take five, each with BEGIN and COMMIT."""
+    """Other clients can write between transactions: 25 items of 390 KB take five, each with BEGIN and COMMIT."""
     create(engine)
 
     def statements(text: str) -> int:

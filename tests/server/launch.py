@@ -1,4 +1,4 @@
-"""Runs a server process for tests: ``python -m tests.server.launch SETTINGS``, with settings as a JSON object. The
+"""``python -m tests.server.launch SETTINGS`` runs a server process for tests. The settings are a JSON object. The
 process prints its port when it accepts connections.
 """
 

@@ -1,4 +1,4 @@
-"""One of the server's workers deletes expired items. Killing the server during a deletion damages nothing."""
+"""A worker of the server deletes expired items. Killing the server during a deletion damages nothing."""
 
 from __future__ import annotations
 

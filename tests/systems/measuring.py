@@ -48,7 +48,7 @@ def rows_of(text: str, heading: str) -> list[list[str]]:
 
 
 def measured(design: Design, call: Callable[[], object]) -> tuple[str, str]:
-    """Return the requests and units of a call as text: ``Query GSI1, BatchGetItem`` and ``0.5 + 2 read``."""
+    """Return the requests and units of a call as text, such as ``Query GSI1`` and ``0.5 + 2 read``."""
     recorder = recorded(design)
     try:
         call()

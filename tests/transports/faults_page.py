@@ -1,4 +1,4 @@
-"""Write the table of docs/faults.md: ``python -m tests.transports.faults_page``.
+"""``python -m tests.transports.faults_page`` writes the table of docs/faults.md.
 
 ``test_fault_matrix.py`` checks each cell of the table.
 """

@@ -88,7 +88,7 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
 
 
 def _outcome(store: FaultyStore, call: Call, fault: Fault, *, awaited: bool) -> Any:
-    """Return the result or the error of the call. Only a missing response has a short timeout, because later responses
+    """Return the result or the error of the call. Only missing responses have a short timeout, because other responses
     may be slow on a busy machine.
     """
     seconds = ANSWER_SECONDS if fault.name.startswith("stalled") else CELL_SECONDS_MAX

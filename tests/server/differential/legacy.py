@@ -45,7 +45,7 @@ class LegacySequence(Sequence):
                 return value
 
     def values(self, operator: str) -> list[dict[str, Any]]:
-        """Return values for an operator. Some of them are invalid."""
+        """Return values for an operator, sometimes invalid values."""
         chance = self.chance
         if chance.errs(6):
             return [chance.value() for _ in range(chance.below(3))]

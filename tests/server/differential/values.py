@@ -1,4 +1,4 @@
-"""Generated attribute values, items and expressions, all determined by a seed. Some of them are invalid."""
+"""Generated attribute values, items and expressions, valid and invalid, all determined by a seed."""
 
 from __future__ import annotations
 

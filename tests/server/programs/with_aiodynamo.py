@@ -1,5 +1,5 @@
-"""A program that uses aiodynamo, which signs requests and parses responses itself: ``python with_aiodynamo.py
-ENDPOINT``. The program prints ``done`` if all assertions pass.
+"""``python with_aiodynamo.py ENDPOINT`` uses aiodynamo, and prints ``done`` if all assertions pass. Aiodynamo signs
+requests and parses responses itself.
 """
 # mypy: ignore-errors
 # It runs in a separate environment; the type checker doesn't have its packages.

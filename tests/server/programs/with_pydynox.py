@@ -1,5 +1,5 @@
-"""A program that uses pydynox, on the AWS SDK for Rust: ``python with_pydynox.py ENDPOINT``. The program prints
-``done`` if all assertions pass.
+"""``python with_pydynox.py ENDPOINT`` uses pydynox, and prints ``done`` if all assertions pass. Pydynox uses the AWS
+SDK for Rust.
 """
 # mypy: ignore-errors
 # It runs in a separate environment; the type checker doesn't have its packages.

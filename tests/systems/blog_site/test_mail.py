@@ -1,4 +1,4 @@
-"""Emails reset passwords and confirm addresses. Their links work once, and disclose nothing."""
+"""Emails reset passwords and confirm addresses. Links in emails work once, and disclose nothing."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ CLIENT, CLIENT_SECRET = "blog", "p:ss word"
 
 
 class IdentityProvider:
-    """An OpenID Connect provider with discovery, keys and tokens. Its users always give consent."""
+    """An OpenID Connect provider with discovery, keys and tokens. All users give consent."""
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)

@@ -197,7 +197,7 @@ def test_a_reader_who_follows_many_users_has_a_stored_timeline(monkeypatch: pyte
 
 
 def test_fan_out_on_write_is_limited_to_a_number_of_followers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other followers read the post on demand, so that a post costs no more with a million followers."""
+    """Followers beyond the limit read the post on demand, so a million followers add no cost to a post."""
     monkeypatch.setattr(limits, "READ_MAX", 0)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 60)
     with Social.open(":memory:") as social:
