@@ -52,7 +52,7 @@ def plain_text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FrontMatterError(
-            f"not UTF-8: invalid byte 0x{data[error.start]:02x}", line=line, hint="save the file as UTF-8"
+            f"the file isn't UTF-8: invalid byte 0x{data[error.start]:02x}", line=line, hint="save the file as UTF-8"
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -73,7 +73,7 @@ def split_front_matter(text: str) -> Parts | None:
         if rest[at:end].rstrip(" \t") in _ENDS[mark]:
             return Parts(mark, rest[:at], rest[end:].lstrip("\n"))
         at = end + 1
-    raise FrontMatterError("the front matter has no end", line=1, hint=f"end it with a line of {mark}")
+    raise FrontMatterError("the front matter has no end", line=1, hint=f"end the front matter with a line of {mark}")
 
 
 def read_front_matter(text: str) -> FrontMatter:
@@ -106,7 +106,7 @@ def _date(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
 
 def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
     value = loader.construct_yaml_int(node)
-    return value if abs(value) < INTEGER_MAX else node.value  # no digit limit for 59:59:59…
+    return value if abs(value) < INTEGER_MAX else node.value  # 59:59:59… evades Python's digit limit
 
 
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _date)

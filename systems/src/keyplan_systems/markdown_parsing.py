@@ -63,11 +63,11 @@ def _step(env: MutableMapping[str, Any], weight: int) -> bool:
     return False
 
 
-def _inline_step(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - the parser's signature of a rule
+def _inline_step(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - the parser requires this signature
     return _step(state.env, 1)
 
 
-def _block_step(state: StateBlock, first: int, last: int, silent: bool) -> bool:  # noqa: ARG001 - the same
+def _block_step(state: StateBlock, first: int, last: int, silent: bool) -> bool:  # noqa: ARG001 - as above
     return _step(state.env, BLOCK_STEPS)
 
 

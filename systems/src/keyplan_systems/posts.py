@@ -80,7 +80,7 @@ class Post:
         ]
 
 
-# Which files
+# Finding files
 
 
 def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
@@ -136,7 +136,7 @@ def fault_of(path: str, error: FrontMatterError) -> ErrorDetail:
     return ErrorDetail(path if error.line is None else f"{path}:{error.line}", error.message, error.hint)
 
 
-# One file
+# Reading a file
 
 
 def read_post(folder: Path, path: Path) -> Post:
@@ -257,7 +257,7 @@ class _Fields:
 
     def __init__(self, front: FrontMatter) -> None:
         taxonomies = front.fields.get("taxonomies")
-        extra = front.fields.get("extra")  # Zola's
+        extra = front.fields.get("extra")  # custom fields of Zola
         self.fields = {
             **(extra if isinstance(extra, dict) else {}),
             **(taxonomies if isinstance(taxonomies, dict) else {}),

@@ -355,4 +355,4 @@ def test_co_authors_are_imported_and_updated_up_to_a_maximum_number(blog: Blog, 
     assert [user.name for user in blog.users(list(post.co_authors))] == ["Cleo N", "Dan O"]
     many = [f"Writer {number}" for number in range(CO_AUTHORS_MAX + 2)]
     (message,) = names("Ada L", *many)
-    assert message == "22 co-authors: the post has the first 20, without Writer 20, Writer 21"
+    assert message == "22 co-authors: only 20 are imported, without Writer 20, Writer 21"

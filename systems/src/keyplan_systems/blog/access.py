@@ -13,7 +13,7 @@ Audience = Literal["anyone", "reader", "author", "moderator"]
 """The minimum role for a pattern."""
 
 WHO: Mapping[str, Audience] = {
-    # public
+    # All callers can use these patterns
     "latest_posts": "anyone",
     "published_between": "anyone",
     "popular_posts": "anyone",
@@ -53,7 +53,7 @@ WHO: Mapping[str, Audience] = {
     "unpublish": "author",
     "archive": "author",
     "restore": "author",
-    # moderators
+    # Only moderators can use these patterns
     "users_by_rating": "moderator",
     "latest_users": "moderator",
     "user_by_email": "moderator",

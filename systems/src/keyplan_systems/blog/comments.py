@@ -24,7 +24,7 @@ class CommentWrites(Reads):
 
         Raises ItemNotFound for a missing post or thread, Refused for an inactive user.
         """
-        missing = ItemNotFound(f"there is no such post: {post_id!r}", place="Blog.add_comment")
+        missing = ItemNotFound(f"there is no post {post_id!r}", place="Blog.add_comment")
         post = yield from self.post.read(post_id)
         if post is None or post.status != "published":
             raise missing

@@ -59,7 +59,7 @@ def counted(kind: CounterKind, subject: str, changes: Mapping[str, int], *, alon
     Closed counters reject updates, so writes needn't read the post or user they count, and leave nothing on one that is
     being deleted.
     """
-    shard = random.randrange(COUNTER_SHARDS[kind])  # noqa: S311 - to spread writes, not a secret
+    shard = random.randrange(COUNTER_SHARDS[kind])  # noqa: S311 - distributes writes, not a secret
     slot = COUNTER_SLOTS if alone else random.randrange(COUNTER_SLOTS)  # noqa: S311
     added = {name: Add(amount) for name, amount in changes.items()}
     update = Update(Counter, kind=kind, subject=subject, shard=shard, slot=slot).set(**added).or_create()

@@ -36,7 +36,7 @@ _REASONS = {
     "KP406 Post.by_status_created": _ALL_STATUSES,
     "KP406 Post.by_status_rating": _ALL_STATUSES,
     "KP602 Counter.expires_at": "only closed shards expire, and they are no longer counted",
-    "KP602 Session.expires_at": "Sessions.of compares it with the current time",
+    "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
 }
 """Ignored findings of ``keyplan check``, with reasons."""
 

@@ -122,7 +122,7 @@ class User(Entity):
     session_epoch: int = 0
     created_at: datetime = Field(default_factory=now)
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def rating_sk(self) -> int:
         """A number that sorts by rating, then time."""
@@ -217,13 +217,13 @@ class Post(Entity):
     updated_at: datetime = Field(default_factory=now)
     published_at: datetime | None = None
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def rating_sk(self) -> int:
         """A number that sorts by rating, then time."""
         return rating_key(self.rating, self.listed_at)
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def listed_at(self) -> datetime:
         """The first publication, or the creation."""
@@ -301,13 +301,13 @@ class PostTag(Entity):
     ranked_at: datetime | None = None
     created_at: datetime = Field(default_factory=now)
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def rating_sk(self) -> int:
         """A number that sorts by rating, then time."""
         return rating_key(self.rating, self.created_at)
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def used(self) -> bool:
         """Whether a published post has it."""
@@ -433,7 +433,7 @@ class ContactMessage(Entity):
     handled: bool = False
     at: datetime = Field(default_factory=now)
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def month(self) -> str:
         """The month of the message in UTC, ``2026-11``."""

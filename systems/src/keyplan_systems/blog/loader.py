@@ -153,7 +153,7 @@ class _Import:
         plain = plain_markdown(file.body, partial(self.links.address, file.path))
         look = looked_at(plain.text)
         for kind, names in plain.removed.items():
-            self.groups.add(f"{kind}, not rendered", file.path, names, "replace with Markdown")
+            self.groups.add(f"{kind}, not rendered", file.path, names, "replace them with Markdown")
         self.groups.add("HTML that isn't displayed", file.path, look.left_out, "replace it with Markdown")
         self.groups.add("links to missing targets, unchanged", file.path, self.links.lost, "change or remove the links")
         self.ids[post_address(self.slugs[file.path])] = look.ids
@@ -213,8 +213,8 @@ class _Import:
             if path != address_key(post_address(wanted.slug)):
                 led = self.design.redirect(path)
                 if led is not None and led.post_id != post_id and led.post_id in self.loaded:
-                    message = f"{path} is also the former URL of another file; it redirects to this post"
-                    self.report.fault(ErrorDetail(file.path, message, "remove it from one of the files"))
+                    message = f"{path} is also the former URL of another file; the URL redirects to this post"
+                    self.report.fault(ErrorDetail(file.path, message, "remove the URL from one of the files"))
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
                 self.report.counts["redirects of former URLs"] += 1
@@ -244,7 +244,7 @@ class _Import:
         users = {user.user_id: user for user in others if user.user_id != author.user_id}
         left_out = [user.name for user in list(users.values())[CO_AUTHORS_MAX:]]
         if left_out:
-            message = f"{len(users)} co-authors: the post has the first {CO_AUTHORS_MAX}, without {', '.join(left_out)}"
+            message = f"{len(users)} co-authors: only {CO_AUTHORS_MAX} are imported, without {', '.join(left_out)}"
             self.report.fault(ErrorDetail(file.path, message, "name the omitted authors in the text"))
         return tuple(users)[:CO_AUTHORS_MAX]
 
@@ -263,7 +263,7 @@ class _Import:
         tags = tuple(dict.fromkeys(filter(None, named.values())))
         if len(tags) > COMBO_TAGS_MAX:
             left_out = ", ".join(tags[COMBO_TAGS_MAX:])
-            message = f"{len(tags)} tags: the post has the first {COMBO_TAGS_MAX}, without {left_out}"
+            message = f"{len(tags)} tags: only {COMBO_TAGS_MAX} are imported, without {left_out}"
             self.report.fault(ErrorDetail(file.path, message, "put the most important tags first"))
         return tags[:COMBO_TAGS_MAX]
 

@@ -49,7 +49,7 @@ class PostWrites(Reads):
         """
         check_content(content, "Blog.create_post.content")
         if post.status != "unpublished":
-            raise Refused("a new post is unpublished", place="Blog.create_post", hint="publish the post afterwards")
+            raise Refused("a new post can't be published", place="Blog.create_post", hint="publish the post afterwards")
         yield from self._active(post.user_id, "Blog.create_post")
         if (yield from self.post.read(post.post_id)) is not None:
             raise Refused(f"post {post.post_id!r} already exists", place="Blog.create_post", hint="edit it")
@@ -147,7 +147,7 @@ class PostWrites(Reads):
         """Unpublish a post: it becomes a draft. Raises ItemNotFound; Refused for an archived one."""
         post = yield from self._post(post_id)
         if post.status == "archived":
-            raise Refused("an archived post isn't published", place="Blog.unpublish", hint="restore it to edit it")
+            raise Refused("an archived post can't be unpublished", place="Blog.unpublish", hint="restore the post")
         if post.status == "unpublished":
             return post
         return (yield from self._withdrawn(post, "unpublished"))

@@ -43,7 +43,7 @@ def front_page(blog: Blog, seconds: float = FRONT_PAGE_SECONDS) -> FrontPage:
     A gatherer keeps it current. Without one, when it is missing or much older than ``seconds``, one caller at a time
     rebuilds it; others get the old one.
     """
-    page = blog.front_page(random.randrange(FRONT_PAGE_REPLICAS))  # noqa: S311 - to spread reads, not a secret
+    page = blog.front_page(random.randrange(FRONT_PAGE_REPLICAS))  # noqa: S311 - distributes reads, not a secret
     if page is not None and time.time() - page.refreshed_at.timestamp() < seconds * STALE_FACTOR:
         return page
     if _lock.acquire(blocking=page is None):

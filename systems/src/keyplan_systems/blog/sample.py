@@ -56,7 +56,7 @@ from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
-DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - documented, for the sample
+DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - a documented password of sample data
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$a2V5cGxhbidzIHNhbXBsZQ$f5dfII1xonlIyA2f2YhP6adUiSoi3wQIOyiFKm0bj8w"
 """Its hash: a fixed one, as hashing takes time."""
 DEMO_USERS: Sequence[tuple[str, str, Role]] = (
@@ -116,7 +116,7 @@ def users_for(count: int) -> int:
 
 @lru_cache(maxsize=20_000)
 def sample_user(number: int) -> User:
-    chance = random.Random(f"keyplan blog user {number}")  # noqa: S311 - a sample, and the same one each time
+    chance = random.Random(f"keyplan blog user {number}")  # noqa: S311 - reproducible sample data
     if number < len(DEMO_USERS):
         username, name, role = DEMO_USERS[number]
     else:
@@ -257,7 +257,7 @@ class WholePost:
 
 def whole_post(number: int) -> WholePost:
     """Sample post ``number``."""
-    chance = random.Random(f"keyplan blog post {number}")  # noqa: S311 - a sample, and the same one each time
+    chance = random.Random(f"keyplan blog post {number}")  # noqa: S311 - reproducible sample data
     made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
     post_id = stable_id(f"sample/post/{number}", made)
     if number < len(ESSAYS):
@@ -347,7 +347,7 @@ def _age(number: int) -> timedelta:
 @lru_cache(maxsize=64)
 def _block(block: int) -> tuple[list[int], frozenset[str]]:
     """The authors' numbers of a block of posts, busy ones more often; and the block's possible tags."""
-    chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - a sample, and the same one each time
+    chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - reproducible sample data
     if block == 0:  # only the essays' authors and tags
         named = {
             *(tag_from(subject.tags[0]) for subject in SUBJECTS),

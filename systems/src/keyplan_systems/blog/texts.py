@@ -44,7 +44,7 @@ def title_of(number: int) -> tuple[str, Subject, int]:
     which = number % len(SUBJECTS)
     subject = SUBJECTS[which]
     turn, place = divmod(number // len(SUBJECTS), len(subject.things))
-    # Each thing is combined with every template once before a title repeats
+    # Titles repeat only after each thing was combined with every template
     template = TITLES[(turn + 7 * place + 5 * which) % len(TITLES)]
     title = template.format(thing=subject.things[place])
     return title[0].upper() + title[1:], subject, turn // len(TITLES)

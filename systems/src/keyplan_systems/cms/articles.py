@@ -155,14 +155,14 @@ class ArticleWrites(Reads):
         yield Batch(
             Delete(entity, article_id=article_id, version=number)
             for number in numbers
-            for entity in (VersionCard, ArticleVersion)  # card first: deletions find cards by their versions
+            for entity in (VersionCard, ArticleVersion)  # cards first, because deletions find cards by version
         )
 
     def _known(self, article_id: str) -> Writes[Article]:
         article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound(
-                f"there is no article {article_id!r}", place="Cms.article", hint="create it with create_article"
+                f"there is no article {article_id!r}", place="Cms.article", hint="call create_article first"
             )
         return article
 

@@ -48,9 +48,9 @@ SILENCE = {
     "KP201 PublishedArticle.primary": "at most 500 items per second are written, when articles are published or change",
     "KP202 Founded.primary": "this entity has one item, which is written once",
     "KP202 StateArticle.primary": "items are written when an article changes its status, and read by editors only",
-    "KP303 article_history": "the pattern is used only to export a whole history; article_versions is paginated",
-    "KP602 Preview.expires_at": "the preview page compares it with the current time (reading.py)",
-    "KP602 Session.expires_at": "Sessions.of compares it with the current time",
+    "KP303 article_history": "only exports of a whole history use this pattern; article_versions is paginated",
+    "KP602 Preview.expires_at": "the preview page compares expires_at with the current time",
+    "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
 }
 """Ignored findings of ``keyplan check``, with reasons."""
 

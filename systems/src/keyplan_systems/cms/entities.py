@@ -172,7 +172,7 @@ class PublishedArticle(CmsEntity):
     author_id: Id
     tags: set[Tag] = Field(default_factory=set)
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def second(self) -> str:
         return second_of(self.published_at)
@@ -192,7 +192,7 @@ class PublishedTag(CmsEntity):
     excerpt: Excerpt | None = None
     author_id: Id
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def second(self) -> str:
         return second_of(self.published_at)

@@ -116,8 +116,8 @@ _SETTINGS = {"LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMP
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(  # noqa: S603 - no shell; the arguments are ours and a folder
-        ["git", "-C", str(folder), *_SAFE, *arguments],  # noqa: S607 - the user's git
+    return subprocess.run(  # noqa: S603 - no shell; fixed arguments and a folder
+        ["git", "-C", str(folder), *_SAFE, *arguments],  # noqa: S607 - git is found in PATH
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=LOG_SECONDS_MAX,

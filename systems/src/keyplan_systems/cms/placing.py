@@ -109,5 +109,5 @@ def check_body(body: str, place: str) -> None:
             f"the body is {size:,} bytes; a version holds at most {BODY_BYTES_MAX:,}, because DynamoDB limits "
             f"an item with all its attributes to {ITEM_BYTES_MAX:,}",
             place=place,
-            hint="split it into several articles, or store it in Amazon S3 and publish a summary with a link",
+            hint="split the text into several articles, or store it in Amazon S3 and publish a summary with a link",
         )

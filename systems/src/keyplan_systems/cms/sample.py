@@ -111,7 +111,7 @@ NAMES = (
 )
 DEMO_USERS: tuple[tuple[str, Role], ...] = (("editor", "editor"), ("author", "author"), ("admin", "admin"))
 """Users who can sign in to the sample's site, as ``editor@example.com`` and so on: the first three authors."""
-DEMO_PASSWORD = "draft and final"  # noqa: S105 - of a sample, and in its documentation
+DEMO_PASSWORD = "draft and final"  # noqa: S105 - a documented password of sample data
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$zt/FePcyrFMegNknDTJh0w$JGCb7yVglKxQMc4sF4uY7AaFFYmPYsmEar/pzCsvksw"
 """Its hash, which is constant."""
 
@@ -156,7 +156,7 @@ def _people(design: Cms, count: int, offset: timedelta) -> None:
 
 
 def whole_article(number: int) -> Whole:
-    chance = random.Random(f"keyplan cms {number}")  # noqa: S311 - a sample, and the same one each time
+    chance = random.Random(f"keyplan cms {number}")  # noqa: S311 - reproducible sample data
     made = NEWEST - timedelta(hours=number * HOURS_BETWEEN % HOURS_IN_ALL, minutes=chance.randrange(600))
     subject = chance.choices(SUBJECTS, weights=(9, 5, 4))[0]
     status: Status = chance.choices(("published", "draft", "archived"), weights=(83, 10, 7))[0]

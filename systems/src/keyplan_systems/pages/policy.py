@@ -37,7 +37,7 @@ class TablePolicy(BasePolicy[Person]):
 
     def __init__(self, site: SmallSite[Any], rules: Mapping[str, Rule]) -> None:
         unknown = rules.keys() - site.design.compiled.patterns.keys()
-        assert not unknown, unknown  # noqa: S101 - a mistake in a table of this repository
+        assert not unknown, unknown  # noqa: S101 - checks a table in this repository
         super().__init__(site)
         self.site = site
         self.rules = rules
@@ -75,5 +75,5 @@ class TablePolicy(BasePolicy[Person]):
         if isinstance(answer, Page):
             return replace(answer, items=rule.shown(caller, answer.items))
         if not rule.shown(caller, [answer]):
-            raise ItemNotFound("no such item", place=pattern)
+            raise ItemNotFound("the item doesn't exist", place=pattern)
         return answer

@@ -24,7 +24,7 @@ from bibtexparser.model import (
     ParsingFailedBlock,
     String,
 )
-from pylatexenc.latex2text import (  # type: ignore[import-untyped] # it ships no types
+from pylatexenc.latex2text import (  # type: ignore[import-untyped] # pylatexenc has no type hints
     LatexNodes2Text,
     MacroTextSpec,
     get_default_latex_context_db,
@@ -119,7 +119,7 @@ class BibtexFiles:
                             line,
                             f"macro {macro.key} isn't expanded: it has more than {MACRO_CHARACTERS_MAX:,} characters, "
                             f"or is after the first {MACROS_MAX:,} macros",
-                            "write the text in place of the macro",
+                            "replace the macro with its text",
                         )
                 case ParsingFailedBlock() as failed:
                     reason = str(getattr(failed.error, "abort_reason", failed.error)).strip().rstrip(".")

@@ -239,7 +239,7 @@ SILENCE = {
     "KP602 Paper.expires_at": "an expired draft is in no list of papers",
     "KP602 Membership.expires_at": "memberships expire with their paper",
     "KP602 PaperVersion.expires_at": "showing an expired draft version is acceptable",
-    "KP602 Session.expires_at": "Sessions.of compares it with the time",
+    "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
 }
 
 
@@ -461,7 +461,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         """
         if by == paper_id:
             raise Refused(
-                f"paper {paper_id!r} can't supersede itself", place="Papers.supersede", hint="name another paper"
+                f"paper {paper_id!r} can't supersede itself", place="Papers.supersede", hint="pass another paper"
             )
         whole = yield from self._whole(paper_id, "Papers.supersede")
         yield from self._current(by, "Papers.supersede")
@@ -506,7 +506,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
     def refer(self, paper_id: Id, cited_id: Id) -> Writes:
         """Add a reference. Idempotent. Raises Refused for the paper itself and a superseded paper; ItemNotFound."""
         if paper_id == cited_id:
-            raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="name another paper")
+            raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="pass another paper")
         yield from self._current(paper_id, "Papers.refer")
         if (yield from self.paper.read(cited_id)) is None:
             raise ItemNotFound(f"there is no paper {cited_id!r}", place="Papers.refer", hint="first call add_paper")

@@ -35,7 +35,7 @@ KEPT_UNTIL = datetime(2126, 1, 1, tzinfo=UTC)
 """The sample's superseded drafts don't expire."""
 DEMO_USERS = ("ada-almeida", "barbara-almeida")
 """The authors with a password."""
-DEMO_PASSWORD = "read before you cite"  # noqa: S105 - of a sample, and in its documentation
+DEMO_PASSWORD = "read before you cite"  # noqa: S105 - a documented password of sample data
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$APznA8Q4IH4rTxwI4z8s3g$faz/7nex0/GR007Z6pmb6NjUGMnH1OhYsYM7X7W4Wss"
 """The hash of the password, fixed because hashing takes time."""
 STEP = 50
@@ -150,7 +150,7 @@ def paper_id(number: int) -> str:
 
 def whole_paper(number: int, newest: datetime) -> WholePaper:
     """Sample paper ``number``, as the catalogue's writes would leave it. Paper 0 is published."""
-    chance = random.Random(f"keyplan papers {number}")  # noqa: S311 - a sample, and the same one each time
+    chance = random.Random(f"keyplan papers {number}")  # noqa: S311 - reproducible sample data
     added = newest - timedelta(hours=number * HOURS_A_PAPER, minutes=chance.randrange(600) if number else 0)
     statuses: tuple[Status, ...] = ("published", "draft", "superseded")
     status = chance.choices(statuses, (80, 14 if number else 0, 6 if number else 0))[0]

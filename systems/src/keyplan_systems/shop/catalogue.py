@@ -51,7 +51,7 @@ class CatalogueWrites(Reads):
         """Relate a product to another. Raises Refused for the product itself, ItemNotFound for unknown products."""
         if product_id == related_id:
             raise Refused(
-                f"product {product_id!r} can't be related to itself", place="Shop.relate", hint="name another product"
+                f"product {product_id!r} can't be related to itself", place="Shop.relate", hint="pass another product"
             )
         for name in (product_id, related_id):
             yield Check(Product, product_id=name).if_missing(_unknown(name, "Shop.relate"))

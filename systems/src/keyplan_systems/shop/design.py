@@ -12,12 +12,12 @@ from keyplan_systems.shop.orders import OrderWrites
 from keyplan_systems.site.sessions import SessionPatterns
 
 SILENCE = {
-    "KP202 Listing.by_category": "listings are written by merchants only",
+    "KP202 Listing.by_category": "only merchants write listings, so the write rate is low",
     "KP201 Merchant.every": "there are few merchants, and they rarely change",
     "KP602 Cart.expires_at": "an expired cart is still valid",
     "KP314 restock": "merchants check the stock before they repeat a call",
-    "KP602 OrderToken.expires_at": "storing a token longer is acceptable",
-    "KP602 Session.expires_at": "Sessions.of compares it with the current time",
+    "KP602 OrderToken.expires_at": "a token may be stored after it expires",
+    "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
     "KP602 Reading.expires_at": "an expired reading is still valid; expiry bounds the partition",
 }
 

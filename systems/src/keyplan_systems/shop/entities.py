@@ -269,7 +269,7 @@ class OrderEvent(Entity):
     kind: Id
     at: datetime = Field(default_factory=now)
 
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents
     @property
     def day(self) -> date:
         return self.at.date()

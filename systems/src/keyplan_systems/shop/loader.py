@@ -242,7 +242,7 @@ class _Loading:
             same = (stored.user_id, stored.ordered_at) == (order.user_id, order.created_at)
             if not same or [part for part in parts if isinstance(part, OrderLine)] != lines:
                 raise _RowError(
-                    f"order {order.order_id!r} exists with other data", "use a new id, or group its rows"
+                    f"order {order.order_id!r} exists with other data", "use a new id, or keep an order's rows together"
                 ) from None
 
 

@@ -139,7 +139,7 @@ class OrderWrites(Reads):
         whole = yield from self._whole(order_id, "Shop.release")
         if whole.order.status != "pending" or whole.order.created_at >= before:
             raise Refused(
-                f"order {order_id} is {whole.order.status}, placed at {whole.order.created_at:%Y-%m-%d %H:%M}",
+                f"order {order_id} is {whole.order.status}, and was placed at {whole.order.created_at:%Y-%m-%d %H:%M}",
                 place="Shop.release",
                 hint="release only orders that are pending and were placed before the given time",
             )
@@ -281,7 +281,7 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product]) -> 
         if not (product := products[name]).listed_at or product.stock < wanted
     ]
     if faults:
-        raise Refused("products are unavailable", place=place, hint="order fewer, or remove products", errors=faults)
+        raise Refused("products are unavailable", place=place, hint="order less, or remove products", errors=faults)
 
 
 def _expiring(reading: Reading) -> Reading:

@@ -62,7 +62,7 @@ FIRST_NAMES = (
 )  # fmt: skip
 DEMO_USERS = (("customer@example.com", None), ("merchant@example.com", "leafhouse"))
 """The users with a password: the first customer, and one who sells for a merchant."""
-DEMO_PASSWORD = "open the counter"  # noqa: S105 - of a sample, and in its documentation
+DEMO_PASSWORD = "open the counter"  # noqa: S105 - a documented password of sample data
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$SJvcLGvJKAxpchUOlBNCBw$NOYLbCuLfIgqAAiCUxDUKXY1GrPkUygJ8TLMC+7tmK4"
 """The hash of the password, fixed because hashing takes time."""
 STEADY = 1200
@@ -157,7 +157,7 @@ def products_of(merchant: str, newest: datetime) -> tuple[Product, ...]:
 
 def _product(merchant: str, number: int, category: str, thing: str, kind: str, newest: datetime) -> Product:
     name = f"{kind} {thing}"
-    chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - a sample, and the same one each time
+    chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - reproducible sample data
     price, stock = chance.randrange(250, 9000, 50) - 1, chance.choice((0, 3, 40, 250))
     return Product(
         product_id=name.lower().replace(" ", "-"),

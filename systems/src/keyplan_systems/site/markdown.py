@@ -90,7 +90,7 @@ def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, option
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": True, "linkify": True, "maxNesting": NESTING_MAX})
     made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin).use(deflist_plugin)
-    if made.linkify is not None:  # link only URLs with a scheme: example.com may be a file
+    if made.linkify is not None:  # link only URLs with a scheme, because example.com may be a file
         made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     made.core.ruler.at("linkify", _addresses)
     bound(made)

@@ -51,7 +51,7 @@ class Repeats:
         def note(response: Response | None) -> None:
             done = response is not None and response.status_code == 303
             place = response.headers.get("location") if response is not None and done else None
-            if place is None:  # nothing changed, or a cookie is set: the form can be resubmitted
+            if place is None:  # without a redirect, the form can be resubmitted
                 with self._lock:
                     self._forms.pop(key, None)
             made.set_result(place)

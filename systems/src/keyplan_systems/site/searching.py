@@ -134,7 +134,7 @@ class Search:
             made.set_busy_timeout(BUSY_MS)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             _use_wal(made)
-            made.execute("PRAGMA synchronous = NORMAL")  # a lost write is acceptable: the index can be rebuilt
+            made.execute("PRAGMA synchronous = NORMAL")  # the index can be rebuilt after a lost write
             if made.pragma("user_version") != FORMAT:
                 _create_tables(made)
         except apsw.Error as error:
@@ -175,7 +175,7 @@ class Search:
 
     def _failed(self, error: Exception) -> StoreError:
         return StoreError(
-            f"the search index failed: {error}", place=str(self.place), hint="delete this file; the index is rebuilt"
+            f"the search index failed: {error}", place=str(self.place), hint="delete the file to rebuild the index"
         )
 
 

@@ -160,7 +160,7 @@ class _Follows:
     def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
         actions: Actions = []
         for link in links:
-            actions.append(Create(link))  # mirror items exist if and only if this one does: no condition
+            actions.append(Create(link))  # mirror items exist if and only if this item exists
             actions.append(Put(Follower(user_id=link.followed_id, follower_id=link.user_id, since=link.since)))
             if link.delivery == "write":
                 actions.append(Put(Subscription(user_id=link.followed_id, reader_id=link.user_id)))
@@ -182,7 +182,7 @@ def add_follows(design: Social, links: Iterable[Following]) -> None:
     if missing:
         raise ItemNotFound(f"there is no user {missing[0]!r}", place="add_follows", hint="sign users up first")
     if wanted and design.follows(wanted[0].user_id, wanted[0].followed_id) is not None:
-        wanted = _new_links(design, wanted)  # probably the same file is loaded again
+        wanted = _new_links(design, wanted)  # the same file was probably loaded before
     follows = _Follows(design, users)
     for link in wanted:
         follows.add(link)

@@ -48,12 +48,12 @@ from keyplan_systems.social.limits import (
 from keyplan_systems.social.people import PeopleWrites
 
 _REASONS = {
-    "KP602 Notification.expires_at": "showing a notification a few days longer is acceptable",
+    "KP602 Notification.expires_at": "pages may show expired notifications for a few days",
     **dict.fromkeys(
         ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
         "a block ends at most two follow relationships; each of the other writes ends one",
     ),
-    "KP602 Session.expires_at": "Sessions.of compares it with the time",
+    "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
     "KP303 deliveries_of": "a delivery takes seconds, so an author has at most a few at a time",
     "KP304 feed": "at most 200 followed users are read, 20 in parallel; posts of other users are delivered on write",
 }
@@ -189,7 +189,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         """
         post = yield from self._post(post_id)
         author = yield from self._user(post.user_id)
-        # A concurrent like or comment changes the counters: the condition fails, and likes and comments are read again.
+        # A concurrent like or comment changes the counters. The condition fails, and likes and comments are read again.
         # Sharded counters aren't checked, as they change too often.
         counted = {} if post.shards else {"likes": post.likes, "comments": post.comments}
         yield Delete(post).only_if(shards=post.shards, **counted)
@@ -414,7 +414,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
             expected = {"posts_ever": author.posts_ever}  # fails if a post was published since the read
         if author.shards:
             yield Update(UserTally, user_id=author.user_id, shard=shard_of(who)).set(followers=Add(by))
-            if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - to share the work, not a secret
+            if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - distributes work, not a secret
                 tallies = yield from self.user_tallies.read(author.user_id)
                 changes["followers"] = sum(tally.followers for tally in tallies) + by
         elif by > 0 and author.followers >= USER_SPREAD_AT:

@@ -1,4 +1,4 @@
-"""Import of edge lists, as SNAP publishes graphs.
+"""Import of edge lists in the format of SNAP.
 
 Files are read line by line and written in steps, in bounded memory. A line that can't be loaded is reported by its
 number. Importing a file again changes nothing.
@@ -100,7 +100,7 @@ def _edges(path: Path, report: LoadReport) -> Iterator[tuple[int, str, str, bool
 
 def _problem(columns: list[str]) -> str | None:
     if not 2 <= len(columns) <= COLUMNS_MAX:
-        return f"{len(columns)} columns" if len(columns) != 1 else "only one column"
+        return f"the line has {len(columns)} columns" if len(columns) != 1 else "the line has only one column"
     for column in columns[:2]:
         if not (column.isascii() and column.isdecimal()) or len(column) > DIGITS_MAX:
             return f"{column[:40]!r} isn't a user number"

@@ -52,7 +52,7 @@ def sample(design: Social, count: int, progress: Progress) -> int:
     """Write a network of ``count`` users; returns the number of new ones."""
     first = design.profile(user_id(0))
     newest = now().replace(second=0, microsecond=0) if first is None else first.joined_at + JOINED_BEFORE
-    chance = random.Random(f"keyplan social {count}")  # noqa: S311 - a sample, and the same one each time
+    chance = random.Random(f"keyplan social {count}")  # noqa: S311 - reproducible sample data
     weights = list(accumulate((number + 1) ** -0.8 for number in range(count)))
     total = 2 * count
     progress(0, total)
@@ -78,7 +78,7 @@ def sample(design: Social, count: int, progress: Progress) -> int:
 
 
 def _names(number: int) -> tuple[str, str]:
-    chance = random.Random(f"keyplan social user {number}")  # noqa: S311 - the same sample each time
+    chance = random.Random(f"keyplan social user {number}")  # noqa: S311 - reproducible sample data
     return chance.choice(FIRST_NAMES), chance.choice(FAMILY_NAMES)
 
 
@@ -95,7 +95,7 @@ def _user(number: int, newest: datetime) -> User:
 
 DEMO_USERS = tuple(".".join((*_names(number), str(number))) for number in range(2))
 """The handles of the users with a password."""
-DEMO_PASSWORD = "common ground"  # noqa: S105 - of a sample, and in its documentation
+DEMO_PASSWORD = "common ground"  # noqa: S105 - a documented password of sample data
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$Bpt4zX4UBkmQ9RLLBQ80bA$xCXRcmz6DP5g8HQio7usEsCekXsll+0br5JrJo2DNFs"
 """The hash of the password, fixed because hashing takes time."""
 

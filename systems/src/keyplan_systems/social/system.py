@@ -22,7 +22,7 @@ SYSTEM = System(
     sample=sample,
     sample_count=300,
     load=load,
-    input="an edge list as SNAP publishes graphs, or a folder of edge lists",
+    input="an edge list in the format of SNAP, or a folder of edge lists",
     takes=("file", "folder"),
     site=site,
 )

@@ -93,7 +93,7 @@ class BlogPolicy(BasePolicy[User]):
     def _own_comment(self, arguments: Mapping[str, Any], caller: User | None) -> None:
         comment = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))
         if comment is None:
-            raise ItemNotFound("there is no such comment", place="Blog.remove_comment")
+            raise ItemNotFound("the comment doesn't exist", place="Blog.remove_comment")
         if caller is None or comment.user_id != caller.user_id:
             raise AccessDenied("the comment belongs to another user", place="Blog.remove_comment")
 
@@ -101,7 +101,7 @@ class BlogPolicy(BasePolicy[User]):
         """Check that the caller can see the post, and owns it if it is to be changed."""
         post = self.blog.post(post_id)
         if post is None or not _visible(post, caller) or (pattern in _PUBLISHED_POST and post.status != "published"):
-            raise ItemNotFound(f"there is no such post: {post_id!r}", place=f"Blog.{pattern}")
+            raise ItemNotFound(f"there is no post {post_id!r}", place=f"Blog.{pattern}")
         if pattern in _OWN_POST and caller is not None and post.user_id != caller.user_id:
             moderates = caller.role == "moderator" and (pattern != "edit_post" or is_unclaimed(self.blog, post.user_id))
             if not moderates:
@@ -115,7 +115,7 @@ class BlogPolicy(BasePolicy[User]):
             return [value for value in answer if _is_there(value, caller)]
         if isinstance(answer, Post | PostWithContent):
             post = answer if isinstance(answer, Post) else answer.post
-            if pattern in self.closed:  # the pattern is a write: update the pages
+            if pattern in self.closed:  # the pattern is a write, so update the pages
                 listed = pattern in _LISTING or post.status == "published"
                 self.site.changed(post, listed=listed)
             elif not _visible(post, caller) or not self._author_is_there(post, caller):
@@ -164,7 +164,7 @@ def _check_post(given: Mapping[str, Any]) -> None:
     """Raises Refused for an invalid slug or tag, and for an invisible title."""
     slug = given["slug"]
     if slug_from(str(slug)) != slug:
-        fault = ErrorDetail("slug", "invalid slug", f"use letters, digits and hyphens: {slug_from(str(slug))}")
+        fault = ErrorDetail("slug", "invalid slug", f"use letters, digits and hyphens, such as {slug_from(str(slug))}")
         raise Refused("invalid slug", place="Blog", errors=[fault])
     wrong = [str(tag) for tag in given.get("tags", ()) if not is_tag(str(tag))]
     faults = [ErrorDetail("tags", f"{tag!r} is an invalid tag", f"use {tag_from(tag)!r}") for tag in wrong]

@@ -36,7 +36,7 @@ NOTICES = {
     "archived": "The post is archived.",
     "assigned": "An email with a link to claim the account has been sent.",
     "author-requested": "Your request has been sent. You can write posts after a moderator has approved it.",
-    "email": "To confirm the new address, follow the link in the email that was sent to it.",
+    "email": "To confirm the new address, follow the link in the email that was sent to the new address.",
     "deleted": "The post is deleted.",
     "ended": "The session has ended.",
     "joined": "Welcome! You can like, rate and comment now.",

@@ -119,7 +119,7 @@ class Views:
         rest_s = min(REST_SECONDS, FLUSH_SECONDS / 2 / max(1, len(waiting)))
         for post_id, views in waiting.items():
             self._rest(rest_s)
-            with suppress(ConditionFailed):  # deleted concurrently
+            with suppress(ConditionFailed):  # the item was deleted concurrently
                 self.blog.count_view(post_id, views)
 
     def start(self, is_idle: threading.Event | None = None) -> None:

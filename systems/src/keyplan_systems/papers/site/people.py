@@ -24,9 +24,9 @@ class PapersPeople(People[Papers, Author]):
     def login(self, user: Author) -> str:
         return user.handle
 
-    def fault_of(self, login: str) -> str | None:  # noqa: ARG002 - no registration
+    def fault_of(self, login: str) -> str | None:  # noqa: ARG002 - users can't register
         return None
 
-    def add(self, login: str, name: str, password_hash: str) -> Author:  # noqa: ARG002 - no registration
+    def add(self, login: str, name: str, password_hash: str) -> Author:  # noqa: ARG002 - users can't register
         """Raises Refused: no registration."""
         raise Refused("ask the catalogue's operator for an account", place="sign-up")

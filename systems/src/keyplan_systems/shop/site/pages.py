@@ -173,7 +173,7 @@ def order(turn: ShopTurn) -> Response:
 
 def cancel_order(turn: ShopTurn) -> Response:
     details = order_in_url(turn)
-    if details.order.status == "cancelled":  # by a second click, or automatically because it was unpaid
+    if details.order.status == "cancelled":  # it was cancelled by another request, or unpaid for too long
         return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")

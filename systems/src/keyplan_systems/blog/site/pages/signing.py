@@ -43,7 +43,7 @@ def sign_in(turn: Turn) -> Response:
     known = f"login {login.lower()}"
     turn.limit("sign-in from an address", turn.address)
     turn.limit("sign-in", f"{turn.address} {known}")
-    turn.limit("sign-in to an account", known)  # also limits guesses from many addresses
+    turn.limit("sign-in to an account", known)  # limits guesses for an account from many addresses
     try:
         with turn.site.hashing:
             user = accounts.sign_in(turn.blog, login, password)
@@ -117,7 +117,7 @@ def callback(turn: Turn) -> Response:
     provider = _provider(turn)
     state = turn.site.signer.unpack("state", turn.request.cookies.get(STATE, ""), turn.site.settings.clock())
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
-        raise Problem(400, "The sign-in has expired", "It was started in another browser, or too long ago.", _AGAIN)
+        raise Problem(400, "The sign-in has expired", "The sign-in began in another browser, or too long ago.", _AGAIN)
     try:
         identity = provider.identity(turn.query, _callback(turn, provider))
     except ProviderError as error:
