@@ -37,7 +37,7 @@ def equal_attributes(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Idempotent(str):
-    """An idempotent operation, which a transport may repeat after a lost response. A plain UpdateItem isn't one."""
+    """An idempotent operation, which may be repeated after a lost response. A plain UpdateItem isn't idempotent."""
 
     __slots__ = ()
 
@@ -64,11 +64,11 @@ class Transport(Protocol):
     """Sends requests from synchronous code."""
 
     def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
-        """The response of one request. Raises DynamoDBError or StoreError."""
+        """Send a request and return the response. Raises DynamoDBError or StoreError."""
         ...
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """The responses of several requests, in order."""
+        """Send several requests and return the responses in order."""
         ...
 
 
@@ -76,11 +76,11 @@ class AsyncTransport(Protocol):
     """Sends requests from asynchronous code."""
 
     async def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
-        """The response of one request. Raises DynamoDBError or StoreError."""
+        """Send a request and return the response. Raises DynamoDBError or StoreError."""
         ...
 
     async def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """The responses of several requests, in order."""
+        """Send several requests and return the responses in order."""
         ...
 
 

@@ -145,7 +145,7 @@ class SegmentsReader:
         self._reader = ScanReader(plan, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """All entries; with ``size``, one page. Items read beyond the page are read again for the next page."""
+        """All entries or, with ``size``, one page. Items read beyond the page are read again for the next page."""
         entries: list[Entry] = []
         places = self._places(position)
         while any(place != _ENDED for place in places):

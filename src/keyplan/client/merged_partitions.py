@@ -1,4 +1,4 @@
-"""Reads of several partitions in parallel, merged in order, with one cursor.
+"""Reads several partitions in parallel, and merges the items in order, with one cursor.
 
 A position in the merged order is one entry's sort key, partition and primary key, for any number of partitions, and
 each partition resumes after this position. Therefore cursors are small, and concurrent writes don't invalidate cursors.

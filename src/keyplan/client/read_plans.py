@@ -273,7 +273,7 @@ class QueryReader:
     def chunk(
         self, values: Mapping[str, Any], size: int | None, position: Position | None, cut: str | None = None
     ) -> Conversation[Chunk]:
-        """The next entries of the partition; with ``cut``, from that sort key on."""
+        """The next entries of the partition. With ``cut``, they start at this sort key."""
         partition = partition_texts(self.plan.matches[0], values)
         wanted = None if size is None else size + 1
         entries: list[Entry] = []

@@ -129,7 +129,7 @@ class Answer:
         return self._turned
 
     def strongly(self) -> Answer:
-        """The same pattern with strongly consistent reads, if DynamoDB supports them; used for the reads of a write."""
+        """The same pattern with strongly consistent reads, if DynamoDB supports them, for the reads of a write."""
         if self._strong is None:
             self._strong = Answer(self.pattern, replace(self.target, consistent=True), self.secret)
         return self._strong

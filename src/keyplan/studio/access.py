@@ -30,7 +30,7 @@ class Access:
         return self.hosts is None or named_host(request.headers.raw) in self.hosts
 
     def refusal(self, request: Request) -> tuple[int, str, str] | None:
-        """The status, code and message of a rejected request; None if it is allowed."""
+        """The status, code and message of a rejected request; None for an allowed request."""
         if not self.knows_host(request):
             return 421, "WrongHost", f"the Host header must be one of {', '.join(self.hosts or ())}"
         host = request.headers.get("host", "")

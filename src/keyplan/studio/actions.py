@@ -1,4 +1,4 @@
-"""The studio's actions. Each is a function that takes the studio and a request's JSON data."""
+"""The studio's actions, which are functions of the studio and of a request's JSON data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RUN_VIEWS = {"plan", "change"}
 
 @dataclass
 class Studio:
-    """A studio. ``traffic`` is a traffic file's content; ``endpoint`` lists the tables of a studio without a design.
+    """A studio's state. ``traffic`` is a traffic file; ``endpoint`` lists the tables of a studio without a design.
     ``runner`` runs the design's module for the Change and Plan views, if ``executes`` is true. ``file`` is the design's
     file, reloaded after each save; ``home`` opens other designs. ``seen`` contains the shown items by identity;
     ``writes`` counts the writes of this studio.
@@ -64,7 +64,7 @@ class Studio:
             self.runner = ModuleRunner(source, self.traffic)
 
     def at(self, table: str | None, *, refresh: bool = False) -> Studio:
-        """The studio of a table of the endpoint. ``refresh`` describes the table again. Raises RequestError."""
+        """The studio of a table of the endpoint. With ``refresh``, describe the table again. Raises RequestError."""
         if table is None or (table == self.subject.table_name and not (refresh and self.endpoint)):
             return self
         if self.endpoint is None or not (self.endpoint.others or table == self.endpoint.table):

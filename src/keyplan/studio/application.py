@@ -30,7 +30,7 @@ _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 def studio_application(studio: Studio, access: Access) -> Starlette:
-    """The studio's application, to be mounted at ``/studio``. It doesn't close the design on shutdown."""
+    """The studio's application, to be mounted at ``/studio``. Its shutdown doesn't close the design."""
     imports = json.dumps({"imports": {name: f"./static/{path}" for name, path in MODULES.items()}})
     digest = base64.b64encode(hashlib.sha256(imports.encode()).digest()).decode()
     policy = (

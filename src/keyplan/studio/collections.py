@@ -87,7 +87,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line between two entries. ``kind``: ``index`` or ``junction``; ``label``: the index or the target's entity."""
+    """A line between two entries. ``kind`` is ``index`` or ``junction``; ``label`` names the index or target entity."""
 
     kind: str
     source: str

@@ -1,5 +1,5 @@
 """Validates staged edits, previews the exact requests, and saves the edits in one transaction. The write compiler
-compiles edits of an entity's items, whose edited fields must be unchanged. Other items are written by attribute.
+compiles edits of an entity's items, whose edited fields must be unchanged. Edits of other items write attributes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Made:
 
 @dataclass
 class Journal:
-    """The transactions that this process saved and can undo, each with the items before and after it."""
+    """The transactions that this process saved and can undo, with the items before and after each transaction."""
 
     saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(default_factory=dict[str, Any])
 
@@ -56,7 +56,7 @@ class Journal:
 
 
 def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
-    """Restore the items of a saved transaction, if no item was changed since. Raises RequestError, Refused."""
+    """Restore the items of a saved transaction, if no item was changed later. Raises RequestError, Refused."""
     require_writable(subject)
     if name not in journal.saved:
         raise RequestError("this change can no longer be undone", hint="edit the items again")

@@ -133,7 +133,7 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
             created.append(made)
     if faults:
         raise RequestError("the file can't be imported", errors=faults[:50])
-    if len(rows) > ROWS_MAX:  # the comparison with existing items would read all of them
+    if len(rows) > ROWS_MAX:  # checked first, because the comparison reads existing items
         raise _too_many(len(rows))
     edits = _beside_what_is_there(subject, created)
     if len(edits) > EDITS_MAX or not created:

@@ -44,7 +44,7 @@ _PATH = re.compile(r"([^.\[\]]+)(?:\[\d+\])*(?:\.[^.\[\]]+(?:\[\d+\])*)*")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on an attribute; its values are strings."""
+    """A condition on an attribute, with strings as values."""
 
     name: str
     operator: str
@@ -166,7 +166,7 @@ def fields_of(entity: CompiledEntity | None, item: Item) -> dict[str, Any] | Non
 
 
 def exact(value: Any) -> Any:
-    """Convert integers above 2^53 to strings, because browsers would round them. Edits accept such strings."""
+    """Convert integers above 2^53 to strings, because browsers would round them. Edits accept integers as strings."""
     match value:
         case dict():
             return {name: exact(element) for name, element in value.items()}
@@ -191,7 +191,7 @@ def _entities(subject: Subject) -> Iterable[CompiledEntity]:
 
 @cache
 def controls(entity: CompiledEntity) -> dict[str, dict[str, Any]]:
-    """The input control of each field (text, number, boolean, enum, date, json), and whether it is optional."""
+    """The input control of each field (text, number, boolean, enum, date, json), and whether the field is optional."""
     return {
         stored_field.name: _control(TypeAdapter(stored_field.annotation).json_schema())
         for stored_field in entity.fields.values()
@@ -478,7 +478,7 @@ def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[Com
             groups.setdefault(fields, []).append(other)
     # Omit fields by which an index identifies an entity outside the group, because that entity can be the owner
     known = {fields: group for fields, group in groups.items() if not _is_by_index(design, fields, group)}
-    # Omit the owner of an owner, because it is checked with that owner's item
+    # Omit owners of owners, because they are checked for the owner's own item
     return [group for fields, group in known.items() if not any(fields < other for other in known)]
 
 

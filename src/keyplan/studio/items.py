@@ -33,7 +33,7 @@ NO_ENTITY = "matches no entity"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The kind of an item. ``role``: entity, claim, prefix (without a design) or none. ``entity``: None for others."""
+    """The kind of an item. ``role`` is entity, claim, prefix (without a design) or none. Entities set ``entity``."""
 
     label: str
     role: str
@@ -129,7 +129,7 @@ def place_attributes(table: Table, index: Index | None) -> tuple[Sequence[KeyAtt
 
 
 def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piece]:
-    """The pieces of a key's string by its template, or without a template if the string doesn't match."""
+    """The pieces of a key's string by ``template``, or the plain pieces of a string that doesn't match the template."""
     shard = ""
     if sharded:
         text, mark, number = text.rpartition("#")
@@ -221,7 +221,7 @@ def secrets_of(entity: CompiledEntity) -> frozenset[str]:
 
 
 def masked(value: Any, names: frozenset[str]) -> Any:
-    """JSON data with the values under these names masked, in fields, attributes, changes and requests."""
+    """JSON data with masked values of the fields and attributes in ``names``, also in changes and requests."""
     if not names:
         return value
     if isinstance(value, list):

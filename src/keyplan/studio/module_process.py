@@ -1,5 +1,5 @@
 """Runs a design's module in a child process of the studio. The process reads one line of JSON from standard input, and
-writes lines of ``progress`` and the result. When standard input closes, it returns the best plan so far, and ends.
+writes lines of ``progress`` and the result. When the input closes, the process returns the best plan so far.
 
 Limits of CPU time and memory stop an endless loop, but aren't a sandbox: the module has the user's permissions.
 """

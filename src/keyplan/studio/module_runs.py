@@ -41,7 +41,7 @@ class _Job:
     result: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def start(self, request: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # the process has ended already: its output shows why
+        with suppress(OSError):  # the process has already ended, and its output shows why
             self._input.write(json_text(request) + "\n")
             self._input.flush()
         threading.Thread(target=self._follow, daemon=True).start()

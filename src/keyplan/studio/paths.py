@@ -35,7 +35,7 @@ WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWri
 
 @dataclass
 class Step:
-    """One request and its items. ``touched`` lists the items that the request writes, each with the kind of change."""
+    """A request with the items of its response. ``touched``: the items that it writes, each with the kind of change."""
 
     operation: str
     parameters: dict[str, Any]

@@ -42,7 +42,7 @@ class Count:
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """The first items of an item collection, in order. ``apart``: other items; ``count``: None if unknown."""
+    """The first items of an item collection, in order. ``apart`` has other items; ``count`` is None if unknown."""
 
     items: Sequence[Item]
     apart: Sequence[Item]
@@ -131,7 +131,7 @@ class _Candidate:
         self.values = _values(items[:50])
 
     def worth(self, seen: set[str]) -> int:
-        """The value of showing this collection, given the values already shown."""
+        """The benefit of showing this item collection in addition to collections with the values ``seen``."""
         return len(self.kinds) * 10 + min(len(self.items), ROWS) + min(len(self.values & seen), 12) * 2
 
 

@@ -66,13 +66,13 @@ def of_design(design: Design, *, writable: bool | None = None) -> Subject:
 
 
 def of_uncompiled(design: type[Design]) -> Subject:
-    """The subject of a design that can't be compiled yet. The studio can only plan its keys."""
+    """The subject of a design that can't be compiled yet. The studio can only plan the design's keys."""
     table: Table = design.table
     return Subject(design.__name__, table, table.name, _Nowhere(), "no store: the design has errors", True, False)
 
 
 def of_file(name: str) -> Subject:
-    """The subject of a file whose design can't be opened. It has no table."""
+    """The subject of a file whose design can't be opened. The subject has no table."""
     return Subject(name, Table(NO_TABLE), NO_TABLE, _Nowhere(), "no store: the design can't be opened", True, False)
 
 

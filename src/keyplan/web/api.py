@@ -62,7 +62,7 @@ def error_response(error: KeyplanError | ValidationError) -> Response:
 
 
 def problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
-    """An error response in the JSON format of all errors."""
+    """An error response with a JSON body."""
     return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
 
 
@@ -101,7 +101,7 @@ class Endpoint:
             if self.offer.policy is not None:
                 if isinstance(self.pattern, ReadPattern):
                     return await in_turn(self.design, self._called, request, sent)
-                return await run_in_threadpool(self._called, request, sent)  # a write waits for the disk
+                return await run_in_threadpool(self._called, request, sent)  # a write may wait for the disk
             arguments, caller = self._admitted(request, sent)
             answer = await self.design.call_async(self.pattern.name, arguments)
             return _response(self._shown(answer, arguments, caller))
@@ -131,7 +131,7 @@ class Endpoint:
         return lambda: body
 
     async def trace(self, request: Request) -> Response:
-        """Execute a call of the page. Responds with the status, the result or error, and the requests to DynamoDB."""
+        """Execute a call for the page. Responds with the status, the result or error, and the requests to DynamoDB."""
         log: list[Any] = []
         began = time.perf_counter()
         shown: dict[str, Any]

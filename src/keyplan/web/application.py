@@ -36,7 +36,7 @@ _HEADERS = (
 
 class Guard:
     """Middleware that rejects requests for unknown hosts and from pages of other sites, and adds security headers to
-    responses. Without these checks, any website's page could send requests to a local server, also by a DNS name that
+    responses. Without these checks, any website's page could send requests to a local server, even by a DNS name that
     resolves to this machine. ``origin`` is the public address, if a reverse proxy changes the Host header.
     """
 

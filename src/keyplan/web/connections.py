@@ -23,7 +23,7 @@ _LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of connections. Times are in seconds."""
+    """Limits of a server's connections. Times are in seconds."""
 
     connections_max: int = 2048
     """Maximum number of open connections of one process."""
@@ -53,7 +53,7 @@ class BoundedConnection(asyncio.Protocol):
         """Size of the write buffer at the last check, if the client isn't reading; otherwise None."""
 
     def connection_made(self, transport: Any) -> None:
-        """Accept a connection. At the limit, close the longest-waiting connection; if none waits, the new one."""
+        """Accept a connection. At the limit, close the longest-waiting connection, or else the new connection."""
         self._transport, self._loop = transport, asyncio.get_running_loop()
         self.wait_for("request")
         self._inner.connection_made(transport)

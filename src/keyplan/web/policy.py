@@ -86,7 +86,7 @@ class Offer:
         return self.policy is not None and pattern.name in self.policy.closed
 
     def caller(self, pattern: Pattern, request: Request) -> Any:
-        """The caller of a request. Raises AccessDenied, or AuthenticationRequired if a closed pattern has no caller."""
+        """The caller of a request. Raises AccessDenied, or AuthenticationRequired for an anonymous request."""
         if self.policy is None:
             return None
         result = self.policy.caller(request)
@@ -99,7 +99,7 @@ class Offer:
         return result
 
     def filled(self, pattern: Pattern, names: Collection[str], caller: Any) -> Mapping[str, Any]:
-        """The policy's parameter values. Raises ArgumentError if the caller passes one of these parameters."""
+        """Parameter values of the policy. Raises ArgumentError if the caller passes one of the policy's parameters."""
         if self.policy is None:
             return {}
         own = self.policy.filled(pattern.name)

@@ -23,13 +23,13 @@ _EXAMPLES_MAX = 12
 
 
 async def traced(design: Design, pattern: str, arguments: Mapping[str, Any], log: list[Request]) -> Any:
-    """Call a pattern, and append its requests to ``log``. The result of an iterator is its first part."""
+    """Call a pattern, and append its requests to ``log``. If it returns an iterator, the result is the first part."""
     conversation = bounded_conversation(design, pattern, arguments)
     return await converse_async(_logged(conversation, log), design.store.async_transport)
 
 
 def bounded_conversation(design: Design, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
-    """The conversation of a call. For an iterator, it reads only the first part."""
+    """The conversation of a call. If a pattern returns an iterator, only its first part is read."""
     read = design.compiled.reads.get(pattern)
     if read is None or read.shape.kind is not ShapeKind.ITERATOR:
         return (yield from design.conversation(pattern, arguments))

@@ -1,4 +1,4 @@
-"""Parse HTTP/1.1 responses (the strict subset that DynamoDB's protocol needs), without I/O. A response must have a
+"""Parses HTTP/1.1 responses (the strict subset that DynamoDB's protocol needs) without I/O. A response must have a
 length or be chunked; other responses are rejected, because truncation couldn't be detected. Source: RFC 9112.
 """
 

@@ -44,7 +44,7 @@ class Quota:
         return self._left
 
     def take(self, cost: int) -> bool:
-        """Spend ``cost`` if the budget is sufficient; returns whether it was."""
+        """Spend ``cost`` if the budget is sufficient. Returns whether the budget was sufficient."""
         with self._lock:
             if self._left < cost:
                 return False

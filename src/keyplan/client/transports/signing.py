@@ -26,7 +26,7 @@ _TARGET = "DynamoDB_20120810."
 
 
 class Signed(NamedTuple):
-    """A signed request to the path /, with its head as bytes (as a list: ``headers``) and its body."""
+    """A signed request to the path /, with its head and body. ``headers`` is the parsed head."""
 
     head: bytes
     body: bytes
