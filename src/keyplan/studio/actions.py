@@ -306,7 +306,7 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
         return template
     known = studio.seen.get(name)
     if known is None:
-        raise RequestError("the studio hasn't shown this item", hint="choose an item in the Map or Data view")
+        raise RequestError("the studio hasn't shown this item", hint="open the item in the Map or Data view")
     subject = studio.subject
     key = subject.key_of(known)
     result = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})

@@ -212,7 +212,7 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             key = subject.key_of(item)
             name = identity(key)
         except (AttributeError, TypeError, ValueError):
-            return ErrorDetail("", "isn't an item in DynamoDB JSON", '{"Item": {"pk": {"S": "text"}, ...}}')
+            return ErrorDetail("", "isn't an item in DynamoDB JSON", 'write {"Item": {"pk": {"S": "text"}, ...}}')
         if kind.role == "claim":
             return None
         return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item

@@ -314,7 +314,7 @@ def _condition(at: int, given: Any, faults: list[ErrorDetail]) -> Condition | No
         faults.append(ErrorDetail(place, f"requires {wanted} value{'' if wanted == 1 else 's'}"))
         return None
     if operator == "between" and values[0] > values[1] and not all(_number(value) for value in values[:2]):
-        faults.append(ErrorDetail(place, "the lower value must come first"))
+        faults.append(ErrorDetail(place, "the lower bound must come first"))
         return None
     return Condition(given["name"], operator, tuple(values[:wanted]))
 

@@ -90,7 +90,7 @@ def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic |
     sizes = _numbers(given, "bytes", design.compiled.by_name, ITEM_BYTES_MAX, faults)
     region = given.get("region") or _region(traffic)
     if given.get("region") and region not in priced_regions():
-        faults.append(ErrorDetail("region", "has no price list", f"priced regions are {', '.join(priced_regions())}"))
+        faults.append(ErrorDetail("region", "has no price list", f"use one of {', '.join(priced_regions())}"))
     if faults:
         raise RequestError("the cost of this traffic can't be estimated", errors=faults)
     held = _Held(traffic)

@@ -131,7 +131,7 @@ def test_errors_in_product_files_have_line_numbers(empty: Shop, tmp_path: Path) 
     assert messages[2] == "line 4 can't be read: ',' expected after '\"'"
     assert messages[3] == "the row has 2 columns, expected 6"
     assert [product.product_id for product in empty.products_leading_to("d")] == ["h"]
-    assert messages[-1] == "related to unknown products: nothing"
+    assert messages[-1] == "unknown related products: nothing"
     products = [product for name in "abcdefghij" if (product := empty.product(name))]
     assert [product.name for product in products] == ["D", "two\nlines", "J"]
 

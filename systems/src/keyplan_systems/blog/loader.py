@@ -252,7 +252,7 @@ class _Import:
         excerpt = file.excerpt or excerpt_from(text)
         if len(excerpt) <= EXCERPT_MAX:
             return excerpt
-        self.groups.add("excerpts, truncated", file.path, {file.slug: 1}, f"write at most {EXCERPT_MAX} characters")
+        self.groups.add("excerpts, truncated", file.path, {file.slug: 1}, f"use at most {EXCERPT_MAX} characters")
         return f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
 
     def _tags(self, file: PostFile) -> tuple[str, ...]:

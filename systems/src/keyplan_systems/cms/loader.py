@@ -121,7 +121,7 @@ def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: 
     groups.add("additional authors, ignored", post.path, Counter(post.authors[1:]), "an article has one author")
     groups.add("former URLs, ignored", post.path, Counter(post.aliases), "redirect these URLs on your site")
     if post.excerpt is not None and len(post.excerpt) > EXCERPT_MAX:
-        groups.add("excerpts, truncated", post.path, {"excerpt": 1}, f"write at most {EXCERPT_MAX:,} characters")
+        groups.add("excerpts, truncated", post.path, {"excerpt": 1}, f"use at most {EXCERPT_MAX:,} characters")
     links = Links(site, {}, {}, lambda _: None)
     plain = plain_markdown(post.body, partial(links.address, post.path))
     for kind, names in plain.removed.items():

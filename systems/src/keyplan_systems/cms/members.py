@@ -37,7 +37,7 @@ class MemberWrites(PublishingWrites):
         """Set a member's role. The founder remains an administrator. Raises Refused."""
         founded = yield from self.founded.read("cms")
         if founded is not None and founded.member_id == member_id and role != "admin":
-            raise Refused("the founder of the CMS remains an administrator", place="Cms.set_role")
+            raise Refused("the role of the founder of the CMS can't be changed", place="Cms.set_role")
         member = yield from Update(Member, member_id=member_id).set(role=role)
         return member
 

@@ -123,7 +123,7 @@ class _Loading:
             self._tell(record.line, record.message, record.hint)
             return
         if {".", ".."} & {*record.paper_id.split("/")}:
-            self._tell(record.line, f"{record.paper_id} can't be used in a URL", "give the entry another id")
+            self._tell(record.line, f"{record.paper_id} can't be used in a URL", "change the id of the entry")
             return
         if record.paper_id in self.met:
             self._tell(record.line, f"{record.paper_id} is the id of an earlier entry", "give each entry a unique id")

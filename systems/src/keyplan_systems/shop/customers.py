@@ -63,7 +63,7 @@ class CustomerWrites(Reads):
             items[product_id] = quantity
         if len(items) > LINES_MAX:
             raise Refused(
-                f"a cart holds at most {LINES_MAX} products", place="Shop.put_in_cart", hint="order the cart first"
+                f"a cart holds at most {LINES_MAX} products", place="Shop.put_in_cart", hint="place an order first"
             )
         moment = now()
         changes = {"items": items, "changed_at": moment, "expires_at": moment + CART_KEPT}

@@ -167,7 +167,7 @@ class _Loading:
         known = {product.product_id for product in self.design.products(sorted(named))}
         self.design.batch(Put(Related(product_id=product_id, related_id=word)) for word in sorted(known))
         if unknown := sorted(named - known):
-            raise _RowError(f"related to unknown products: {', '.join(unknown)}", "add the products, then import again")
+            raise _RowError(f"unknown related products: {', '.join(unknown)}", "add the products, then import again")
 
     def _update(self, product: Product, given: Mapping[str, Any]) -> None:
         before = self.design.get(Product, product_id=product.product_id, consistent=True)

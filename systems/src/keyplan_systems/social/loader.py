@@ -36,7 +36,7 @@ def load(design: Social, path: Path, progress: Progress) -> LoadReport:
     """
     report = LoadReport()
     if path.suffix.lower() == ".gz":
-        raise RequestError(f"{path.name} is compressed", hint="decompress it with gunzip")
+        raise RequestError(f"{path.name} is compressed", hint="decompress the file with gunzip")
     files = [path]
     if path.is_dir():
         files = [file for file in sorted(path.iterdir()) if file.is_file() and file.suffix.lower() in SUFFIXES]
