@@ -75,7 +75,7 @@ def test_a_filter_on_a_partial_index_uses_the_default_of_a_projected_field() -> 
         assert (tasks.in_index("open"), tasks.in_index("done")) == (1, 0)
 
 
-def test_the_first_write_adds_a_missing_version_and_stale_writes_are_rejected() -> None:
+def test_the_first_write_adds_a_missing_version_and_outdated_writes_are_rejected() -> None:
     with Tasks.open(":memory:") as tasks:
         for by_put in (True, False):
             put(tasks)

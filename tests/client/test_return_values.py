@@ -293,7 +293,7 @@ def test_a_transaction_returns_items_whose_contents_are_known(counting: Counting
     assert counting.put(Visit(path="d", until=last)).until == last.replace(microsecond=0)
 
 
-def test_an_action_whose_result_is_unused_is_sent_at_the_end_of_the_write(counting: Counting) -> None:
+def test_an_action_whose_result_is_unused_is_sent_after_the_write_function_ends(counting: Counting) -> None:
     counting.put(Counter(name="wrong"))
     requests = record(counting)
     with pytest.raises(ValueError, match="before anything is sent"):

@@ -74,7 +74,7 @@ def test_an_iterator_prefetches_the_next_part_at_the_middle_of_the_current_part(
     assert source.asked == [0, 1]
 
 
-def test_an_error_of_a_prefetch_is_raised_when_its_items_are_needed(pool: ThreadPoolExecutor) -> None:
+def test_an_error_of_a_prefetch_is_raised_when_the_prefetched_items_are_needed(pool: ThreadPoolExecutor) -> None:
     items = stream(Source(fails_at=1).part, run, pool)
     assert [next(items) for _ in range(10)] == list(range(10))
     with pytest.raises(StoreError):

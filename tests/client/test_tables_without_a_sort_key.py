@@ -37,7 +37,7 @@ class Beds(Design):
     def beds(self, limit: int = 2, cursor: Cursor | None = None) -> Page[Bed]: ...
 
 
-def test_pages_of_an_index_of_a_table_without_a_sort_key_continue_correctly() -> None:
+def test_pages_of_an_index_of_a_table_without_a_sort_key_contain_each_item_once() -> None:
     made = [Bed(bed_id=str(number), ward="a", floor=1 + number // 4) for number in range(7)]
     with Beds.open(":memory:") as beds:
         for bed in made:

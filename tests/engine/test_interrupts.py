@@ -107,7 +107,7 @@ STEPS: dict[str, Step] = {
 
 @pytest.mark.parametrize("place", ["file", ":memory:"])
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_interrupted_write_is_complete_or_absent(path: str, place: str, step: Step) -> None:
+def test_interrupted_write_is_stored_completely_or_not_at_all(path: str, place: str, step: Step) -> None:
     where = path if place == "file" else place
     with Engine.open(where) as engine:
         create(engine)

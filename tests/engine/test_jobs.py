@@ -18,7 +18,7 @@ from tests.engine.test_exports import export, parameters, s3, start_import
 __all__ = ["s3"]
 
 
-def test_job_of_an_ended_process_is_reported_as_failed(tmp_path: Path, s3: Path) -> None:
+def test_export_job_of_an_ended_process_is_reported_as_failed(tmp_path: Path, s3: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path, s3=s3) as engine:
         create(engine)

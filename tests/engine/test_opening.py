@@ -56,23 +56,23 @@ def test_store_file_contains_its_format_number(path: str) -> None:
         ("", {}, "can't be opened"),
     ],
 )
-def test_invalid_path_is_rejected(tmp_path: Path, name: str, options: dict[str, bool], message: str) -> None:
+def test_an_invalid_path_raises_an_error(tmp_path: Path, name: str, options: dict[str, bool], message: str) -> None:
     assert message in refused(str(tmp_path / name), **options).message
 
 
-def test_empty_path_is_rejected() -> None:
+def test_opening_an_empty_path_raises_an_error() -> None:
     with pytest.raises(StoreError, match="The file doesn't exist"):
         Engine.open("")
 
 
-def test_file_of_another_type_is_rejected_unchanged(path: str) -> None:
+def test_opening_a_file_of_another_type_raises_an_error_and_keeps_the_file(path: str) -> None:
     Path(path).write_bytes(b"something else, and rather long " * 100)
     before = Path(path).read_bytes()
     assert "isn't a SQLite file" in refused(path).message
     assert Path(path).read_bytes() == before
 
 
-def test_database_of_another_program_is_rejected_unchanged(path: str) -> None:
+def test_opening_a_database_of_another_program_raises_an_error_and_keeps_the_file(path: str) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE notes (text)")
     other.close()
@@ -120,7 +120,7 @@ def test_opening_a_store_on_a_full_disk_leaves_it_unchanged(path: str) -> None:
     engine.close()
 
 
-def test_write_lock_timeout_is_reported(path: str) -> None:
+def test_write_that_waits_too_long_for_the_lock_raises_an_error(path: str) -> None:
     with Engine.open(path, busy_timeout_s=0.2) as engine:
         create(engine)
         other = apsw.Connection(path)
@@ -185,14 +185,14 @@ def open_folder(tmp_path: Path) -> Iterator[Path]:
     folder.chmod(0o755)
 
 
-def test_read_only_file_is_rejected(open_folder: Path) -> None:
+def test_opening_a_read_only_file_raises_an_error(open_folder: Path) -> None:
     path = open_folder / "store.db"
     Engine.open(path).close()
     path.chmod(0o444)
     assert "can't be written" in open_unprivileged(path)
 
 
-def test_read_only_folder_is_rejected(open_folder: Path) -> None:
+def test_opening_a_file_in_a_read_only_folder_raises_an_error(open_folder: Path) -> None:
     path = open_folder / "store.db"
     open_folder.chmod(0o555)
     assert "can't be opened" in open_unprivileged(path)

@@ -163,7 +163,7 @@ def test_stream_of_a_replica_cannot_be_disabled(regions: Regions) -> None:
     assert "LatestStreamArn" in described(east)
 
 
-def test_replica_overrides_are_described(regions: Regions) -> None:
+def test_replica_descriptions_contain_the_overrides_of_the_replica(regions: Regions) -> None:
     east, west, south = regions.engines.values()
     on_demand = {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 5}}
     of_index = {"IndexName": "ByG", "ProvisionedThroughputOverride": {"ReadCapacityUnits": 3}}
@@ -406,7 +406,7 @@ def arns_in(answer: object) -> set[str]:
     return result
 
 
-def test_arns_contain_the_name_of_their_region(tmp_path: Path) -> None:
+def test_arns_of_all_resources_contain_the_name_of_their_region(tmp_path: Path) -> None:
     bucket = tmp_path / "bucket"
     (bucket / "in").mkdir(parents=True)
     (bucket / "in" / "one").write_text('{"Item": {"pk": {"S": "a"}}}\n', encoding="utf-8")

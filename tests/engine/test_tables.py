@@ -177,7 +177,7 @@ def test_invalid_table_definitions_are_rejected(change: dict[str, Any], expected
         assert engine.call("ListTables", {}) == {"TableNames": []}
 
 
-def test_new_table_is_described(engine: Engine) -> None:
+def test_describe_table_describes_a_new_table(engine: Engine) -> None:
     description = create(engine)["TableDescription"]
     assert description["TableStatus"] == "ACTIVE"
     assert description["ItemCount"] == description["TableSizeBytes"] == 0
@@ -236,7 +236,7 @@ def test_existing_table_cannot_be_created_again(engine: Engine) -> None:
     assert answer(engine, operation, params) == fault("Table already exists: orders", "ResourceInUseException")
 
 
-def test_deleted_table_can_be_created_again(engine: Engine) -> None:
+def test_table_can_be_created_again_after_its_deletion(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1")
     deleted = engine.call("DeleteTable", {"TableName": "orders"})["TableDescription"]

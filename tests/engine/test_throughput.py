@@ -51,7 +51,7 @@ def refused(engine: Engine, operation: str, **members: Any) -> str:
     return f"{result['error']}: {result['message']}"
 
 
-def test_new_on_demand_table_is_described(engine: Engine) -> None:
+def test_describe_table_describes_a_new_on_demand_table(engine: Engine) -> None:
     create(engine)
     table = described(engine)
     assert table["WarmThroughput"] == table["GlobalSecondaryIndexes"][0]["WarmThroughput"] == ON_DEMAND

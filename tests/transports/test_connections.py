@@ -35,7 +35,7 @@ def notes(store: FaultyStore) -> Iterator[Notes]:
         yield opened
 
 
-def test_calls_reuse_one_connection(notes: Notes, store: FaultyStore) -> None:
+def test_consecutive_calls_reuse_one_connection(notes: Notes, store: FaultyStore) -> None:
     for _ in range(20):
         notes.note("b", 1)
     assert store.connections == 1

@@ -62,8 +62,7 @@ def test_environment_variables_are_read_again_for_expired_credentials() -> None:
     assert source.current() == Credentials("NEW", "secret")
 
 
-def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error contains the name of the package to install."""
+def test_error_for_missing_botocore_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     with pytest.raises(StoreError, match=r"require botocore") as raised:
@@ -134,7 +133,7 @@ def test_failed_refresh_of_credentials_raises_an_error() -> None:
         source.current()
 
 
-def test_aws_is_rejected_while_mock_aws_is_active() -> None:
+def test_opening_a_table_on_aws_is_rejected_while_mock_aws_is_active() -> None:
     """moto intercepts only botocore's requests, so Keyplan's requests would reach AWS."""
     with mock_aws(), pytest.raises(StoreError, match="mock_aws is active"):
         find_credentials(AWS)

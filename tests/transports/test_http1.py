@@ -52,7 +52,7 @@ def test_informational_responses_are_skipped() -> None:
         read(early + b"HTTP/1.1 200 OK\r\nLink: " + b"x" * HEAD_BYTES_MAX)
 
 
-def test_status_and_headers_are_parsed() -> None:
+def test_status_and_headers_of_responses_are_parsed() -> None:
     """Header names are converted to lowercase, and white space around header values is removed."""
     reply = read(PLAIN)
     assert reply is not None
@@ -103,7 +103,7 @@ def test_bytes_after_the_declared_body_end_the_connection() -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n",
     ],
 )
-def test_invalid_responses_raise_an_error(garbage: bytes) -> None:
+def test_invalid_http_responses_raise_an_error(garbage: bytes) -> None:
     """A response without a known end is also rejected immediately."""
     with pytest.raises(ProtocolViolation):
         read(garbage)
@@ -120,7 +120,7 @@ def test_random_response_bytes_raise_only_protocol_errors(data: bytes) -> None:
         pass
 
 
-def test_endless_headers_and_chunks_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_responses_with_endless_headers_or_chunks_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http1, "BODY_BYTES_MAX", 100_000)
     for start, part in ((b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"), (CHUNKED[:48], b"1\r\nx\r\n")):
         reader = ReplyReader()

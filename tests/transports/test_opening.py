@@ -49,7 +49,7 @@ def test_created_table_can_be_opened(store: FaultyStore) -> None:
         assert notes.note("b", 1) is None
 
 
-def test_table_that_differs_from_the_design_is_rejected(store: FaultyStore) -> None:
+def test_opening_a_table_that_differs_from_the_design_raises_an_error(store: FaultyStore) -> None:
     """The table has another key schema and lacks an index."""
 
     class Other(Design):
@@ -132,7 +132,7 @@ def test_rejected_credentials_are_reported_with_a_hint(kind: str, message: str, 
         assert store.received["GetItem"] == before + 1
 
 
-def test_deleted_table_is_reported_with_a_hint(store: FaultyStore) -> None:
+def test_calls_to_a_deleted_table_raise_an_error_with_a_hint(store: FaultyStore) -> None:
     """DynamoDB's error message contains no hint."""
     with Notes.open(store.url(), create=True) as notes:
         store.engine.call("DeleteTable", {"TableName": "notes"})
@@ -157,7 +157,7 @@ def test_deleted_table_is_reported_with_a_hint(store: FaultyStore) -> None:
         (b"SSH-2.0-OpenSSH_9.2\r\n", "the response isn't HTTP"),
     ],
 )
-def test_server_that_is_not_dynamodb_is_reported(answer: bytes, message: str, store: FaultyStore) -> None:
+def test_opening_a_server_that_is_not_dynamodb_raises_an_error(answer: bytes, message: str, store: FaultyStore) -> None:
     store.respond = lambda operation, body: answer
     with pytest.raises(StoreError, match=message):
         Notes.open(store.url())
@@ -173,7 +173,7 @@ def test_tls_request_to_a_server_without_tls_is_reported(store: FaultyStore, mon
     assert raised.value.hint
 
 
-def test_host_that_does_not_respond_times_out() -> None:
+def test_opening_on_a_host_that_does_not_respond_times_out() -> None:
     """Both the connection timeout and the call timeout apply."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))

@@ -125,7 +125,7 @@ def test_bibtex_entries_are_imported_as_papers(empty: Papers, tmp_path: Path) ->
         (r"{\noopsort{1973b}}1973, {\'E}t{\'e} \O re \Omega, a\Dash b", "1973, Été Øre Ω, a—b"),
     ],
 )
-def test_latex_commands_become_plain_text(empty: Papers, tmp_path: Path, written: str, printed: str) -> None:
+def test_latex_commands_are_imported_as_text(empty: Papers, tmp_path: Path, written: str, printed: str) -> None:
     (tmp_path / "a.bib").write_text(f"@misc{{a, title = {{{written}}}, year = 2001}}")
     load(empty, tmp_path / "a.bib", silent)
     paper = empty.paper("a")

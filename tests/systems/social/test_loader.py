@@ -189,7 +189,7 @@ def test_a_failing_store_is_not_reported_as_a_file_error(
 # The command, and a real graph
 
 
-def test_the_command_imports_a_file_or_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
+def test_the_command_imports_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KEYPLAN_DB", raising=False)
     result = run("import", "social", "edges.txt")
