@@ -1,4 +1,4 @@
-"""Help, the version, and the modules that both import."""
+"""``--help``, ``--version``, usage errors, and the modules imported for them."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_opening_waits_for_a_table_being_created(engine: Engine, monkeypatch: py
 
 
 def test_opening_does_not_wait_for_an_updating_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table in the status UPDATING is usable, so a service doesn't wait until an index is filled."""
+    """A table in the status UPDATING is usable, so a service doesn't wait for the backfill of an index."""
     slow = Slow(engine, ["UPDATING", "UPDATING"], ["ACTIVE"])
     opened(slow, monkeypatch)
     assert slow.states == ["UPDATING"]

@@ -101,7 +101,7 @@ def test_export_without_a_client_token_gets_a_new_token(engine: Engine) -> None:
     assert "ExportType" not in first
 
 
-def test_export_times_are_reported_in_milliseconds(engine: Engine, clock: Clock) -> None:
+def test_export_times_have_millisecond_precision(engine: Engine, clock: Clock) -> None:
     create(engine)
     keep_history(engine)
     clock.now_s += 100

@@ -172,7 +172,7 @@ def test_child_process_forked_during_writes_can_write(path: str) -> None:
 
 
 def test_writes_of_a_forked_child_survive_closing_the_parent(path: str) -> None:
-    """The parent process doesn't detect the child's locks, but its last connection must keep the WAL."""
+    """The parent doesn't detect the child's locks, but closing its last connection must not delete the WAL."""
     engine = Engine.open(path)
     create(engine)
     put(engine, "parent", "1")

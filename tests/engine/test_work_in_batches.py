@@ -42,7 +42,7 @@ def statuses(engine: Engine) -> dict[str, tuple[str, bool | None]]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_new_index_is_filled_in_batches_during_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
+def test_new_index_is_backfilled_in_batches_during_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
     others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
@@ -70,7 +70,7 @@ def test_new_index_is_filled_in_batches_during_other_writes(engines: list[Engine
 
 
 @pytest.mark.parametrize("seed", range(1))
-def test_vector_index_is_filled_in_batches_during_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
+def test_vector_index_is_backfilled_in_batches_during_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
     others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
@@ -93,7 +93,7 @@ def test_vector_index_is_filled_in_batches_during_other_writes(engines: list[Eng
 
 
 @pytest.mark.parametrize(("add", "drop", "name"), [(ADD, DROP, "ByX"), (ADD_VECTORS, DROP_VECTORS, "ByV")])
-def test_conflicting_requests_are_rejected_while_an_index_is_filled(
+def test_conflicting_requests_are_rejected_during_index_backfill(
     between: Any, add: Any, drop: Any, name: str
 ) -> None:
     with Engine.open(":memory:") as engine:

@@ -136,7 +136,7 @@ class Raw:
         return Answer(status, headers, body)
 
     def rest_until(self, last: bytes) -> bytes:
-        """Read and return all bytes up to ``last``. The result may contain bytes after ``last``."""
+        """Read until the data contains ``last``, and return the data."""
         while last not in self._buffer:
             if not self._more():
                 raise EOFError(self._buffer)

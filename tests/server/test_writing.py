@@ -148,7 +148,7 @@ def incoming(name: str, params: Any) -> Incoming:
 
 
 def test_creating_an_index_does_not_block_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A write and a read succeed while an index is filled."""
+    """A write and a read succeed during an index backfill."""
     others = threading.Event()
     monkeypatch.setattr(effort, "PIECE_ROWS", 2)
     monkeypatch.setattr(Storage, "let_others_in", lambda _: others.wait(PATIENCE_S))

@@ -133,6 +133,6 @@ def test_limits_in_the_readme_equal_those_of_the_design() -> None:
 
 
 def test_reading_the_feed_sends_the_requests_listed_in_the_readme(social: Social) -> None:
-    """The requests read the follows, 200 partitions, the timeline (some parts again), and the posts in the timeline."""
+    """Queries read the follows, 200 authors' partitions (some twice) and the timeline; a batch reads its posts."""
     requests, _ = measured(social, lambda: social.feed(user_id(READER)))
     assert requests == "Query GSI1, 222 × Query, BatchGetItem"

@@ -48,7 +48,7 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
 
 
 def check_reach(shape: Shape, plan: QueryPlan) -> None:
-    """Reject a collection of single items for which one query would read all items of an entity before the next."""
+    """Reject one item per entity if the query would read every item of one entity before the next entity."""
     if any(member.many for member in shape.members):
         return
     ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)

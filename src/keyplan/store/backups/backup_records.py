@@ -212,7 +212,7 @@ def _features(table: Table) -> Answer:
 
 
 def find_backup(reader: Reader, arn: str) -> Backup:
-    """The backup with an ARN of any region. Raises ValidationException or BackupNotFoundException."""
+    """The backup with this ARN, whose Region is ignored. Raises ValidationException or BackupNotFoundException."""
     match = _ARN.fullmatch(arn)
     if match is None:
         raise service_errors.ValidationException("Invalid Backup ARN")

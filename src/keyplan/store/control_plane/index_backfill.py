@@ -92,8 +92,8 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
 
 
 def finish_filling(database: Database, filling: Filling) -> None:
-    """Finish filling an index, unless the index is removed meanwhile. If filling fails, the index is removed. Raises
-    JSONDecodeError if an item is damaged, or StoreError if the store failed.
+    """Finish the backfill of an index, unless the index is removed meanwhile. A failed backfill removes the index.
+    Raises JSONDecodeError if an item is damaged, or StoreError if the store failed.
     """
     next_piece = partial(database.write, partial(_fill_next, database, filling))
     finish(database, filling.worker, next_piece, partial(_give_up, database, filling))

@@ -204,7 +204,7 @@ class TableTexts:
         self._pages: dict[tuple[object, ...], str] = {}
 
     def count(self, index: int | None) -> str:
-        """The query for the number and total size of rows, up to a number of rows."""
+        """A query that counts rows and adds their sizes, for at most as many rows as its LIMIT parameter."""
         if index is None:
             return f"SELECT count(*), total(size) FROM (SELECT size FROM {self._name} LIMIT ?)"  # noqa: S608
         texts = self.indexes[index]
