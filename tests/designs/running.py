@@ -391,7 +391,7 @@ def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int
 
 
 def in_order(groups: list[list[Any]], got: Iterable[Any], limit: int | None = None) -> str | None:
-    """Return an error unless the items are the groups in order, up to the limit. The items within a group can be in any order."""
+    """Return an error unless the groups are in order, up to the limit. Items of a group can have any order."""
     rest = list(got)
     total = sum(map(len, groups))
     total = total if limit is None else min(total, limit)

@@ -70,7 +70,7 @@ def test_new_index_is_backfilled_in_batches_during_other_writes(engines: list[En
 
 
 @pytest.mark.parametrize("seed", range(1))
-def test_vector_index_is_backfilled_in_batches_during_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
+def test_vector_index_backfill_in_batches_allows_other_writes(engines: list[Engine], between: Any, seed: int) -> None:
     others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
@@ -93,9 +93,7 @@ def test_vector_index_is_backfilled_in_batches_during_other_writes(engines: list
 
 
 @pytest.mark.parametrize(("add", "drop", "name"), [(ADD, DROP, "ByX"), (ADD_VECTORS, DROP_VECTORS, "ByV")])
-def test_conflicting_requests_are_rejected_during_index_backfill(
-    between: Any, add: Any, drop: Any, name: str
-) -> None:
+def test_conflicting_requests_are_rejected_during_index_backfill(between: Any, add: Any, drop: Any, name: str) -> None:
     with Engine.open(":memory:") as engine:
         create(engine)
         for number in range(20):

@@ -3,7 +3,7 @@
 A shard contains the changes of a range of partition key hashes over a period of time. Child shards continue a shard:
 one with the same range, or two with half of the range each. A consumer that reads parent shards first reads the changes
 of an item in order ("Change data capture for DynamoDB Streams" in the developer guide). A record is written in the same
-transaction as its change. A shard iterator is an opaque string that encodes the stream, shard, position and creation time.
+transaction as its change. A shard iterator is an opaque string that encodes stream, shard, position and creation time.
 """
 
 from __future__ import annotations
