@@ -69,5 +69,5 @@ def _keys(parameters: Mapping[str, Any]) -> Iterator[str]:
     names = parameters.get("ExpressionAttributeNames", {})
     for match in _NAME.finditer(condition):
         before = condition[match.start() - 1 : match.start()]
-        if before != ":" and match[0] not in _NOT_NAMES:  # a placeholder for a value
+        if before != ":" and match[0] not in _NOT_NAMES:  # names after : are placeholders for values
             yield names.get(match[0], match[0])

@@ -242,7 +242,7 @@ def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, An
 def _decoded(stored: StoredField, tag: str, value: Any) -> Any:
     try:
         return stored.decode(tag, value)
-    except (ValueError, ArithmeticError):  # an item that another program wrote
+    except (ValueError, ArithmeticError):  # another program wrote an invalid value
         return value
 
 

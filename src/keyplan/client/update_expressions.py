@@ -249,7 +249,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     own.update([key_attribute.name for key_attribute, _ in entity.primary.attributes])
     for attribute in dict.fromkeys([key_attribute.name for key in touched for key_attribute, _ in key.attributes]):
         if attribute in own:
-            continue  # already set by the change of the field, or unchanged
+            continue  # the value is unchanged, or the field's change already sets it
         if attribute in wanted:
             update.set(attribute, wanted[attribute])
         else:

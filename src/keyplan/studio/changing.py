@@ -129,7 +129,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     module = ModuleType(name)
     module.__file__ = str(source.path)
     module.__package__ = source.package or ""
-    sys.modules[name] = module  # pydantic looks up annotations there
+    sys.modules[name] = module  # pydantic looks up annotations in sys.modules
     folder = str(source.path.parent)
     if folder not in sys.path:
         sys.path.append(folder)  # at the end, so that no file in the folder shadows an installed module

@@ -95,7 +95,7 @@ def _data(subject: Subject) -> dict[str, Any]:
     for name in () if design is None else design.compiled.reads:
         maps[name] = map_json(subject, name, seen=seen)
     for path in filter(None, (value["path"] for value in maps.values())):
-        path["milliseconds"] = 0  # so that repeated exports are identical
+        path["milliseconds"] = 0  # omits the duration, so that repeated exports are identical
         for step in path["steps"]:
             step["items"] = []
     check = None if design is None else check_json(type(design))

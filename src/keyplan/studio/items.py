@@ -229,7 +229,7 @@ def masked(value: Any, names: frozenset[str]) -> Any:
     if not isinstance(value, Mapping):
         return value
     hidden = {name for name in value if name in names}
-    if isinstance(value.get("name"), str) and value["name"] in names:  # a changed attribute
+    if isinstance(value.get("name"), str) and value["name"] in names:  # the value is a changed attribute
         hidden |= {"before", "after"} & value.keys()
     result = {name: _hidden(each) if name in hidden else masked(each, names) for name, each in value.items()}
     attributes, values = value.get("ExpressionAttributeNames"), value.get("ExpressionAttributeValues")

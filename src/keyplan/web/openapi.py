@@ -306,7 +306,7 @@ def without_none(annotation: Any) -> Any:
     """The annotation without None, which a query string can't represent."""
     if get_origin(annotation) in {Union, types.UnionType}:
         kinds = [value for value in get_args(annotation) if value is not type(None)]
-        return Union[tuple(kinds)]  # noqa: UP007 - the parts are known at run time only
+        return Union[tuple(kinds)]  # noqa: UP007 - the types are known only at run time
     return annotation
 
 

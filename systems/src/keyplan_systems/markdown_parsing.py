@@ -67,7 +67,7 @@ def _inline_step(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - th
     return _step(state.env, 1)
 
 
-def _block_step(state: StateBlock, first: int, last: int, silent: bool) -> bool:  # noqa: ARG001 - as above
+def _block_step(state: StateBlock, first: int, last: int, silent: bool) -> bool:  # noqa: ARG001 - the parser requires this signature
     return _step(state.env, BLOCK_STEPS)
 
 

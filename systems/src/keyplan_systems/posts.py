@@ -257,7 +257,7 @@ class _Fields:
 
     def __init__(self, front: FrontMatter) -> None:
         taxonomies = front.fields.get("taxonomies")
-        extra = front.fields.get("extra")  # custom fields of Zola
+        extra = front.fields.get("extra")  # Zola stores custom fields in extra
         self.fields = {
             **(extra if isinstance(extra, dict) else {}),
             **(taxonomies if isinstance(taxonomies, dict) else {}),

@@ -158,7 +158,7 @@ class Sending:
     __slots__ = ("call", "call_all")
 
     def __init__(self, send: Exchange | AsyncExchange, work: Callable[[Callable[[], Any]], Any]) -> None:
-        self.call: Any = send  # typed as Any: type checkers would bind a function as a method
+        self.call: Any = send  # Any, because type checkers would treat a function as a method
         self.call_all: Any = work
 
 

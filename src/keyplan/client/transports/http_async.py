@@ -108,7 +108,7 @@ class _Tunnelling(asyncio.Protocol):
         except OSError as error:
             self.opened.set_exception(error)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio requires this signature
         self.data_received(b"")
 
 
@@ -127,7 +127,7 @@ class AsyncPool:
     async def exchange(self, request: Signed, deadline: float) -> Reply:
         """Send a request and return the reply. ``deadline`` is a time.monotonic() value. Raises Failure."""
         loop = asyncio.get_running_loop()
-        deadline += loop.time() - time.monotonic()  # other event loops have their own clocks
+        deadline += loop.time() - time.monotonic()  # each event loop has its own clock
         if self._guard is None:
             self._guard = self._until_the_loop_ends()
             await anext(self._guard)
@@ -201,7 +201,7 @@ class AsyncPool:
         try:
             await tunnelling.opened
             connection = _Connection(location)
-            assert self._tls is not None  # noqa: S101 - only TLS uses a proxy
+            assert self._tls is not None  # noqa: S101 - proxies are used only with TLS
             transport = await loop.start_tls(plain, connection, self._tls, server_hostname=location.host)
         except BaseException:
             plain.abort()

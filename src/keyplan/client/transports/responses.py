@@ -180,7 +180,7 @@ def _identity(item: Mapping[str, Any], key: Mapping[str, Any]) -> bytes:
 
 def _agrees(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether an item has these values, except those that a projection omits."""
-    for name, value in wanted.items():  # noqa: SIM110 -- all() is a call for every attribute of every item
+    for name, value in wanted.items():  # noqa: SIM110 -- a loop is faster than all()
         if item.get(name, value) != value:
             return False
     return True

@@ -53,7 +53,7 @@ class Quota:
 
     def give(self, amount: int = 1) -> None:
         """Return an amount to the budget; each call without a retry returns 1."""
-        if self._left >= self._size:  # the usual case needs no lock
+        if self._left >= self._size:  # the budget is usually full, and needs no lock
             return
         with self._lock:
             self._left = min(self._size, self._left + amount)

@@ -166,7 +166,7 @@ def _settings(text: str, options: Mapping[str, str]) -> Settings:
         if field.type != "bool" and not 0 < value < 1e6:
             raise _wrong(text, f"{field.name}={given} must be positive and less than 1,000,000")
         result[field.name] = value
-    return Settings(**result)  # type: ignore[arg-type]  # converted by the fields' own types
+    return Settings(**result)  # type: ignore[arg-type]  # values are converted to the fields' types
 
 
 def _wrong(text: str, why: str) -> StoreError:

@@ -267,7 +267,7 @@ def whole_post(number: int) -> WholePost:
     status: PostStatus = chance.choices(("published", "unpublished", "archived"), weights=(88, 8, 4))[0]
     out = made + timedelta(minutes=chance.randrange(5, 40)) if status != "unpublished" else None
     text = manuscript(chance, subject, number, chance.choice((1, 2, 3, 3, 4, 6)))
-    content = text.bodies[-1].partition("\n\n")[2]  # without the title in the text
+    content = text.bodies[-1].partition("\n\n")[2]  # omits the title, which the text starts with
     readers = [] if out is None else _readers(chance, post_id, out, users_for(number))
     post = Post(
         post_id=post_id,
@@ -348,7 +348,7 @@ def _age(number: int) -> timedelta:
 def _block(block: int) -> tuple[list[int], frozenset[str]]:
     """The authors' numbers of a block of posts, busy ones more often; and the block's possible tags."""
     chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - reproducible sample data
-    if block == 0:  # only the essays' authors and tags
+    if block == 0:  # block 0 has only the essays' authors and tags
         named = {
             *(tag_from(subject.tags[0]) for subject in SUBJECTS),
             *(tag for written in ESSAYS for tag in written.tags),

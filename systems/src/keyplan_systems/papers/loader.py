@@ -58,7 +58,7 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
     Raises RequestError for a folder without any and for a file that can't be read, StoreError when the store can't be
     written.
     """
-    from keyplan_systems.papers.bibtex import BibtexFiles  # noqa: PLC0415 - only an import needs its libraries
+    from keyplan_systems.papers.bibtex import BibtexFiles  # noqa: PLC0415 - only imports of BibTeX files need its libraries
 
     report = LoadReport()
     files = _files(path)

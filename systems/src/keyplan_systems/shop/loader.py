@@ -142,7 +142,7 @@ class _Loading:
                 self.report.loaded += 1
                 if text := row.values.get("related"):
                     related.append((row.line, row.values["product_id"], text))
-        for line, product_id, text in related:  # after all products, because a row can name a product of a later row
+        for line, product_id, text in related:  # after all products, because a row can name a later product
             with self._telling(line):
                 self._related(product_id, text)
 

@@ -193,7 +193,7 @@ def order_id(number: int) -> str:
 @cache
 def _user(number: int, newest: datetime) -> User:
     first, last = FIRST_NAMES[number % len(FIRST_NAMES)], LAST_NAMES[number % len(LAST_NAMES)]
-    chance = random.Random(f"keyplan shop home {number}")  # noqa: S311 - sample data
+    chance = random.Random(f"keyplan shop home {number}")  # noqa: S311 - reproducible sample data
     town, postcode, country = chance.choice(TOWNS)
     street = f"{chance.randrange(1, 120)} {chance.choice(STREETS)}"
     return User(
@@ -208,7 +208,7 @@ def _user(number: int, newest: datetime) -> User:
 def related(products: Iterable[Product], newest: datetime) -> Iterator[Related]:
     """Relations of each product to others of its merchant, mostly to those with most sales."""
     for product in products:
-        chance = random.Random(f"keyplan shop related {product.product_id}")  # noqa: S311 - sample data
+        chance = random.Random(f"keyplan shop related {product.product_id}")  # noqa: S311 - reproducible sample data
         others = [element for element in products_of(product.merchant_id, newest) if element != product]
         for other in dict.fromkeys(
             choice.product_id for choice in chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))
@@ -218,7 +218,7 @@ def related(products: Iterable[Product], newest: datetime) -> Iterator[Related]:
 
 def sample_order(number: int, newest: datetime) -> tuple[OrderDetails, list[OrderEvent]]:
     """Sample order ``number``, as the shop's writes would leave it."""
-    chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - sample data
+    chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - reproducible sample data
     at = newest - timedelta(minutes=number * MINUTES_AN_ORDER, seconds=chance.randrange(60) if number else 0)
     merchant = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     theirs = products_of(merchant, newest)
@@ -260,7 +260,7 @@ def _readings(count: int, newest: datetime) -> Iterator[Reading]:
         every = timedelta(minutes=10 * (position + 1) ** 2)
         share = count * 6 // (9 * (position + 1) ** 2)
         for number in range(share):
-            chance = random.Random(f"keyplan shop {device} {number}")  # noqa: S311 - sample data
+            chance = random.Random(f"keyplan shop {device} {number}")  # noqa: S311 - reproducible sample data
             at = newest - every * number
             yield Reading(
                 device_id=device, at=at, value=round(4 + chance.gauss(0, 0.5), 2), expires_at=at + READING_KEPT

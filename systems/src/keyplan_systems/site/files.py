@@ -71,7 +71,7 @@ class FolderFiles:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
                 file.write(content)
-            os.replace(file.name, path)  # noqa: PTH105 - two paths as strings
+            os.replace(file.name, path)  # noqa: PTH105 - both paths are strings
         except OSError as error:
             raise StoreError(f"the file can't be written: {error.strerror or error}", place=str(path)) from None
 
@@ -135,7 +135,7 @@ class S3Files:
             raise RequestError(f"{name!r} is not a valid file name", place="files")
         try:
             return getattr(self.client, operation)(Bucket=self.bucket, Key=self.prefix + name, **more)
-        except Exception as error:  # noqa: BLE001 - botocore creates its classes at run time
+        except Exception as error:  # noqa: BLE001 - botocore creates its exception classes at run time
             response: Any = getattr(error, "response", {})
             if response.get("Error", {}).get("Code") in {"NoSuchKey", "404"}:
                 return None

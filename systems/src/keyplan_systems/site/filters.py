@@ -30,7 +30,7 @@ def day(moment: datetime) -> str:
 def dated(moment: datetime) -> Markup:
     """A date in a ``time`` element with the machine-readable datetime."""
     at = moment.astimezone(UTC)
-    return Markup(f'<time datetime="{iso(at)}">{day(at)}</time>')  # noqa: S704 - digits, and a month's name
+    return Markup(f'<time datetime="{iso(at)}">{day(at)}</time>')  # noqa: S704 - the text has only digits and a month's name
 
 
 def month(moment: datetime) -> str:

@@ -81,7 +81,7 @@ class SmtpMail:
             server.ehlo()
             can_be_plain = self.user is None and self.host in {"localhost", "127.0.0.1", "::1"}
             if server.has_extn("starttls") or not can_be_plain:
-                server.starttls(context=context)  # raises SMTPNotSupportedError if unsupported
+                server.starttls(context=context)  # SMTPNotSupportedError if the server has no TLS
         except BaseException:
             server.close()
             raise

@@ -36,7 +36,7 @@ def picture_from(data: bytes, owner: str) -> Picture:
     if len(data) > BYTES_MAX:
         raise _refused(f"the file has {len(data):,} bytes; the maximum is {BYTES_MAX // 1024 // 1024} MB")
     command = [sys.executable, "-I", str(_PROCESS)]
-    done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - a file of this package
+    done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - the command runs a file of this package
     if done.returncode != 0:
         raise _refused("decoding the picture takes too much memory or time")
     line, _, content = done.stdout.partition(b"\n")

@@ -69,7 +69,7 @@ def problem_of(error: Exception, path: str) -> Problem:
         case CursorError():
             ways = (("First page", local_path(path)), FRONT)
             return Problem(400, "This page has expired", "The address of the page is incomplete or out of date.", ways)
-        case ItemNotFound() | KeyFieldError():  # no item has an invalid key
+        case ItemNotFound() | KeyFieldError():  # an invalid key means a missing item
             return not_found()
         case TooBusy():
             return Problem(

@@ -83,7 +83,7 @@ class Search:
         ids: Sequence[str] = ()
         with self._lock:
             try:
-                with self._connection:  # one snapshot for all statements
+                with self._connection:  # all statements read one snapshot
                     ids = self._answer(query[:QUERY_CHARACTERS_MAX], limit)
             except apsw.Error as error:
                 raise self._failed(error) from None
@@ -91,7 +91,7 @@ class Search:
 
     def _answer(self, query: str, limit: int) -> Sequence[str]:
         """The cached result if no other connection has written since, else a new one."""
-        version = int(self._value("PRAGMA data_version"))  # changes when another connection writes
+        version = int(self._value("PRAGMA data_version"))  # a write of another connection changes it
         return self._answers.get((version, query, limit), lambda: self._best(query, limit))
 
     def _best(self, query: str, limit: int) -> Sequence[str]:

@@ -168,7 +168,7 @@ class _Follows:
         return actions
 
     def _singly(self, link: Following) -> None:
-        with suppress(Refused):  # the follow exists already
+        with suppress(Refused):  # the follow already exists
             self.design.follow(link.user_id, link.followed_id)
         self.users |= users_by_id(self.design, (link.user_id, link.followed_id))
 

@@ -282,7 +282,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
                 )
                 continue
             changes: dict[str, Any] = {"unread": Add(unread)}
-            if message.sent_at >= part.last_message_at:  # false if the other sender's clock is ahead
+            if message.sent_at >= part.last_message_at:  # false if the other sender's clock was ahead of this one
                 changes |= {"last_message_at": message.sent_at, "last_text": preview_of(text)}
             yield Update(part, **changes).only_if(last_message_at=part.last_message_at)
         return message
@@ -411,7 +411,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         expected: dict[str, Any] = {}
         if stored:
             changes = {"audience": Add(by), "audience_changes": Add(1)}
-            expected = {"posts_ever": author.posts_ever}  # fails if a post was published since the read
+            expected = {"posts_ever": author.posts_ever}  # the update fails after another publication
         if author.shards:
             yield Update(UserTally, user_id=author.user_id, shard=shard_of(who)).set(followers=Add(by))
             if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - distributes work, not a secret
@@ -442,7 +442,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
             yield Update(post, shards=SHARDS, **totals).only_if(**expected)
             yield from _spread(PostTally(post_id=post.post_id, shard=0, **totals))
         else:
-            if getattr(post, what) + by < 0:  # the index may not contain the last change yet
+            if getattr(post, what) + by < 0:  # the index may not contain the latest change yet
                 post = yield from self._post(post.post_id)
             if getattr(post, what) + by < 0:
                 raise Refused(f"post {post.post_id!r} has no {what} to remove", place="Social", hint="try again")

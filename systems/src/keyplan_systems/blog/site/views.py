@@ -82,7 +82,7 @@ class Views:
 
     def kept(self, name: str, subject: str, read: Callable[[], T]) -> T:
         """A cached list, or the result of ``read``. Only for public lists, not for permissions."""
-        return self._lists.get((name, subject), read)  # type: ignore[no-any-return] # a name has one type
+        return self._lists.get((name, subject), read)  # type: ignore[no-any-return] # a name's values have one type
 
     def forget_lists(self) -> None:
         """Clear the cached lists, after a change of a listed post."""
