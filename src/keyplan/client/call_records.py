@@ -150,7 +150,7 @@ class RunningCall:
                 _current.reset(token)
 
     def record(self) -> PatternRecord:
-        """The record of the finished call."""
+        """The PatternRecord of the finished call."""
         return PatternRecord(self.pattern, self._seconds * 1000, self._started_ns, tuple(self.calls), self.error)
 
     @staticmethod

@@ -52,8 +52,8 @@ def gather_entries(
     position: Position | None,
     position_of: Callable[[Item], Position],
 ) -> Conversation[Chunk]:
-    """Entries of several parts, up to ``size``. ``part`` returns the entries of the next part, some of them skipped,
-    and the next position. Reads one additional entry, because another key doesn't prove that its item exists.
+    """Entries of several parts, up to ``size``. ``part`` returns the next part's entries without skipped ones, and the
+    next position. Reads one additional entry, because a next position doesn't prove that another entry follows.
     """
     entries: list[Entry] = []
     while True:

@@ -61,7 +61,7 @@ class Usage:
 
     ``keys`` is the maximum number of tracked partition keys (the space-saving algorithm of Metwally, Agrawal and El
     Abbadi, 2005: a key that consumed more than 1/``keys`` of all units is among them). The index entries of a put count
-    for their partition keys; those of an update don't count, because its request doesn't contain them. Thread-safe.
+    for their partition keys. Index entries of an update aren't in its request, so they don't count. Thread-safe.
     """
 
     def __init__(self, table: Table, *, keys: int = KEYS) -> None:

@@ -1,11 +1,11 @@
 """Runs a write pattern: executes reads, collects actions, sends all actions together, and retries after conflicts.
 
-A ``yield`` returns the item that its action leaves in the store. If this result is known before the request, it is
-returned immediately. If only the store knows the result, a pending value is returned and nothing is sent: if the
+A ``yield`` returns the item that its action leaves in the store. If this item is known before the request, it is
+returned immediately. If only the store has the item, a pending value is returned and nothing is sent. If the
 generator ends with that single action and only keeps the value, the request is sent at the end; if it uses the value
 and yields nothing more, the generator runs again and the request is sent at its ``yield``. If other actions follow, all
-actions are one transaction, which returns no items: the result is None. Reads aren't repeated; ``Findings`` keeps what
-they found, so that a failure can be explained.
+actions are one transaction, which returns no items: the result is None. Reads aren't repeated; ``Findings`` keeps the
+items that they returned, so that a failure can be explained.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def _is_within(error: BaseException, function: Callable[..., Any]) -> bool:
 
 
 class Touched(BaseException):
-    """Raised if code uses a pending value. A generator's ``except Exception`` doesn't catch it."""
+    """Raised if code uses a pending value. ``except Exception`` in a generator doesn't catch Touched."""
 
 
 class _Unknown:

@@ -124,7 +124,7 @@ def _patch(source: Source, stored: str, given: str) -> str:
 
 
 def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
-    """Execute a module; for use in the child process only. Returns the design or an error as JSON data."""
+    """Execute a module. Call it only in the child process. Returns the design, or an error as JSON data."""
     name = f"{MODULE}_{version_of(text)}"
     module = ModuleType(name)
     module.__file__ = str(source.path)

@@ -217,7 +217,7 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             return None
         return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item
     if entity is None:
-        return ErrorDetail("", "has no entity", 'choose one, or import {"Item": {"pk": {"S": "text"}, ...}}')
+        return ErrorDetail("", "has no entity", 'choose an entity, or import {"Item": {"pk": {"S": "text"}, ...}}')
     fields = exact({name: value for name, value in row.items() if value != MASK})
     try:
         whole = entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))

@@ -264,7 +264,7 @@ def _checked(
     if given.get("only") not in (None, ORPHANS):
         faults.append(ErrorDetail("only", f"must be {ORPHANS!r}"))
     elif given.get("only") and index is not None and index.projection != "ALL":
-        faults.append(ErrorDetail("only", "requires the table, or an index that projects all attributes"))
+        faults.append(ErrorDetail("only", "requires a search of the table or an index that projects all attributes"))
     limit = given.get("limit", PAGE)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
         faults.append(ErrorDetail("limit", f"isn't a whole number from 1 to {most}"))

@@ -83,7 +83,7 @@ def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str
 
 
 def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic | None = None) -> dict[str, Any]:
-    """The cost for the page's rates, counts and sizes. Raises RequestError with all errors, PriceError."""
+    """The cost for the page's rates, counts and sizes. Raises PriceError, and RequestError with all errors."""
     faults: list[ErrorDetail] = []
     rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
     counts = _numbers(given, "counts", design.compiled.by_name, COUNT_MAX, faults)

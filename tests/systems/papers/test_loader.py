@@ -282,7 +282,7 @@ def test_errors_in_csl_json_have_line_numbers(empty: Papers, tmp_path: Path) -> 
         "a.json:3: entry c has an invalid date: soon",
         "a.json:7: the entry has no id",
         "a.json:8: a is the id of an earlier entry",
-        "a.json:10: the file can't be read from here on: Expecting ',' delimiter",
+        "a.json:10: the rest of the file can't be read: Expecting ',' delimiter",
     ]
     assert report.loaded == 3
     assert all(empty.paper(name) for name in "acf")
@@ -291,9 +291,9 @@ def test_errors_in_csl_json_have_line_numbers(empty: Papers, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ('[\n{"id": "a", "title": "A [1"},\n', "2: the file can't be read from here on: the list isn't closed"),
-        ('{"items": [{"id": "a", "title": "A"}\n', "1: the file can't be read from here on: the list isn't closed"),
-        ('[{"id": "a", "title": "A"}, x, {}]', "1: the file can't be read from here on: not an entry: ', x, {}]'"),
+        ('[\n{"id": "a", "title": "A [1"},\n', "2: the rest of the file can't be read: the list isn't closed"),
+        ('{"items": [{"id": "a", "title": "A"}\n', "1: the rest of the file can't be read: the list isn't closed"),
+        ('[{"id": "a", "title": "A"}, x, {}]', "1: the rest of the file can't be read: not an entry: ', x, {}]'"),
         ('[{"id": "a", "title": "A"}]', None),
         ('{"items": [{"id": "a", "title": "A [1"}]}', None),
         ('{"id": "a", "title": "A ["}\n{"id": "b", "title": "B"}\n', None),

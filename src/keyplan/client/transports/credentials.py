@@ -43,7 +43,7 @@ class Source(Protocol):
         ...
 
     def current(self) -> Credentials:
-        """Valid credentials. Raises StoreError."""
+        """Return valid credentials. Raises StoreError."""
         ...
 
     def renew(self) -> bool:

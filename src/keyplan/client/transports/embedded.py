@@ -1,5 +1,5 @@
-"""The embedded store as a transport: calls of its operations in DynamoDB's JSON form, without serialization. The engine
-is passed as a function, so that the client doesn't import it.
+"""The embedded store as a transport. Requests and responses are JSON data of the API that isn't serialized. The engine
+is passed as a function, so that the client doesn't import the engine.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Endpoint:
         return self.location.endpoint
 
     def body(self, operation: str, parameters: Mapping[str, Any]) -> bytes:
-        """The body of a request. Raises RequestError."""
+        """The JSON body of a request. Raises RequestError if the parameters can't be serialized."""
         if self.on_call is not None:
             parameters = metered(operation, parameters)
         try:
@@ -81,8 +81,8 @@ class Endpoint:
 
     def heal(self, failure: Failure, signed: float) -> None:
         """Correct the cause of a failure before the retry; fetching credentials may block. ``signed`` is the
-        time.monotonic() value when the request was signed: if several requests fail together, the first one corrects
-        the cause, and the others are only retried.
+        time.monotonic() value when the request was signed. If several requests fail together, only the first request
+        corrects the cause, and all requests are retried.
         """
         kind = failure.kind
         with self._healing:
@@ -133,7 +133,7 @@ class Exchange(Protocol):
     """Sends a request and returns the reply. ``deadline`` is a time.monotonic() value. Raises Failure."""
 
     def __call__(self, request: Signed, deadline: float, /) -> Reply:
-        """The reply."""
+        """Send the request and return the reply."""
         ...
 
 
@@ -141,7 +141,7 @@ class AsyncExchange(Protocol):
     """Sends a request from asynchronous code."""
 
     def __call__(self, request: Signed, deadline: float, /) -> Awaitable[Reply]:
-        """The reply."""
+        """Send the request and return the reply."""
         ...
 
 

@@ -48,7 +48,7 @@ class _Connection(asyncio.Protocol):
                 waiting.set_result(reply)
 
     def eof_received(self) -> bool:
-        """The peer closed the connection."""
+        """Handle that the peer has closed the connection."""
         self._fail(http_sync.closed(self._location))
         return False
 

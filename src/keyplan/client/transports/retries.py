@@ -52,7 +52,7 @@ class Quota:
             return True
 
     def give(self, amount: int = 1) -> None:
-        """Return an amount to the budget; each call without a retry returns 1."""
+        """Return an amount to the budget. Each call without a retry returns 1."""
         if self._left >= self._size:  # the budget is usually full, and needs no lock
             return
         with self._lock:

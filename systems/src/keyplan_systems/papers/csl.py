@@ -84,7 +84,7 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
         reason = "the list isn't closed"
     if reason:
         line += text.count("\n", counted, place) if place > counted else 0
-        message = f"the file can't be read from here on: {reason}"
+        message = f"the rest of the file can't be read: {reason}"
         yield line, Trouble(line, message, "the file may be truncated: export it again")
 
 
