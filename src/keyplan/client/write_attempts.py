@@ -314,7 +314,7 @@ class Pending:
 
     @property
     def kept(self) -> bool:
-        """Whether a variable or the return value still refers to the pending value. A ``yield`` statement doesn't."""
+        """Whether a variable or the result still refers to the pending value. A ``yield`` statement discards it."""
         return self._there() is not None
 
 

@@ -109,7 +109,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
         here = Path(directory)
         for name in folders:
             if (here / name).is_symlink():
-                report(here / name, "a symbolic link, not followed", "copy its target into the folder")
+                report(here / name, "a symbolic link, not followed", "copy the link's target into the folder")
             elif name == "_data":
                 report(here / name, "data files of the site, not imported", "copy their content into posts")
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_CONTENT)
@@ -118,7 +118,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
             if name.startswith("."):
                 continue
             if path.is_symlink() and (suffix in SUFFIXES or not path.is_file()):
-                report(path, "a symbolic link, not followed", "copy its target into the folder")
+                report(path, "a symbolic link, not followed", "copy the link's target into the folder")
             elif suffix in SUFFIXES:
                 paths.append(path)
             elif suffix not in NO_TEXT:
@@ -219,7 +219,7 @@ def _front_of(stem: str, text: str) -> FrontMatter:
         raise FrontMatterError(
             "the file describes the folder and has no front matter, so it isn't imported",
             line=1,
-            hint="to import it, start it with a line of ---, a title, and another line of ---",
+            hint="to import the file, start it with a line of ---, a title, and another line of ---",
         )
     heading = first_heading(text)
     if heading is None or heading.level != 1 or heading.start >= TITLE_LINES_MAX:

@@ -301,7 +301,7 @@ def test_errors_in_csl_json_have_line_numbers(empty: Papers, tmp_path: Path) -> 
 )
 def test_a_truncated_list_of_names_is_reported(empty: Papers, tmp_path: Path, text: str, error: str | None) -> None:
     report = loaded(empty, tmp_path / "a.json", text)
-    hint = "the file may be truncated: export it again"
+    hint = "the file may be truncated: repeat the export"
     assert told(report) == ([] if error is None else [f"a.json:{error} ({hint})"])
     assert empty.paper("a") is not None
 

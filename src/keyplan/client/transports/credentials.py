@@ -47,7 +47,7 @@ class Source(Protocol):
         ...
 
     def renew(self) -> bool:
-        """Get new credentials after the store rejected the current ones as expired. Returns False if there are none."""
+        """Replace credentials that the store rejected as expired. Returns False if no new credentials are available."""
         ...
 
 

@@ -205,7 +205,7 @@ HEAD_BYTES_MAX = 64 * 1024
 
 
 class ProxyRefusedError(OSError):
-    """The proxy rejected the connection."""
+    """Raised if the proxy rejects the connection."""
 
 
 @dataclass(frozen=True, slots=True)

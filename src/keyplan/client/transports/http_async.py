@@ -244,7 +244,7 @@ class AsyncHttp:
         return await converse_async(conversation, Sending(exchange, partial(loop.run_in_executor, None)), Failure)
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The responses of parallel requests, in order. All requests have finished when this returns or raises."""
+        """The responses of parallel requests, in order. The method returns or raises after all have finished."""
         if len(requests) < 2:
             return [await self.call(*request) for request in requests]
         bound = asyncio.Semaphore(self.endpoint.settings.parallel)

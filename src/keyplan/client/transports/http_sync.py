@@ -168,7 +168,7 @@ class Http:
         return converse(conversation, self._sending, Failure)
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The responses of parallel requests, in order. All requests have finished when this returns or raises."""
+        """The responses of parallel requests, in order. The method returns or raises after all have finished."""
         if len(requests) < 2:
             return [self.call(*request) for request in requests]
         futures = [self._workers.submit(self._call_of(request)) for request in requests[1:]]
@@ -189,7 +189,7 @@ class Http:
         return call if self.endpoint.on_call is None else partial(copy_context().run, call)
 
     def close(self, *, wait: bool = True) -> None:
-        """Close the connections and stop the threads. With ``wait``, requests of the threads finish first."""
+        """Close the connections and stop the threads. With ``wait``, the threads finish their requests first."""
         self._workers.shutdown(wait)
         if self._pool is not None:
             self._pool.close()

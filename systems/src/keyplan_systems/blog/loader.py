@@ -153,8 +153,8 @@ class _Import:
         plain = plain_markdown(file.body, partial(self.links.address, file.path))
         look = looked_at(plain.text)
         for kind, names in plain.removed.items():
-            self.groups.add(f"{kind}, not rendered", file.path, names, "replace them with Markdown")
-        self.groups.add("HTML that isn't displayed", file.path, look.left_out, "replace it with Markdown")
+            self.groups.add(f"{kind}, not rendered", file.path, names, "use Markdown instead")
+        self.groups.add("HTML that isn't displayed", file.path, look.left_out, "use Markdown instead of HTML")
         self.groups.add("links to missing targets, unchanged", file.path, self.links.lost, "change or remove the links")
         self.ids[post_address(self.slugs[file.path])] = look.ids
         self.anchored[file.path] = [link for link in look.links if "#" in link]

@@ -85,7 +85,7 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
     if reason:
         line += text.count("\n", counted, place) if place > counted else 0
         message = f"the rest of the file can't be read: {reason}"
-        yield line, Trouble(line, message, "the file may be truncated: export it again")
+        yield line, Trouble(line, message, "the file may be truncated: repeat the export")
 
 
 # Entries

@@ -190,8 +190,8 @@ def _delete(turn: CmsTurn, article: Article) -> Response:
     """Delete an unpublished article, after its title was typed."""
     back = (("Back to the article", f"/articles/{article.article_id}"),)
     if article.status == "published":
-        raise Problem(409, "This article is published", "Unpublish it before you delete it.", back)
+        raise Problem(409, "This article is published", "Unpublish the article before you delete it.", back)
     if turn.form["confirm"].strip() != article.title.strip():
-        raise Problem(422, "The title doesn't match", "Type the article's title to delete it permanently.", back)
+        raise Problem(422, "The title doesn't match", "To delete the article permanently, type its title.", back)
     turn.design.delete_article(article.article_id)
     return turn.go("/", "deleted")
