@@ -1,5 +1,5 @@
 """Validates staged edits, previews the exact requests, and saves the edits in one transaction. The write compiler
-compiles edits of an entity's items, whose edited fields must be unchanged. Edits of other items write attributes.
+compiles edits of an entity's items (their fields must be unchanged). Edits of items without an entity set attributes.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def with_addition(
     try:
         source = module.ModuleText(text if text.endswith("\n") else f"{text}\n")
     except (SyntaxError, ValueError):
-        raise RequestError("the module has a syntax error", hint="fix the error first") from None
+        raise RequestError("the module has a syntax error", hint="fix the syntax error first") from None
     match form.text("what"):
         case "entity":
             _add_entity(source, design, form)

@@ -35,8 +35,8 @@ Cell = Mapping[str, Any] | None
 def side_by_side(
     plans: Sequence[Plan], text: str, *, spare: Sequence[str] = (), refused: Sequence[tuple[Plan, str]] = ()
 ) -> dict[str, Any]:
-    """A table of plans, one per column. A cell has ``text``, ``note``, the plan's notes (``noted``) and ``new`` (not in
-    the design yet). ``same``: whether a row's cells are equal. ``spare``: unneeded indexes. ``refused``: wrong plans.
+    """A table with a column for each plan. A cell has ``text``, ``note``, the plan's notes (``noted``) and ``new``.
+    ``same``: whether a row's cells are equal. ``spare``: unneeded indexes. ``refused``: plans with wrong results.
     """
     return {
         "plans": [_head(number, plan, text) for number, plan in enumerate(plans, 1)],
@@ -216,7 +216,7 @@ def limit(cpu_seconds: int, memory_bytes: int) -> None:
         (resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1),
         (resource.RLIMIT_AS, memory_bytes, memory_bytes),
     ):
-        with suppress(OSError, ValueError):  # a lower limit is set already
+        with suppress(OSError, ValueError):  # a lower limit is already set
             resource.setrlimit(name, (soft, hard))
 
 

@@ -174,7 +174,7 @@ EACH = 9
 
 
 def write_generated(design: Design) -> int:
-    """Write up to nine sample items of each entity; returns their number. Raises StoreError, DynamoDBError."""
+    """Write up to nine sample items of each entity. Returns the number written. Raises StoreError, DynamoDBError."""
     return sum(_is_written(design, item) for entity in design.compiled.entities.values() for item in _items(entity))
 
 

@@ -55,7 +55,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def object_of(body: bytes) -> dict[str, Any]:
-    """The JSON object in a body; an empty body is an empty object. Raises RequestError for any other value."""
+    """The JSON object in a body; an empty body is an empty object. Raises RequestError for any other body."""
     if not body.strip():
         return {}
     try:

@@ -23,7 +23,7 @@ _EXAMPLES_MAX = 12
 
 
 async def traced(design: Design, pattern: str, arguments: Mapping[str, Any], log: list[Request]) -> Any:
-    """Call a pattern, and append its requests to ``log``. If it returns an iterator, the result is the first part."""
+    """Call a pattern, and append its requests to ``log``. The result of an iterator pattern is the first part."""
     conversation = bounded_conversation(design, pattern, arguments)
     return await converse_async(_logged(conversation, log), design.store.async_transport)
 
