@@ -121,7 +121,7 @@ _MODULES = {
 }
 """The module of each public name. Modules are imported on first access: ``keyplan --help`` needs none."""
 
-if not TYPE_CHECKING:  # type checkers accept only the names imported above
+if not TYPE_CHECKING:  # with __getattr__, type checkers would accept any name
 
     def __getattr__(name: str) -> object:
         module = next((module for module, names in _MODULES.items() if name in names), None)

@@ -61,7 +61,7 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
             }
             entities = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
             return sum(measure(entity) for entity in entities if entity is not None)
-        case _:  # pragma: no cover - the compiler creates no other plan for a count
+        case _:  # pragma: no cover - the compiler creates no other plan for a count or a sum
             raise TypeError(plan)
 
 
@@ -79,7 +79,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             return (yield from query_reader(plan, target).first(values)) is not None
         case ScanPlan():
             return bool((yield from ScanReader(plan, target).chunk(values, 1, None)).entries)
-        case _:  # pragma: no cover - the compiler creates no other plan for a sum
+        case _:  # pragma: no cover - the compiler creates no other plan for an existence check
             raise TypeError(plan)
 
 

@@ -97,7 +97,7 @@ class UnionReader:
         result: dict[Place, tuple[Position, Entry]] = {}
         more = False
         for way in self._ways:
-            # At most one item of a pointer branch is at the position, and it may have been returned: read one more item
+            # _Pointers has at most one item at the position, which may have been returned already: read one more item
             wanted = size + 1 if size is not None and position is not None and isinstance(way, _Pointers) else size
             chunk = yield from way.chunk(values, wanted, position)
             more = more or chunk.position is not None

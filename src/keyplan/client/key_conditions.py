@@ -166,7 +166,7 @@ def _held(form: Format, value: Any) -> Any:
     if isinstance(form, StoredFormat) and isinstance(value, datetime):
         return form.nearest(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
-        return value  # there is no bound, or a placeholder stands for the bound
+        return value  # the bound is None or a placeholder
     return min(max(value, 0), 10**form.width - 1)
 
 

@@ -167,7 +167,7 @@ class MergeReader:
         if end is not None and stream.start is not None:
             sort = self._order[0]
             begins, ends = (order_of(text, sort.type) for text in (stream.start[sort.name][sort.type], end))
-            if begins == ends:  # DynamoDB rejects a start key equal to the end, where an index can have more items
+            if begins == ends:  # index items can follow, but DynamoDB rejects a start key at the end of the range
                 end = None
             elif (begins > ends) is self.plan.forward:
                 return None

@@ -186,7 +186,7 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
         raise ArgumentError(error.message, place=filter_value.parameter, hint=error.hint) from None
     except (ValueFault, NumberError, TypeError) as error:
         raise ArgumentError(str(error), place=filter_value.parameter) from None
-    except (AttributeError, ValueError, ArithmeticError, LookupError):  # a parameter of type Any accepts any value
+    except (AttributeError, ValueError, ArithmeticError, LookupError):  # an invalid value for a parameter of type Any
         raise ArgumentError(
             f"{shown(value)} can't be compared with the stored values", place=filter_value.parameter
         ) from None

@@ -283,7 +283,7 @@ class _Unknown:
 
     def __getattribute__(self, name: str) -> Any:
         object.__getattribute__(self, "_touches").append(True)
-        if name == "__class__":  # validators ignore exceptions of this call, and their results aren't used
+        if name == "__class__":  # validators ignore exceptions of this call; the recorded access reruns the body
             return _Unknown
         raise Touched
 

@@ -244,7 +244,7 @@ class WriteCompiler:
             case actions.Check():
                 compiled = self._check(action)
             case _:
-                anything: Any = action  # type checkers may accept an invalid action
+                anything: Any = action  # calls that aren't type-checked can pass other values
                 if isinstance(anything, actions.Previous):
                     hint = f"write before = yield from {anything!r}"
                     raise RequestError("previous() requires yield from", hint=hint)
@@ -409,7 +409,7 @@ class WriteCompiler:
         operation = self._operation("ConditionCheck", {"Key": key}, entity, conditions, "item", key, action.equals)
         return Compiled(action, [operation], _nothing)
 
-    # Members of operations
+    # Entities, keys and conditions of operations
 
     def _checked(self, instance: Entity) -> tuple[CompiledEntity, Entity]:
         entity = self.entity(type(instance))

@@ -102,7 +102,7 @@ def checked(made: Plan, traffic: Traffic | None) -> Plan:
     return replace(made, notes=(*made.notes, *notes))
 
 
-# The key that a read uses
+# Compiled entities, and the keys that reads use
 
 
 def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> dict[type[Entity], CompiledEntity]:

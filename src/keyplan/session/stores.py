@@ -281,7 +281,7 @@ def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> Conversat
         result = yield from describe_table(store.table_name)
         if result is None and create:
             result = yield from create_table(wanted, design.ttl_attribute)
-        elif result is not None and result["TableStatus"] in {"CREATING", "DELETING"}:  # another process is creating it
+        elif result is not None and result["TableStatus"] in {"CREATING", "DELETING"}:  # another process changes it
             result = yield from until_ready(store.table_name, result)
     except DynamoDBError as error:
         raise StoreError(f"{store.url}: {error.type}: {error.message}", place=place, hint=error.hint) from error

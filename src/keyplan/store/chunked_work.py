@@ -49,7 +49,7 @@ def finish(
                 return outcome
     except BaseException:
         if give_up is not None:
-            with suppress(KeyplanError):  # the note remains: another process can continue the work
+            with suppress(KeyplanError):  # the note then remains: another process can continue the work
                 database.write(give_up)
         raise
     finally:

@@ -316,7 +316,7 @@ class IndexLag:
             try:
                 return snapshot.page(stored, index, bounds, limit, bytes_max)
             except StaleTableError:
-                pass  # the snapshot has no table, or another definition: read the current index
+                pass  # the snapshot's table is missing or has another definition: read the current index
             finally:
                 snapshot.close()
         return stored.page(index, bounds, limit, bytes_max)

@@ -278,7 +278,7 @@ def _index_notes(
     known = {index["IndexName"]: index for index in before.get("GlobalSecondaryIndexes") or ()}
     for update in _index_updates(request):
         if update.get("Create"):
-            # First, the index gets resources, and the table can't be changed meanwhile. Then the index is filled.
+            # First, the index gets resources, and the table can't be changed meanwhile. Then the index is backfilled.
             until = now_s + 2 * state_delay_s
             note = {"Status": "CREATING", "Backfills": now_s + state_delay_s, "Until": until}
             notes[update["Create"]["IndexName"]] = note

@@ -323,7 +323,7 @@ def with_vector_change(
                 f"{VECTOR_INDEXES_MAX}"
             )
         _check_definitions(definition, create, attributes)
-        # Another type for an attribute that the new index doesn't use is ignored.
+        # A different type of an attribute that the new index doesn't use is ignored.
         known = {**{each["AttributeName"]: each for each in attributes}, **known}
         indexes.append(create)
         numbers[create["IndexName"]] = definition["NextIndexNumber"]

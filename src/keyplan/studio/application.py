@@ -90,7 +90,7 @@ def _static(path: str) -> tuple[bytes, str] | None:
         return None
     try:
         return STATIC.joinpath(*path.split("/")).read_bytes(), kind
-    except OSError:  # the file doesn't exist
+    except OSError:
         return None
 
 

@@ -105,7 +105,7 @@ def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
 
 
 def _words(design: type[Design]) -> list[str]:
-    import keyplan  # noqa: PLC0415 - only to list its names
+    import keyplan  # noqa: PLC0415 - needed only for the names that it exports
 
     own = {name for entity in design.compiled.entities.values() for name in (entity.name, *entity.fields)}
     return sorted({*own, *design.compiled.patterns, *keyplan.__all__})

@@ -284,7 +284,7 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
             )
             result.entries.append(_template_entry(number, entity, key, index))
             entries[number, entity.name, key.name] = result.entries[-1].id
-        # Collections of several entities come first
+        # Collections with the most entities come first
         place.collections.extend(sorted(groups.values(), key=lambda collection: -len(collection.entries)))
     rows = {name: entry for (number, name, _), entry in entries.items() if number == "t"}
     for (number, name, _), entry in entries.items():

@@ -57,7 +57,7 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
         return Kind(_prefix(item, table), "prefix")
     entity = design.entity_of(item)
     if entity is None and item.keys() <= set(table.key_names):
-        # An item without labels is ambiguous if its key matches several entities
+        # An item that has only its key has no discriminators, so it is ambiguous if its key matches several entities
         fitting = [each for each in design.entities.values() if each.labels and each.primary.matches(item)]
         entity = fitting[0] if len(fitting) == 1 else None
     if entity is not None:

@@ -209,7 +209,7 @@ def example_arguments(design: CompiledDesign, pattern: ReadPattern, items: Seque
     if not any(value.required for value in given):
         yield _defaults(pattern)
         return
-    names = {entity.name for entity in _queried(pattern.plan)}  # a view's plan contains the view's own entity
+    names = {entity.name for entity in _queried(pattern.plan)}  # not by identity: views have their own CompiledEntity
     seen: set[str] = set()
     for item in items:
         entity = design.entity_of(item)

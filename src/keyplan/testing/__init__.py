@@ -49,7 +49,7 @@ _MODULES = {
 }
 """The module of each name."""
 
-if not TYPE_CHECKING:  # type checkers accept only the names imported above
+if not TYPE_CHECKING:  # with __getattr__, type checkers would accept any name
 
     def __getattr__(name: str) -> object:
         if name not in _MODULES:

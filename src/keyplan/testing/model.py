@@ -85,7 +85,7 @@ class Model:
             if identity not in self.items:
                 raise AssertionError(f"an unexpected item is stored: {instance!r}")
 
-    # Methods of the design
+    # Checked calls of the design's methods
 
     def _write_copy(
         self, entity: CompiledEntity, instance: Entity, changes: Mapping[str, Any], *, create: bool

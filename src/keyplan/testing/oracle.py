@@ -320,7 +320,7 @@ def _coarse(variable: Variable, value: Any) -> Any:
     form = variable.format
     if isinstance(form, RankFormat):
         return form.rank(value)
-    if not variable.sorts:  # compared as strings with their terminators
+    if not variable.sorts:  # compared as strings that include the delimiter after the value
         return variable.folded(value) + ("" if variable.last else variable.ends)
     if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):
         return (value - _EPOCH) // _UNITS[form.unit]

@@ -22,6 +22,6 @@ def app(design: Design, *, hosts: Sequence[str] | None = None, policy: Policy | 
     (``keyplan.web.policy``); without it, every client may call every pattern. Shutting down the application closes the
     design.
     """
-    from keyplan.web.application import application  # noqa: PLC0415 - other modules don't require the extra
+    from keyplan.web.application import application  # noqa: PLC0415 - the import of keyplan.web needs no extra
 
     return application(design, hosts=hosts, policy=policy)

@@ -168,7 +168,7 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     parts = _chosen(pattern, touch)
     line += "".join(f" ÷ {many} values of {name}" for name, many in parts.items())
     total = peak * units / prod(parts.values())
-    # A read queries all shards. Writes are distributed over the shards, except for writes of the same item
+    # A read queries all shards. Writes are distributed over the shards, but all writes of one item use one shard
     shards = touch.key.shards if touch.line.direction == "write" else 1
     over = f" ÷ {shards} shards" if shards > 1 else ""
     item = total * busiest if touch.updates and busiest is not None else 0.0

@@ -181,7 +181,7 @@ def _index_line(mutation: Mutation, table: Table, index: Index) -> Line | None:
         return None
     if before is None or after is None:
         entry = after or before
-        assert entry is not None  # noqa: S101 - the case that both are None returned above
+        assert entry is not None  # noqa: S101 - at most one of the two is None
         size = entry.size_bytes
         what = "new entry" if before is None else "entry removed"
         return Line("write", index.name, entry_units(size), f"{what}, {_blocks(size)} = {entry_units(size):g}")

@@ -315,9 +315,9 @@ def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
         return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
     left_out = {"title", "description", "$defs", "default"}
     result = {name: _resolved(value, definitions, depth) for name, value in schema.items() if name not in left_out}
-    if "enum" in schema:  # a changed order is reported for keys that use ranks
+    if "enum" in schema:  # the order matters only in keys with :rank, which _moved_ranks compares
         result["enum"] = sorted(schema["enum"], key=repr)
-    if "properties" in schema:  # a member may be called "title"
+    if "properties" in schema:  # a property may be named "title"
         members = schema["properties"].items()
         result["properties"] = {name: _resolved(value, definitions, depth) for name, value in members}
     return result

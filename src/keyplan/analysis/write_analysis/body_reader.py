@@ -305,7 +305,7 @@ class _Scope:
                 for element, part in zip(targets, parts, strict=True):
                     read = part.read or value.read
                     self._bind(element, replace(part, read=read, results=frozenset(), unbounded=None))
-            case ast.Subscript(value=ast.Name(id=name), slice=key):  # assigns to an element of a copy of the read value
+            case ast.Subscript(value=ast.Name(id=name), slice=key):  # the variable no longer has the read value
                 self.value(key)
                 owner = self.names.get(name, Value())
                 if owner.read and owner.cls is None:

@@ -144,7 +144,7 @@ def dry_runs(
             errors.append(error if isinstance(error, Exception) else RuntimeError("it exits"))
         else:
             if case.extra and not any(asked.nothing and asked.pattern.name in case.extra for asked in run.asked):
-                continue  # the body didn't call a read whose result differs from the other case
+                continue  # the cases differ only in reads that the body didn't call: this run repeats the first
             (done if run.items else idle).append(run)
     unknown = None
     if not done and not idle:

@@ -218,7 +218,7 @@ def _argument(world: TypicalWorld, parameter: Parameter, shared: Fields, others:
         return world.instance(entity, named, alike)
     if choices := choices_of(parameter.annotation):
         return choices[-1]
-    # A key identifies an existing item; other strings are new
+    # The value of a key field identifies an existing item; other strings are new
     in_key = any(parameter.name in entity.key_fields for entity in design.entities.values())
     serial = 0 if in_key else 1
     value = _plain(world, parameter, serial)

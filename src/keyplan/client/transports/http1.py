@@ -57,7 +57,7 @@ class ReplyReader:
             result = self._body(held)
             if result is not None:
                 body, end = result
-                # Data after the response isn't the start of the next response.
+                # Data after the response is invalid, so the connection isn't reused.
                 return Reply(self._status, self._headers or {}, body, keep=self._keep and end == len(held))
             if self._length is not None:
                 self._missing = self._start + self._length - len(held)

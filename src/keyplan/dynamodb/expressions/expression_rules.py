@@ -164,7 +164,7 @@ def _check_path(path: tree.Path) -> None:
             raise ExpressionFault(f"Attribute name is a reserved keyword; reserved keyword: {part}")
 
 
-# Later checks, which need no attribute values.
+# Checks of a parsed expression that need no attribute values.
 
 
 def check_operands(call: tree.Call) -> None:

@@ -186,7 +186,7 @@ class _ReadCompiler:
     def _fixed(self) -> dict[str, tuple[Any, ...]]:
         if self.filter_text is None:
             return {}
-        from keyplan.model.compiled.conditions import translate  # noqa: PLC0415 - see _filter
+        from keyplan.model.compiled.conditions import translate  # noqa: PLC0415 - only for filters
 
         fixed: dict[str, tuple[Any, ...]] = {}
         parameters = self.signature.by_name

@@ -235,7 +235,7 @@ def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -
     if model.model_config.get("extra") == "allow":
         return object
     named = [name for name, info in model.model_fields.items() if step in {info.alias, info.serialization_alias}]
-    if owner.tag is None and (named or step in model.model_computed_fields):  # a serializer may use this name
+    if owner.tag is None and (named or step in model.model_computed_fields):  # a serializer may store this name
         return object
     if named:
         raise Problem(

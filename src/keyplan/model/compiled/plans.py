@@ -87,7 +87,7 @@ class KeyMatch:
     def omits_without(self) -> tuple[str, ...]:
         """The unspecified optional fields of the index order, without which an item isn't in the index."""
         if self.key.index is None or self.key.when or not any(template.fields for _, template in self.key.partition):
-            return ()  # such an index is intended only for items with these fields
+            return ()  # a key with when= or a constant partition key is sparse on purpose
         names = (name for name, _ in self.order if name not in self.used)
         return tuple(name for name in names if self.entity.fields[name].optional)
 

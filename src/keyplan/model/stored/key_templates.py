@@ -54,7 +54,7 @@ def unescape(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal_:  # noqa: N801 - Literal is typing's
+class Literal_:  # noqa: N801 - to distinguish it from typing.Literal
     """A constant string in a template."""
 
     text: str

@@ -153,7 +153,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
             raise redefined(printed_vector(of_vectors[attribute]), printed_schema(create["KeySchema"], new))
         if types.get(attribute) not in {None, new.get(attribute)}:
             raise redefined(printed_schema(definition["KeySchema"], types), printed_schema(create["KeySchema"], new))
-    # The service ignores another type for an attribute that the new index doesn't use (recorded from the service).
+    # The service ignores a different type of an attribute that the new index doesn't use (recorded from the service).
     known = {**{each["AttributeName"]: dict(each) for each in attributes}, **known}
     if len(definition.get("GlobalSecondaryIndexes") or ()) >= limits.GLOBAL_INDEXES_MAX:
         raise LimitExceededException(

@@ -19,7 +19,7 @@ from keyplan.store.storage.storage_transactions import Writer
 def update_time_to_live(database: Database, request: Request) -> Answer:
     name = plain_name(request["TableName"])
     wanted = request["TimeToLiveSpecification"]
-    others = others_of(database, database.described_table(name))  # now, as the table may be deleted during ``_store``
+    others = others_of(database, database.described_table(name))  # read first: the table may be deleted meanwhile
     _store(database, name, wanted)
     for region in others:
         if database.group is not None:

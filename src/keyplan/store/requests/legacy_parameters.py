@@ -213,7 +213,7 @@ def _condition(names: _Names, name: str, operator: str, values: list[Mapping[str
         case "CONTAINS":
             return tree.Call("contains", (path, operands[0]))
         case "NOT_CONTAINS":
-            # A missing attribute satisfies the condition.
+            # A missing attribute doesn't satisfy the condition.
             there = tree.Call("attribute_exists", (path,))
             return tree.And((there, tree.Not(tree.Call("contains", (path, operands[0])))))
         case _:

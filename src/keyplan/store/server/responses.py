@@ -160,7 +160,7 @@ def packing_of(headers: Headers) -> bytes:
         coding, *parameters = choice.split(b";")
         weights[coding.strip()] = _weight(parameters)
     known = {coding: weight for coding, weight in weights.items() if coding in PACKINGS and weight}
-    coding = max(known, key=lambda each: known[each], default=b"")  # the first of codings with an equal ``q``
+    coding = max(known, key=lambda each: known[each], default=b"")  # the first coding with the largest ``q``
     return coding if known.get(coding, 0.0) >= weights.get(b"identity", 0.0) else b""
 
 

@@ -233,7 +233,7 @@ class FilePool:
             with nullcontext() if self._guard is None else self._guard.new_readers_waiting():
                 shared, wal = _inode(self._shared), _inode(self._wal)
                 if wal == self._wal_inode and shared not in (None, self._shared_inode):
-                    return  # the WAL exists: other connections read all content
+                    return  # the WAL is unchanged, so no content is lost
                 is_ours = shared in (None, self._shared_inode) and (wal == self._wal_inode or not _size(self._wal))
                 mode = apsw.SQLITE_CHECKPOINT_FULL if is_ours else apsw.SQLITE_CHECKPOINT_NOOP
                 frames, saved = connection.wal_checkpoint(mode=mode)

@@ -97,7 +97,7 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
             _log.error("A job failed: %s", error, exc_info=None if isinstance(fault, KeyplanError) else fault)
             try:
                 failed(error)
-            except Exception:  # noqa: BLE001 - the store itself failed
+            except Exception:  # noqa: BLE001 - storing the error failed, too
                 _log.exception("Can't store the failure of a job")
 
     database.jobs.run(guarded)

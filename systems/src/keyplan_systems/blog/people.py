@@ -82,7 +82,7 @@ class PeopleWrites(SessionPatterns, Reads):
         yield Update(user, status=status, session_epoch=epoch).only_if(
             status=user.status, session_epoch=user.session_epoch
         )
-        return user.model_copy(update={"status": status, "session_epoch": epoch})  # stored counters may have changed
+        return user.model_copy(update={"status": status, "session_epoch": epoch})  # the counters may be outdated
 
     # Sessions and passwords
 

@@ -56,7 +56,7 @@ from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
-DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - a documented password of sample data
+DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - the sample's password, which the documentation publishes
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$a2V5cGxhbidzIHNhbXBsZQ$f5dfII1xonlIyA2f2YhP6adUiSoi3wQIOyiFKm0bj8w"
 """Its hash: a fixed one, as hashing takes time."""
 DEMO_USERS: Sequence[tuple[str, str, Role]] = (

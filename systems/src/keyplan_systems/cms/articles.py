@@ -155,7 +155,7 @@ class ArticleWrites(Reads):
         yield Batch(
             Delete(entity, article_id=article_id, version=number)
             for number in numbers
-            for entity in (VersionCard, ArticleVersion)  # cards first, because deletions find cards by version
+            for entity in (VersionCard, ArticleVersion)  # versions last: a repeated deletion finds cards by version
         )
 
     def _known(self, article_id: str) -> Writes[Article]:

@@ -111,7 +111,7 @@ NAMES = (
 )
 DEMO_USERS: tuple[tuple[str, Role], ...] = (("editor", "editor"), ("author", "author"), ("admin", "admin"))
 """Users who can sign in to the sample's site, as ``editor@example.com`` and so on: the first three authors."""
-DEMO_PASSWORD = "draft and final"  # noqa: S105 - a documented password of sample data
+DEMO_PASSWORD = "draft and final"  # noqa: S105 - the sample's password, which the documentation publishes
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$zt/FePcyrFMegNknDTJh0w$JGCb7yVglKxQMc4sF4uY7AaFFYmPYsmEar/pzCsvksw"
 """Its hash, which is constant."""
 

@@ -35,7 +35,7 @@ KEPT_UNTIL = datetime(2126, 1, 1, tzinfo=UTC)
 """The sample's superseded drafts don't expire."""
 DEMO_USERS = ("ada-almeida", "barbara-almeida")
 """The authors with a password."""
-DEMO_PASSWORD = "read before you cite"  # noqa: S105 - a documented password of sample data
+DEMO_PASSWORD = "read before you cite"  # noqa: S105 - the sample's password, which the documentation publishes
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$APznA8Q4IH4rTxwI4z8s3g$faz/7nex0/GR007Z6pmb6NjUGMnH1OhYsYM7X7W4Wss"
 """The hash of the password, fixed because hashing takes time."""
 STEP = 50

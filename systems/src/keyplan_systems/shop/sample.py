@@ -62,7 +62,7 @@ FIRST_NAMES = (
 )  # fmt: skip
 DEMO_USERS = (("customer@example.com", None), ("merchant@example.com", "leafhouse"))
 """The users with a password: the first customer, and one who sells for a merchant."""
-DEMO_PASSWORD = "open the counter"  # noqa: S105 - a documented password of sample data
+DEMO_PASSWORD = "open the counter"  # noqa: S105 - the sample's password, which the documentation publishes
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$SJvcLGvJKAxpchUOlBNCBw$NOYLbCuLfIgqAAiCUxDUKXY1GrPkUygJ8TLMC+7tmK4"
 """The hash of the password, fixed because hashing takes time."""
 STEADY = 1200

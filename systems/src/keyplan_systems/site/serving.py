@@ -218,7 +218,7 @@ class BaseSite(ABC, Generic[V, T]):
         except Exception:
             note(None)
             raise
-        note(None if visitor.changes else response)  # the browser accepts cookies only from the awaited response
+        note(None if visitor.changes else response)  # a repeated submission would get the redirect without the cookies
         if after:
             response.background = BackgroundTask(_each, after)
         return _unless_known(request, self.visitors.finish(visitor, response))

@@ -160,7 +160,7 @@ class _Follows:
     def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
         actions: Actions = []
         for link in links:
-            actions.append(Create(link))  # mirror items exist if and only if this item exists
+            actions.append(Create(link))  # the link's Follower and Subscription exist only if the link exists
             actions.append(Put(Follower(user_id=link.followed_id, follower_id=link.user_id, since=link.since)))
             if link.delivery == "write":
                 actions.append(Put(Subscription(user_id=link.followed_id, reader_id=link.user_id)))

@@ -95,7 +95,7 @@ def _user(number: int, newest: datetime) -> User:
 
 DEMO_USERS = tuple(".".join((*_names(number), str(number))) for number in range(2))
 """The handles of the users with a password."""
-DEMO_PASSWORD = "common ground"  # noqa: S105 - a documented password of sample data
+DEMO_PASSWORD = "common ground"  # noqa: S105 - the sample's password, which the documentation publishes
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$Bpt4zX4UBkmQ9RLLBQ80bA$xCXRcmz6DP5g8HQio7usEsCekXsll+0br5JrJo2DNFs"
 """The hash of the password, fixed because hashing takes time."""
 

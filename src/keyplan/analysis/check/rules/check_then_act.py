@@ -86,7 +86,7 @@ def _decided_by(entity: CompiledEntity, action: Action) -> set[str]:
     if action.by_instance:  # the client adds a condition for relative changes of key fields
         inputs = {name for key in entity.index_keys for name in entity.inputs_of(key)}
         pinned = {name for name in result & inputs if action.changes[name] != "set"}
-    return result - bounded - pinned - action.from_read  # KP308 reports computed values
+    return result - bounded - pinned - action.from_read  # KP308 reports values computed from a read
 
 
 RULE = Rule("KP313", Severity.WARNING, _find, __name__, __doc__)

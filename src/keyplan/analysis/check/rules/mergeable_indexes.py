@@ -32,7 +32,7 @@ def _find(subject: Subject) -> Remarks:
     for entity in subject.design.entities.values():
         indexes_of = {key.index.name: key.index for key in entity.index_keys if key.index is not None}
         own = Counter(_types(index) for index in indexes_of.values())
-        needed |= own  # for each combination of key types, the maximum number in any entity
+        needed |= own  # for each combination of key types, the largest number of indexes of one entity
     total = sum(needed.values())
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]

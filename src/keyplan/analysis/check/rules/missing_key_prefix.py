@@ -19,7 +19,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 def _find(subject: Subject) -> Remarks:
     entities = list(subject.design.entities.values())
     if len({entity.primary.partition[0][1].source for entity in entities}) < 2:
-        return  # all entities share their partitions
+        return  # all entities have the same partition key template
     for entity in entities:
         (attribute, template), *_ = entity.primary.partition
         if attribute.type != "S" or _says_what_it_is(template) or _is_a_field(entity, attribute):

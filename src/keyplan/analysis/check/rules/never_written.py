@@ -19,7 +19,7 @@ def _find(subject: Subject) -> Remarks:
     made = [action for written in writes for action in written.actions if action.kind in {"Put", "Create"}]
     if not writes or not all(account.known for account in writes) or any(action.entity is None for action in made):
         return
-    # Another program creates the items that a write updates, deletes or checks
+    # If writes only update, delete or check items of an entity, another program probably creates these items
     written = {action.entity.name for code in writes for action in code.actions if action.entity is not None}
     for entity in subject.design.entities.values():
         readers = [pattern.name for pattern in subject.design.reads.values() if entity in entities_read(pattern.plan)]

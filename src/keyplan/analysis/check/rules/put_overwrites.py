@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
 
 
 def _advice(action: Action, name: str) -> str:
-    if action.asked_for:  # the item exists, so Create would always fail
+    if action.asked_for:  # the write has read the item, so Create would fail
         return "yield Update(item, field=...) with the changes, or add .only_if(...) with the values that were read"
     return f"yield Create({name}(...)), which raises ItemExists"
 

@@ -75,7 +75,7 @@ def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str
         if owner is entity and action.kind == "Update" and inputs & action.changes.keys()
     ]
     rates = {pattern.name: subject.load(pattern).peak for pattern in changing}
-    least = PARTITION_WRITE_UNITS_MAX * SELDOM  # KP501 reports rates that are too high
+    least = PARTITION_WRITE_UNITS_MAX * SELDOM  # lower rates are far below the limit of a partition
     return [name for name, rate in rates.items() if rate is None or rate > least]
 
 

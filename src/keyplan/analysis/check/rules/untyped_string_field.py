@@ -41,7 +41,7 @@ def _find(subject: Subject) -> Remarks:
         for name in sorted(placed & entity.cls.model_fields.keys()):
             wanted = next((kind for kind, words in TYPES.items() if name.split("_")[-1] in words), None)
             if wanted == "Literal[...]" and not entity.cls.model_fields[name].is_required():
-                continue  # the field's default shows the format
+                continue  # the default shows which values are meant
             if name == "state" and not ADDRESS.isdisjoint(entity.fields):
                 continue
             if wanted is None or (wanted != "Literal[...]" and name not in sorting) or not _is_any_text(entity, name):

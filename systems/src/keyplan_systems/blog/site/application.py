@@ -129,6 +129,6 @@ def _routes(site: Site) -> list[Route]:
         Route("/posts/{slug}", site.page(reading.post), name="post"),
         Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX, "author"), methods=["POST"]),
     ]
-    # Pages first, because they are requested most often. A route also matches the method.
+    # Pages first, because they are requested most often. Forms with the same paths have another method.
     routes += [Route(path, site.page(handler, role)) for path, handler, role in _PAGES]
     return [*routes, *(Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in _FORMS)]

@@ -54,7 +54,7 @@ def _page(
         article=article,
         theirs=theirs,
         link=link,
-        shown=Markup(_rendered(turn, form)),  # noqa: S704 - the renderer removes unsafe markup
+        shown=Markup(_rendered(turn, form)),  # noqa: S704 - `render_markdown` returns safe HTML
         editor=may_publish(turn.person),
         tags=", ".join(sorted(article.tags)),
         tags_max=TAGS_MAX,

@@ -102,7 +102,7 @@ def checkout(turn: ShopTurn) -> Response:
     used, cart_now = shop.order_token(me, token), shop.cart(me, form["merchant"])
     if used is not None:
         return turn.go(f"/orders/{used.order_id}", "placed")
-    if cart_now is None:  # another window ordered or emptied the cart
+    if cart_now is None:  # the cart was ordered or emptied in another window
         ways = (("Your cart", "/cart"), ("Your orders", "/orders"))
         raise Problem(409, "Your cart has changed", "No order was placed.", ways)
     try:
@@ -173,7 +173,7 @@ def order(turn: ShopTurn) -> Response:
 
 def cancel_order(turn: ShopTurn) -> Response:
     details = order_in_url(turn)
-    if details.order.status == "cancelled":  # it was cancelled by another request, or unpaid for too long
+    if details.order.status == "cancelled":  # by another request, or because it was unpaid for too long
         return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")

@@ -125,7 +125,7 @@ class Selling:
     def picture(self, turn: ShopTurn) -> Response:
         return file_response(self._files, turn.path("name"))
 
-    # Events and readings
+    # Events of orders, and readings of devices
 
     def events(self, turn: ShopTurn) -> Response:
         """The events of the merchant's orders on a day, oldest first."""

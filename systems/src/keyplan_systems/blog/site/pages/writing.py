@@ -60,7 +60,7 @@ def _editor(
         form=form,
         post=post,
         theirs=theirs,
-        shown=Markup(_rendered(turn, form)),  # noqa: S704 - the renderer removes unsafe markup
+        shown=Markup(_rendered(turn, form)),  # noqa: S704 - `render_markdown` returns safe HTML
         tags_max=TAGS_MAX,
     )
 
