@@ -168,7 +168,7 @@ def test_costs_of_two_regions_are_compared_side_by_side(traffic: str) -> None:
     result = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
     assert re.search(r"us-east-1 +ap-northeast-1", result.stdout)
-    assert "the price list of ap-northeast-1 has no price for" in result.stdout
+    assert "The price list of ap-northeast-1 has no price for" in result.stdout
 
 
 def test_a_custom_price_list_replaces_that_of_its_region(tmp_path: Path, traffic: str) -> None:
@@ -273,7 +273,7 @@ def test_all_invalid_arguments_are_reported_together(tmp_path: Path) -> None:
         "patterns.AP1.per_second",
         "AWS has no region 'moon'",
         "AWS has no region 'eu-wst-1' (did you mean eu-west-1?",
-        "none.json can't be read",
+        "none.json: the file can't be read",
         "Cms has no access pattern 'x'",
     ):
         assert text in result.stderr, text

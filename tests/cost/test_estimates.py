@@ -385,7 +385,7 @@ def test_a_write_that_never_ends_is_reported() -> None:
                 yield from self.book.read(book_id)
 
     (failure,) = estimate(Endless).failures
-    assert failure == "E2 search: the write doesn't end within 10,000 steps"
+    assert failure == "E2 search: the write doesn't end within 10,000 reads and actions"
 
 
 def test_the_estimate_of_a_feed_includes_a_query_per_author() -> None:

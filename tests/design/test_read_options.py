@@ -114,7 +114,7 @@ def test_the_rest_api_schema_includes_invalid_items_in_results() -> None:
 def test_a_parallel_scan_has_a_request_per_segment() -> None:
     asked = explain(Asking, "all_jobs")
     assert [request.parameters["Segment"] for request in asked.requests] == [0, 1, 2]
-    assert "in 3 segments at a time" in asked.proof
+    assert "in 3 parallel segments" in asked.proof
 
 
 # Mutually exclusive keys on one index

@@ -188,7 +188,7 @@ def test_a_migration_recipe_changes_items_as_described(case: str) -> None:
             for user_id in ("1", "2"):
                 reader = old if "old design" in recipe else new
                 item = reader.get(old_entity if reader is old else entity, user_id=user_id)
-                with suppress(*[ConditionFailed] * ("fails if the item has the field" in recipe)):
+                with suppress(*[ConditionFailed] * ("fails if the item already has it" in recipe)):
                     exec(code, {**names, "design": new, "new": new, "old": old, "User": entity, "item": item})
         read: Any = new_design.compiled.reads["found"]
         first: Any = new.get(entity, user_id="1")

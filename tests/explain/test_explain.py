@@ -239,7 +239,7 @@ def test_a_write_that_yields_one_batch_is_explained_as_a_batch() -> None:
 
     report = explain(Tracks, "report")
     assert report.operation == "BatchWriteItem"
-    assert report.proof == "The Batch is sent in BatchWriteItem requests of 25, which are not all-or-nothing."
+    assert report.proof == "The Batch is sent in BatchWriteItem requests of up to 25 items, which aren't atomic."
 
 
 def test_a_write_with_reads_is_explained_on_an_empty_table() -> None:

@@ -265,7 +265,7 @@ def test_a_traffic_file_can_mark_a_write_as_part_of_a_transaction() -> None:
 )
 def test_the_error_for_a_pattern_called_in_a_write_suggests_the_fix(name: str, word: str) -> None:
     result = [
-        finding.message
+        f"{finding.message}: {finding.hint}"
         for finding in check(Caller).findings
         if finding.place == f"Caller.{name}" and finding.code == "KP108"
     ]

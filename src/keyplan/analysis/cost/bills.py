@@ -21,11 +21,11 @@ UTILISATION = 0.7
 """The target utilization of provisioned capacity: AWS's default for auto scaling."""
 RESERVED_BLOCK = 100
 """Reserved capacity is sold in blocks of 100 units. Source: "Reserved capacity" on DynamoDB's pricing page."""
-EXCLUDED = "data transfer, KMS keys, DAX, Lambda, CloudWatch, backups, exports, imports, restores, the free tier"
+EXCLUDED = "data transfer, KMS keys, DAX, Lambda, CloudWatch, backups, exports, imports, restores and the free tier"
 """Costs that aren't estimated."""
 STREAM_READS_A_SECOND = 1
-"""Reads per second of one shard by one reader: the Kinesis client library polls when idle. Lambda's reads are free.
-"""
+"""The reads per second of one shard by one reader. The Kinesis Client Library also polls idle shards. Lambda's reads
+are free."""
 
 TableClass = Literal["standard", "standard-infrequent-access"]
 

@@ -179,7 +179,7 @@ def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """A cost in two designs, in units per call or USD per month; ``before`` or ``after`` is None if unknown."""
+    """A cost in two designs, in units per call or USD per month. ``before`` and ``after`` can be unknown or absent."""
 
     what: str
     name: str

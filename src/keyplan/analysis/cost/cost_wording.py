@@ -10,7 +10,7 @@ from keyplan.analysis.cost.unit_counts import TABLE, Request
 
 MILLION = 1_000_000
 NAME_MAX = 8
-"""Letters of an index's name that fit into a cell."""
+"""The maximum length of an index name in a table cell."""
 
 
 def usd(price: float | None) -> str:
@@ -38,8 +38,8 @@ def without(payer: Payer) -> str | None:
     missing = list(dict.fromkeys(what for bill in payer.bills() for what in bill.missing))
     if missing and len(price_lists) < 1 + len(payer.replicas):
         lists = " or ".join(price_list.region for price_list in (payer.prices, *payer.replicas) if price_list.usd)
-        result.append(f"the price list of {lists} has no price for {listed(missing)}")
-    return "; ".join(result) or None
+        result.append(f"The price list of {lists} has no price for {listed(missing)}")
+    return ". ".join(result) or None
 
 
 def million(price: float | None) -> str:
@@ -101,7 +101,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def more(before: float | None, after: float | None) -> str:
-    """The change from ``before`` to ``after`` in percent; empty without a change or with an unknown number."""
+    """The change from ``before`` to ``after`` in percent; empty if a number is unknown or unchanged."""
     if before is None or after is None or before == after:
         return ""
     if not before:

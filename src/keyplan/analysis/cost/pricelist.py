@@ -102,7 +102,7 @@ def read_price_list(path: Path) -> PriceList:
     try:
         return TypeAdapter(PriceList).validate_python(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise PriceError(f"{path} can't be read: {error.strerror}", place=place) from None
+        raise PriceError(f"the file can't be read: {error.strerror}", place=place) from None
     except ValidationError as error:
         faults = [fault_of(each) for each in error.errors(include_url=False)]
         raise PriceError("the price list is invalid", place=place, errors=faults, hint=_HINT) from None

@@ -235,7 +235,7 @@ class _Call:
             self.reads.first([Group(way.end, self._end_items(way.end, position, count))])
 
     def _end_items(self, end: plans.QueryPlan, position: int, count: int) -> list[list[FoundItem]]:
-        """The partitions that one of ``count`` junction items leads to. The result alternates between them."""
+        """The end items of one of ``count`` junction items. The end items of different junction items alternate."""
         groups = self._spread(end, self._kinds(end, Load()), min(self._looked_at(end), SIMULATED_MAX))
         return [
             [item._replace(place=(0, item.place[1] * count + position)) for item in items]
@@ -251,7 +251,7 @@ class _Call:
             self.notes.append(f"{usual} items in each {entity.name} partition: set per_partition in the traffic file")
         return usual if self.limit is None else min(usual, self.limit + 2)
 
-    # Numbers
+    # Numbers of items, values and time buckets
 
     def _capped(self, count: float, limit: int | None) -> int:
         """The number of items to count individually. Units of further items are extrapolated by ``times``."""
@@ -260,7 +260,7 @@ class _Call:
         return int(min(count, SIMULATED_MAX))
 
     def _fewer(self, count: int, looked_at: Sequence[int]) -> int:
-        """The number of junction items to count if each leads to many items. Iterators read more and larger chunks."""
+        """The number of junction items to count if each leads to many items. An iterator's units grow quadratically."""
         iterated = self.shape is ShapeKind.ITERATOR
         most = SIMULATED_MAX // 4 if iterated else SIMULATED_MAX
         fewer = min(count, max(1, most // min(SIMULATED_MAX, max(1, *looked_at))))
@@ -332,7 +332,7 @@ class _Call:
         for entity, _ in neighbours(group.plan, self.typical.design.entities.values()):
             usual = self.finds.per_partition(entity)
             if usual is None:
-                self.notes.append(f"no {entity.name} items are read as well: set per_partition in the traffic file")
+                self.notes.append(f"the query range has no {entity.name} items: set per_partition in the traffic file")
             sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / self.times)
         if not sizes or not group.partitions or not group.partitions[0]:
             return group
@@ -377,7 +377,7 @@ class _Call:
         keys = self.typical.design.by_name[name].index_keys
         return [key for key in keys if key.index is not None and key.index.name == index.name]
 
-    # Bytes
+    # Sizes
 
     def _kinds(self, plan: plans.QueryPlan, load: Load) -> list[tuple[CompiledEntity, int]]:
         """The entities in the order in which they are read, each with the bytes of one item or entry."""

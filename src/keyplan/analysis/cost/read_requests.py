@@ -21,7 +21,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 class FoundItem(NamedTuple):
-    """An evaluated item or index entry. ``passes``: the result contains it. ``own_bytes``: the item's size."""
+    """An evaluated item or index entry. ``passes``: the filter accepts it. ``own_bytes``: the size of the item."""
 
     place: Place
     size_bytes: int

@@ -110,7 +110,7 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
         elif assumed is not None:
             yield _Line("items", _number(assumed), f"{note}; assumed")
         else:
-            yield _Line("items", "10", f"{note}; default: from the counts of entities")
+            yield _Line("items", "10", f"{note}; default: 1, or per_partition of each entity in a collection")
     yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: the size of a typical item")
     buckets = pattern.buckets
     if buckets is not None:
@@ -135,7 +135,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     if written or load.items is not None:
         yield _Line("items", _number(load.items, "10"), "items per call; default: the number in a dry run")
         yield _Line("item_bytes", _number(load.item_bytes, "1000"), "bytes per item; default: size of a typical item")
-    yield _Line("in_transaction", "true", "part of a transaction with writes of other designs; default: false")
+    yield _Line("in_transaction", "true", "whether calls are part of a transaction with other writes; default: false")
     yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; default: 0")
     yield _Line("arguments", "{}", "values by parameter for a typical call; default: typical values")
 
@@ -157,7 +157,7 @@ def _entity(entity: CompiledEntity, sizes: ItemSizes | None) -> Iterator[_Line]:
     if open_fields:
         pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)
         sources = ", ".join(dict.fromkeys(source for _, _, source in open_fields))
-        yield _Line("fields", f"{{ {pairs} }}", f"sizes of values in bytes; {sources}")
+        yield _Line("fields", f"{{ {pairs} }}", f"bytes per value of each field; source of the sizes: {sources}")
 
 
 def _open_fields(entity: CompiledEntity, sizes: Iterable[FieldSize]) -> Iterator[tuple[str, int, str]]:
@@ -176,7 +176,7 @@ def _sizes_of(entity: CompiledEntity, sizes: ItemSizes | None) -> str:
     return f"{entity.name}: a typical item has {sizes.item_bytes:,} B{entries}"
 
 
-# Words
+# Text of lines
 
 
 def _number(value: float | None, otherwise: str = "0") -> str:

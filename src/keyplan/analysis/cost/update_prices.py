@@ -31,7 +31,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(offer, dict) or offer.get("offerCode") != "AmazonDynamoDB" or "products" not in offer:
         raise PriceError(
             "the file isn't an AmazonDynamoDB offer file",
-            hint="get https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json",
+            hint="download https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json",
         )
     as_of = str(offer.get("publicationDate", ""))[:10]
     terms = offer.get("terms", {})

@@ -125,7 +125,7 @@ def _cost_of(design: CompiledDesign, run: DryRun, code: WrittenCode, facts: Fact
 
 
 def _times(run: DryRun, code: WrittenCode, load: Load) -> Mapping[Any, float]:
-    """The number of items per repeated action, by shape: ``items=`` without the actions outside loops."""
+    """The number of items per repeated action, by shape, so that a call writes ``items=`` items in total."""
     shapes = Counter(mutation.shape for mutation in (*run.mutations, *run.batched))
     if load.items is None or load.items == shapes.total() or not shapes:
         return {}
@@ -225,7 +225,7 @@ def _failing(cost: WriteCost, share: float) -> WriteCost:
 
 
 def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffic) -> Traffic:
-    """The traffic, with the items that patterns create in ``kept_days`` as the ``count`` of entities without one."""
+    """The traffic; an entity without a ``count`` gets the number of items that patterns create in ``kept_days``."""
     wanted = {
         name: element.kept_days
         for name, element in traffic.entities.items()

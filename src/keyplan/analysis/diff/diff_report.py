@@ -74,7 +74,7 @@ def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
     return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))
 
 
-NEW_TABLE = "create a table with another name, and copy each item as after a change of its primary key"
+NEW_TABLE = "create a table with another name, read each item with the old design and write it with the new design"
 
 
 def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
@@ -99,7 +99,7 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
         return
     if before is None:
         what = f"time to live is now declared on the attribute {after}"
-        effect = "existing items lack the attribute, so they don't expire"
+        effect = "existing items that lack the attribute don't expire"
         action = "run keyplan create to enable time to live"
         yield safe("expiry-added", place, what, effect, action)
     elif after is None:
@@ -159,7 +159,7 @@ def _altered(place: str, before: Index, after: Index) -> Change:
     action = NEW_TABLE
     if not before.local and not after.local:
         action = "create an index with another name, and delete the old index when no access pattern uses it"
-    effect = "the key and the projection of an index can't be changed"
+    effect = "the type, the key and the projection of an existing index can't be changed"
     return breaking("index-changed", place, "; ".join(parts), effect, action)
 
 

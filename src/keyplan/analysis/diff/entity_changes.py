@@ -12,7 +12,6 @@ from keyplan.analysis.diff.field_changes import copied, field_changes, source_te
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.operands import stored_field
 from keyplan.model.declared.indexes import KeyAttribute
-from keyplan.model.declared.keys import OURS
 from keyplan.model.stored import key_formats
 from keyplan.model.stored.key_templates import Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -65,7 +64,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
     for old, new in _pairs(before, after, names):
         if new is None and old is not None:
             what = f"the key on {old.place} ({_texts(old)}) is removed"
-            effect = f"existing items stay in {old.place} until they are put again; other queries ignore them"
+            effect = f"existing items stay in {old.place} until they are put again; queries by other keys ignore them"
             yield safe("key-removed", f"{place}.{old.name}", what, effect)
         elif old is None and new is not None:
             yield _added(f"{place}.{new.name}", new, before, after)
@@ -103,15 +102,15 @@ def _pairs(
 
 def _left_behind(index: str, before: CompiledKey, after: CompiledKey, names: Names) -> str:
     if _moved_ranks(before, after):
-        return f"existing items have the old ranks in {index}, and are returned for other values"
+        return f"existing items in {index} use the old order of values: queries for one value return items with another"
     if _shape(replace(before, when={})) == _shape(replace(after, when={}), names):
-        return f"the old condition still determines which existing items are in {index}"
+        return f"the old when= condition still determines which existing items are in {index}"
     return f"existing items have the old key in {index}, so reads don't find them"
 
 
 def _rewrite(entity: CompiledEntity, key: CompiledKey) -> str:
     """How to add a key to each item without losing concurrent writes: an update that sets a field of the key to its
-    current value recomputes the key, and fails if the field has changed. A put only detects them with a version field.
+    current value recomputes the key, and fails if the field has changed. A put detects such writes only by a version.
     """
     inputs = entity.inputs_of(key)
     names = [name for name in entity.fields if name in inputs and name not in entity.key_fields]
@@ -161,7 +160,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
             continue
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
-            what = f"the code of the computed field, a part of {', '.join(key.name for key in keys)}, has changed"
+            what = f"the code of the computed field, which is in {', '.join(key.name for key in keys)}, has changed"
             effect = "if the code returns other values, reads by the field don't find existing items"
             action = f"if the code returns other values, {_rewrite(after, keys[0])}"
             yield migration("computed-field-changed", f"{place}.{name}", what, effect, action)
@@ -180,7 +179,7 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
         yield migration("version-removed", f"{place}.{old.name}", what, effect, action)
     elif new is not None and old is None:
         what = f"{new.name} is now the version field"
-        effect = "writes of old code aren't counted or detected until the new code is deployed everywhere"
+        effect = "old code doesn't increment the version, so its writes aren't detected until it's replaced everywhere"
         yield safe("version-added", f"{place}.{new.name}", what, effect)
 
 
@@ -205,8 +204,8 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
     for name, claim in olds.items():
         if name not in news and _shape(claim) not in kept:
             what = f"{_texts(claim)} is no longer unique"
-            effect = "two items can have the same value; existing claims remain, and old code rejects their values"
-            action = f"delete the claims under {_texts(claim)} when the new code is deployed everywhere"
+            effect = "two items can have the same value; old code rejects values that have a claim"
+            action = f"after the new code is deployed everywhere, delete the claim items with the key {_texts(claim)}"
             yield migration("claim-removed", f"{place}.{name}", what, effect, action)
     for name, claim in news.items():
         other = olds.get(name)
@@ -214,7 +213,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             continue
         text = _texts(claim)
         what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is now {text}"
-        effect = "existing items have no claim: reads by the value don't find them, and other items can have the value"
+        effect = "existing items lack the claim, so reads by value don't find them, and other items can have the value"
         action = f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value"
         yield migration("claim-added" if other is None else "claim-changed", f"{place}.{name}", what, effect, action)
 
@@ -302,7 +301,7 @@ def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
 
 def _styles(key: CompiledKey) -> str:
     styles = (variable.style for _, template in key.attributes for variable in template.variables)
-    return " and ".join(dict.fromkeys("escapes" if style == OURS else str(style) for style in styles))
+    return " and ".join(dict.fromkeys(map(str, styles)))
 
 
 def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:

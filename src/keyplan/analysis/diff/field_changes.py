@@ -75,7 +75,7 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
     what = f"a new field of type {type_name(field.annotation)}"
     if field.made_anew:
         effect = "existing items get a new default at each read, and Add, Append, SetAdd and SetRemove fail on them"
-        action = f"{_stored(field.name, after)}; or give the field a fixed default"
+        action = f"give the field a fixed default; or {_stored(field.name, after)}"
         return migration("field-added", place, what, effect, action)
     if not after.cls.model_fields[field.name].is_required():
         kind = kind_of(field.annotation)
@@ -90,18 +90,18 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
     if keys:
         return migration("field-added", place, what, _in_key(keys[0]), copied(after))
     what = f"{what}, without a default"
-    effect = "existing items lack the field, and can't be read (InvalidItemError)"
+    effect = "existing items lack the field, so they can't be read (InvalidItemError)"
     action = "add a default, or write a value to every item before the new code runs"
     return breaking("field-required", place, what, effect, action)
 
 
 def _stored(name: str, entity: CompiledEntity) -> str:
     code = f'design.update(Update(item, {name}=item.{name}).only_if("attribute_not_exists({name})"))'
-    return f"read each {entity.name} and write the field: `{code}`; the update fails if the item has the field"
+    return f"read each {entity.name} and write the field: `{code}` (the update fails if the item already has it)"
 
 
 def _in_key(key: str) -> str:
-    return f"reads find existing items by the key {key}, but conditions and filters on the field are false for them"
+    return f"reads of existing items get the field from the key {key}, but conditions on the field don't match them"
 
 
 def copied(entity: CompiledEntity, *, is_moved: bool = False) -> str:
@@ -135,7 +135,7 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str], afte
     if keys:
         return migration("attribute-renamed", place, what, _in_key(keys[0]), copied(after))
     reads = "can't be read" if new.required and not new.optional else "are read with the default"
-    effect = f"existing items have the old attribute, which the new code doesn't read: existing items {reads}"
+    effect = f"existing items have the old attribute, which the new code doesn't read, so they {reads}"
     action = f"keep the alias {old.attribute}; or before the new code runs, {copied(after)}"
     return breaking("attribute-renamed", place, what, effect, action)
 
@@ -171,7 +171,7 @@ def _nested_names(annotation: Any) -> dict[str, str]:
     return found
 
 
-# Stored forms
+# Stored formats
 
 
 def _form_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
@@ -293,7 +293,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
     yield breaking("type-narrowed", place, what, effect, action)
 
 
-_NOTHING = "nothing (None)"
+_NOTHING = "None"
 
 
 def _schema(annotation: Any) -> dict[str, Any]:
@@ -424,7 +424,7 @@ def _default_changes(
             return
         what = "the default is now computed by a function"
         effect = "items without a value get a different default at each read"
-        action = f"{_stored(new.name, after)}; or give the field a fixed default"
+        action = f"give the field a fixed default; or {_stored(new.name, after)}"
         yield migration("default-changed", place, what, effect, action)
         return
     default, other = plain(_read_as(old)), plain(_read_as(new))
@@ -434,7 +434,7 @@ def _default_changes(
     if not kept_nothing and old.required:
         return  # every item has a value
     what = f"the default is {other!r}" if was.is_required() else f"the default was {default!r}, and is now {other!r}"
-    effect = "items older than the field are read with the new default; newer items have a value"
+    effect = "items written before the field was added are read with the new default; later items have a value"
     if not kept_nothing:
         yield safe("default-changed", place, what, effect)
         return

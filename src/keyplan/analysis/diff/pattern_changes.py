@@ -40,7 +40,7 @@ def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
     if type(before) is not type(after):
         kinds = {ReadPattern: "a read", WritePattern: "a write"}
         what = f"the pattern was {kinds[type(before)]}, and is now {kinds[type(after)]}"
-        yield api("pattern-changed", place, what, "calls must be adapted")
+        yield api("pattern-changed", place, what, "callers must change their calls")
         return
     if before.id != after.id:
         yield safe("pattern-id-changed", place, f"the id was {before.id}, and is now {after.id}")
@@ -69,7 +69,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
     if returned != new_returned:
         parts.append(f"returns {new_returned}, not {returned}")
     if before.is_async is not after.is_async:
-        parts.append("must be awaited" if after.is_async else "is no longer awaited")
+        parts.append("must be awaited" if after.is_async else "must no longer be awaited")
     if parts:
         yield api("signature-changed", place, "; ".join(parts), "existing calls fail")
     for name, parameter in after.by_name.items():
@@ -77,7 +77,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         optional = not parameter.required and other_default is not REQUIRED
         if optional and repr(plain(other_default)) != repr(plain(parameter.default)):
             what = f"the default of {name} was {other_default!r}, and is now {parameter.default!r}"
-            effect = "calls without the argument return a different result"
+            effect = "calls that omit the argument use the new default"
             yield api("default-argument-changed", place, what, effect)
     if more:
         yield safe("parameter-added", place, f"accepts {', '.join(more)}", "existing calls still work")
@@ -85,7 +85,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
 
 def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
     if uses_of(before) != uses_of(after):
-        what = f"the pattern was read{_by(before)}, and is now read{_by(after)}"
+        what = f"the items were read{_by(before)}, and are now read{_by(after)}"
         effect = "existing cursors are rejected"
         yield safe("pattern-moved", place, what, effect)
     order, new_order = _order(before), _order(after)
@@ -167,7 +167,7 @@ def _counted(pattern: ReadPattern) -> str:
         return "items"
     names = " and ".join(sorted(entity.__name__ for entity in shape.entities))
     total = pattern.options.total
-    return f"the number of {names}" if total is None else f"the sum of {names}.{total}"
+    return f"the number of {names} items" if total is None else f"the sum of {names}.{total}"
 
 
 def _where(pattern: ReadPattern) -> str:

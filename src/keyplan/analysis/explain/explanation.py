@@ -153,7 +153,7 @@ def requests_of_write(
     """The requests of a write on an empty table, and a note about requests that depend on data."""
     design, pattern, code = analysis.design, analysis.pattern, analysis.code
     if code.not_run:
-        return (), f"The requests are unknown: {code.not_run}."
+        return (), f"The requests are unknown, because {code.not_run}."
     target = Target(design.table.name, design.table)
     answers = {name: Answer(read, target, b"") for name, read in design.reads.items()}
     compiler = WriteCompiler(design.entities, target)
@@ -204,7 +204,7 @@ def _write_proof(analysis: WriteAnalysis) -> str:
         parts.append(f"The actions ({', '.join(kinds)}) are sent {together}, all or nothing.")
     if "Batch" in analysis.kinds:
         goes = "is sent" if batch_alone else "follows"
-        parts.append(f"The Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
+        parts.append(f"The Batch {goes} in BatchWriteItem requests of up to 25 items, which aren't atomic.")
     if analysis.pattern.attempts > 1:
         parts.append(f"If a condition fails, the write is retried: {analysis.pattern.attempts} attempts in total.")
     return " ".join(parts) or "The write has no actions."

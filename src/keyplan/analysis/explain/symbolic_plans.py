@@ -17,7 +17,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
 LIMIT_ASSUMED = 10
-"""The limit of a pattern without a default."""
+"""The limit in an explanation, if the limit parameter has no default."""
 
 _BELOW, _ABOVE = "\ue000", "\ue001"
 """Prefixes of the bounds of a range, so that the lower bound sorts before the upper; removed from the result."""

@@ -176,7 +176,7 @@ def _query_proof(plan: plans.QueryPlan, pattern: plans.ReadPattern) -> str:
         text = f"{lead}, so one Query reads one partition"
     bounds = list(dict.fromkeys(part.attribute.name for match in plan.matches for part in match.sort))
     if bounds:
-        text += f", of which {listed(bounds)} {'limits' if len(bounds) == 1 else 'limit'} the range"
+        text += f", and {listed(bounds)} {'limits' if len(bounds) == 1 else 'limit'} the range"
     if plan.apart:
         apart = [listed(match.entity.name for match in part.matches) for part in plan.apart]
         text += f"; {', then '.join(apart)} are read by separate queries, because other items can be between them"
@@ -199,12 +199,12 @@ def _bucketed(plan: plans.QueryPlan, buckets: Buckets) -> str:
         text += f" ({listed(parts)} merged in order)"
     text += f" is queried, one {buckets.unit} after the other, up to {BUCKETS_MAX:,} partitions"
     if any(match.sifts for match in plan.matches):
-        text += f"; of the first and the last {buckets.unit} items outside the range are also read, and omitted"
+        text += f"; in the first and the last {buckets.unit}, items outside the range are also read, and omitted"
     return text
 
 
 def _in_segments(plan: plans.ScanPlan) -> str:
-    return f", in {plan.segments} segments at a time" if plan.segments > 1 else ""
+    return f" in {plan.segments} parallel segments" if plan.segments > 1 else ""
 
 
 def _scan_proof(plan: plans.ScanPlan) -> str:

@@ -159,8 +159,8 @@ def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesi
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
-        raise TrafficError(f"{source} can't be read: {reason}", place=source) from None
+        reason = error.strerror if isinstance(error, OSError) else "its encoding isn't UTF-8"
+        raise TrafficError(f"the file can't be read: {reason}", place=source) from None
     try:
         data = json.loads(text) if source.endswith(".json") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -237,7 +237,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
         yield from _unknown(f"{place}.arguments", arguments, known, f"{pattern} has no such parameter")
         for member, reason in (("fails", "has no condition"), ("in_transaction", "isn't part of a transaction")):
             if member in _part(loads, name) and any(pattern in design.reads for design in designs):
-                yield ErrorDetail(f"{place}.{member}", f"{pattern} is a read, which {reason}", "set it only for writes")
+                yield ErrorDetail(f"{place}.{member}", f"{pattern} is a read, which {reason}", f"remove {member}")
     yield from _unknown("entities", stored, entities, "the design has no such entity")
     for name, entity in entities.items():
         for member in ("fields", "filled"):

@@ -220,7 +220,7 @@ def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool)
         stored = value.value if isinstance(value, enum.Enum) else value
         if value is not PydanticUndefined and value is not None and not {value, stored} & {*constants[0]}:
             return example_values.TypicalValue(value, example_values.CHOICE)
-    raise _no_value(entity, f"the field {name} accepts only values that are in when= of a key")
+    raise Problem(f"{entity.name}.{name} accepts only values in when= of a key", f"remove {name} from filled")
 
 
 def _most_in_keys(entity: CompiledEntity, name: str) -> int:

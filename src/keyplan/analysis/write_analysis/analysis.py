@@ -49,7 +49,7 @@ class BodyFault:
 
 @dataclass
 class WriteAnalysis:
-    """The analysis of one write. ``runs``: the dry runs, if any. ``joined``: the write is part of a transaction."""
+    """The analysis of one write. ``runs``: the dry runs, if any. ``joined``: other writes are in its transaction."""
 
     design: CompiledDesign
     pattern: WritePattern
@@ -152,7 +152,7 @@ class WriteAnalysis:
                 hint = f"use `yield from self.{name}.in_transaction(...)`, which runs in the same transaction"
             else:
                 hint = "yield actions, such as `yield Put(...)`, and read with the access patterns of the design"
-            yield BodyFault(f"the body calls self.{name}(...): {hint}", hint, line)
+            yield BodyFault(f"the body calls self.{name}(...), which sends requests outside the write", hint, line)
         for action in self.actions:
             if action.outside is not None:
                 message = f"{action.outside} isn't an entity of this design"
@@ -178,7 +178,7 @@ class WriteAnalysis:
         if not self.runs.finished and not self.runs.refused:
             mistakes = [text for text in map(_mistake, self.runs.errors) if text is not None]
             if mistakes and len(mistakes) == len(self.runs.errors):
-                yield BodyFault(mistakes[0], "correct this action, which fails in every dry run")
+                yield BodyFault(mistakes[0], "correct the body of the write, which raises this error in every dry run")
 
     @property
     def _is_certain(self) -> bool:

@@ -170,7 +170,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A loop around a statement. ``unbounded``: the iterable, if it has no maximum length; ``many``: not a literal."""
+    """A loop around a statement. ``unbounded``: an iterable without maximum length. ``many``: it isn't a literal."""
 
     unbounded: str | None
     many: bool

@@ -24,7 +24,7 @@ class Action:
 
     ``conditional``: the action has ``only_if``, on the fields in ``expects``. ``creates``, ``must_exist``, ``once``:
     the code calls ``or_create``, ``if_missing`` or ``idempotent``, whose token contains the fields in ``named_by``.
-    ``looped``: it is in a loop, over ``unbounded`` if that has no maximum length. ``batched``: it is in a Batch.
+    ``looped``: it is in a loop. ``unbounded``: the loop's iterable, if it is unbounded. ``batched``: it is in a Batch.
     """
 
     kind: str

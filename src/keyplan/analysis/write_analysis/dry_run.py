@@ -141,7 +141,7 @@ def dry_runs(
         except Refused as error:
             refused.append(error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the body can raise any error
-            errors.append(error if isinstance(error, Exception) else RuntimeError("it exits"))
+            errors.append(error if isinstance(error, Exception) else RuntimeError("the body raises SystemExit"))
         else:
             if case.extra and not any(asked.nothing and asked.pattern.name in case.extra for asked in run.asked):
                 continue  # the cases differ only in reads that the body didn't call: this run repeats the first
@@ -204,7 +204,7 @@ def dry_run(
     case: str = "",
     joined: bool = False,
 ) -> DryRun:
-    """Run the generator of a write in ``world``. Raises errors of the body, Refused, and Problem if it doesn't end."""
+    """Run a write's generator in ``world``. Raises errors of the body, Refused, and Problem for an endless body."""
     run = DryRun(case)
     _Running(design, world, run, joined=joined).run(actions)
     return run
@@ -236,7 +236,7 @@ class _Running:
                 if len(self.result.mutations) > TRANSACT_ACTIONS_MAX:
                     error = RequestError(f"more than {TRANSACT_ACTIONS_MAX} operations in one transaction")
                     raise Refused(error, always=False)
-            raise Problem(f"the write doesn't end within {STEPS_MAX:,} steps")
+            raise Problem(f"the write doesn't end within {STEPS_MAX:,} reads and actions")
         except StopIteration:
             pass
         finally:

@@ -1,6 +1,6 @@
 """Find calls in a write's body that do I/O, wait, or can't be followed. A body with these calls isn't run.
 
-Functions of the design's author are followed. Of other modules, only the modules listed here have no side effects.
+Functions of the design's author are followed. Other modules have side effects, unless ``_WITHOUT_EFFECT`` lists them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def outside_calls(
             # An object in the module, such as a logger, a regular expression or a client
             yield from _of_object(getattr(type(owner), target.attr, None), text, is_followed, type(owner))
         elif call.root is not OPEN and type(call.root).__module__.partition(".")[0] in _WITHOUT_EFFECT - {"keyplan"}:
-            return  # ``PARSER.block.parse``
+            return  # such as ``PARSER.block.parse()`` of markdown_it
         elif target.attr not in _METHODS and not call.helper:
             yield _OUTSIDE.get(target.attr), text
     elif not isinstance(target, ast.Name) or target.id in names:
