@@ -133,4 +133,4 @@ def test_a_local_index_with_the_name_of_a_global_one_is_reported(engine: Engine)
     assert found.hint == "a local index can't be removed: rename the design's index"
     assert list(tables.differences(own, result)) == [found]
     (back,) = tables.unmended(result, own)
-    assert (back.design, back.hint) == (found.table, "a local index can only be created with its table")
+    assert (back.design, back.hint) == (found.table, "create another table: a local index can't be added to a table")

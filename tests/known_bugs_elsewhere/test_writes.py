@@ -79,9 +79,9 @@ def test_a_put_in_a_transaction_checks_the_version(magazine: Magazine) -> None:
 def test_a_batch_with_versioned_entities_is_rejected(magazine: Magazine) -> None:
     """pydynantic writes versioned entities by BatchWriteItem, which doesn't support conditions."""
     draft = magazine.put(Draft(draft_id="1", text="first"))
-    with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't check"):
+    with pytest.raises(RequestError, match="a version, or a key that another item can have, which a batch can't check"):
         magazine.batch([Put(draft)])
-    with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't check"):
+    with pytest.raises(RequestError, match="a version, or a key that another item can have, which a batch can't check"):
         magazine.batch([Delete(draft)])
 
 

@@ -104,10 +104,9 @@ def _until_done(
         if len(rest) < len(pending):
             idle_seconds = 0.0
         elif idle_seconds >= IDLE_SECONDS_MAX:
-            raise StoreError(
-                f"{len(rest)} of {whole} {what} of a batch remain unprocessed after {idle_seconds:.0f} s",
-                hint="the table is throttled: retry later, or increase its throughput",
-            )
+            idle = f"{idle_seconds:.0f} s without progress"
+            text = f"{len(rest)} of {whole} {what} of a batch remain unprocessed after {idle}"
+            raise StoreError(text, hint="the table is throttled: retry later, or increase its throughput")
         pending = rest
         longest = min(PAUSE_SECONDS_MAX, 0.05 * 2 ** min(attempt, 10))
         pause = random.uniform(longest / 2, longest)  # noqa: S311 - jitter, not a secret

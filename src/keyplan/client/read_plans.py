@@ -133,9 +133,8 @@ def read_claimed(
         return None
     owner = (claiming.get("claim_of") or {}).get("M")
     if not isinstance(owner, dict):
-        raise InvalidItemError(
-            f"the item at {claim} isn't a claim (no claim_of)", place=entity.name, hint="another program wrote the item"
-        )
+        fault = f"the item at {claim} isn't a claim: it has no map claim_of with the owner's key"
+        raise InvalidItemError(fault, place=entity.name, hint="another program wrote the item: fix or delete the item")
     return (yield from get_item(target, entity, owner, consistent=consistent))
 
 

@@ -13,6 +13,7 @@ from keyplan.errors import DynamoDBError, ErrorDetail, StoreError
 READY_SECONDS_MAX = 600
 POLL_SECONDS = 0.5
 _MISSING = "nothing"
+_NEW_TABLE = "create another table: a local index can't be added to a table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation
             if states == {"ACTIVE"}:
                 return result
             if "DELETING" in states:
-                raise StoreError(f"the table {name}, or an index, is being deleted", hint="retry after the deletion")
+                raise StoreError(f"the table {name} or one of its indexes is being deleted", hint="retry later")
         yield Pause(POLL_SECONDS)
         result = None
     raise StoreError(
@@ -188,12 +189,11 @@ def _of_index(
         yield Difference(place, own_text, other_text, hint, serious=False)
         return
     if other_index is None:
-        added = "run keyplan create" if own_index[0] == "global" else "a local index can only be created with its table"
+        added = "run keyplan create" if own_index[0] == "global" else _NEW_TABLE
         yield Difference(place, own_text, other_text, added)
         return
     if own_index[0] != other_index[0]:
-        rename = "a local index can't be removed: rename the design's index"
-        hint = rename if own_index[0] == "global" else "a local index can only be created with its table"
+        hint = "a local index can't be removed: rename the design's index" if own_index[0] == "global" else _NEW_TABLE
         yield Difference(place, own_text, other_text, hint)
         return
     ours, theirs = own_index[1], other_index[1]
@@ -207,7 +207,7 @@ def _of_index(
         yield Difference(place, _projection_text(own), _projection_text(other), recreate, serious=not wider)
     if theirs.get("IndexStatus", "ACTIVE") != "ACTIVE":
         hint = "wait until the index is ACTIVE; until then, reads of it fail"
-        yield Difference(place, "an ACTIVE index", f"an index in state {theirs['IndexStatus']}", hint, serious=False)
+        yield Difference(place, "an ACTIVE index", f"an index with status {theirs['IndexStatus']}", hint, serious=False)
 
 
 def _projected(projection: Mapping[str, Any]) -> frozenset[str] | None:

@@ -193,7 +193,7 @@ class Attempt:
             raise RequestError(
                 "an action follows a request that was already sent because the write used its result",
                 place=self.place,
-                hint="read the item before you decide (yield from self.pattern.read(...)), or split the write",
+                hint="read the item before the first action (yield from self.pattern.read(...)), or split the write",
             )
         if self._way is _Way.LIKELY:
             raise unknown_outcome(first, self.place)

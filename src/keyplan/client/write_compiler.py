@@ -274,7 +274,7 @@ class WriteCompiler:
         compiled = self.compile(action)
         if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
             raise RequestError(
-                f"a {compiled.operations[0].entity.name} has claims, a version, or an ambiguous key, "
+                f"a {compiled.operations[0].entity.name} has claims, a version, or a key that another item can have, "
                 "which a batch can't check",
                 hint="yield the action without Batch",
             )
@@ -520,7 +520,7 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
         raise ArgumentError(
             f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
             place=entity.name,
-            hint="write with Update(...).or_create(); to read, return a list or an int with total=" * slots,
+            hint="write with Update(...).or_create(); read with a pattern that returns a list or has total=" * slots,
         )
     entity.check_fields(given)
     return entity.item_key(entity.primary, given)

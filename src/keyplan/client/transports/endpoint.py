@@ -248,7 +248,7 @@ def _proxy(address: str) -> Proxy:
     if parts.scheme != "http" or not parts.hostname:
         raise StoreError(
             "HTTPS_PROXY isn't an http URL",
-            hint="write http://HOST:PORT; list exceptions in NO_PROXY",
+            hint="write http://HOST:PORT; list hosts to connect to directly in NO_PROXY",
         )
     authorization = ""
     if parts.username is not None:

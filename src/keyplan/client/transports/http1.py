@@ -120,11 +120,10 @@ class ReplyReader:
         length = headers.get(b"content-length")
         if b"transfer-encoding" in headers:
             if headers[b"transfer-encoding"].lower() != b"chunked" or length is not None:
-                raise ProtocolViolation("the Transfer-Encoding isn't chunked, or the response has a Content-Length")
+                raise ProtocolViolation("the Transfer-Encoding isn't chunked, or the response also has Content-Length")
         elif length is None or not length.isdigit() or len(length) > LENGTH_DIGITS_MAX or int(length) > BODY_BYTES_MAX:
-            raise ProtocolViolation(
-                f"the response's Content-Length is {'missing' if length is None else length.decode('latin-1')[:30]}"
-            )
+            why = "missing" if length is None else f"invalid or too large: {length[:30]!r}"
+            raise ProtocolViolation(f"the response's Content-Length is {why}")
         else:
             self._length = int(length)
 
@@ -141,7 +140,7 @@ class ReplyReader:
                 raise ProtocolViolation(f"a chunk of the response has the invalid length {size_text[:30]!r}")
             size = int(size_text, 16)
             if size > BODY_BYTES_MAX:
-                raise ProtocolViolation(f"a chunk of the response has the invalid length {size_text[:30]!r}")
+                raise ProtocolViolation(f"a chunk of the response exceeds {BODY_BYTES_MAX:,} bytes")
             start = end + 2
             if size == 0:
                 return self._trailers(held, start)

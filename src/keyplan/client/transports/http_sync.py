@@ -209,24 +209,19 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
     """The error if a connection can't be opened, so nothing was sent. ``proxy``: the connection's proxy."""
     where = location.endpoint if proxy is None else f"{location.endpoint} through {proxy}"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return Failure(
-            StoreError(
-                f"{where} isn't trusted: {error.verify_message}",
-                hint="set AWS_CA_BUNDLE to a file with the CA certificate of the endpoint",
-            )
-        )
+        hint = "set AWS_CA_BUNDLE to a file with the CA certificate of the endpoint"
+        return Failure(StoreError(f"{where} isn't trusted: {error.verify_message}", hint=hint))
     if isinstance(error, ssl.SSLError):
-        why, hint = f"no TLS: {error}", "for an endpoint without TLS, write dynamodb+http://HOST:PORT/TABLE"
+        why, hint = f"TLS failed: {error}", "for an endpoint without TLS, write dynamodb+http://HOST:PORT/TABLE"
     elif isinstance(error, ProxyRefusedError):
         why, hint = str(error), "set user and password in HTTPS_PROXY, or add the host to NO_PROXY"
     elif isinstance(error, socket.gaierror):
-        why, hint = (
-            f"unknown host {location.host if proxy is None else proxy.host}",
-            "check the region or host, and the network",
-        )
+        why = f"unknown host {location.host if proxy is None else proxy.host}"
+        hint = "check the region or host, and the network"
     elif isinstance(error, TimeoutError):
-        seconds = location.settings.connect_seconds
-        why, hint = f"no connection within {seconds:g} s", "check the network, or increase ?connect_seconds="
+        given = location.settings
+        limits = f"connect_seconds ({given.connect_seconds:g}) or total_seconds ({given.total_seconds:g})"
+        why, hint = f"no connection within {limits}", "check the network, or increase these options of the URL"
     elif isinstance(error, ConnectionRefusedError):
         why, hint = "connection refused", "check that the store is running, and check the port"
     else:
@@ -254,9 +249,10 @@ def closed(location: Location) -> Failure:
 
 def too_slow(location: Location) -> Failure:
     """The error if the response wasn't complete before the timeout."""
-    text = f"{location.endpoint}: no response within {location.settings.answer_seconds:g} s, or the call timed out"
-    hint = "increase ?answer_seconds= or ?total_seconds="
-    return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
+    given = location.settings
+    limits = f"answer_seconds ({given.answer_seconds:g}) or total_seconds ({given.total_seconds:g})"
+    text = f"{location.endpoint}: no complete response within {limits}"
+    return Failure(StoreError(text, hint="increase ?answer_seconds= or ?total_seconds="), Kind.TRANSIENT, lost=True)
 
 
 def busy(location: Location) -> Failure:
@@ -272,4 +268,5 @@ def tls_context() -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=bundle)
     except OSError as error:
-        raise StoreError(f"the certificates in {bundle} can't be read: {error}", hint="check AWS_CA_BUNDLE") from None
+        hint = "check the path in AWS_CA_BUNDLE or REQUESTS_CA_BUNDLE"
+        raise StoreError(f"the certificates in {bundle} can't be read: {error}", hint=hint) from None

@@ -153,7 +153,7 @@ def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping
             return "LastEvaluatedKey equals the ExclusiveStartKey of the request"
         equal = equal_attributes(parameters)
         if not all(_agrees(item, equal) for item in answer.get("Items", ())):
-            return "an item is in another partition"
+            return "an item doesn't match the key condition"
     if operation == "BatchGetItem":
         return _foreign_in_batch(parameters["RequestItems"], answer)
     return None
@@ -259,12 +259,12 @@ def _check_items(pending: list[Any]) -> None:
             elif content.__class__ is list or kind == "B":
                 for text in content if kind != "B" else [content]:
                     if text.__class__ is not str or (kind[0] == "B" and not _BASE64.fullmatch(text)):
-                        raise _MalformedError(f"{name} has an element that isn't of type {kind[0]}")
+                        raise _MalformedError(f"{name} has a value that isn't of type {kind[0]}")
 
 
 def _unzip(encoding: bytes, body: bytes) -> bytes:
     if encoding != b"gzip":
-        raise Failure(_garbled(f"the unsupported Content-Encoding {_shown(encoding)}"))
+        raise Failure(_garbled(f"the Content-Encoding {_shown(encoding)} isn't supported"))
     unzip = zlib.decompressobj(wbits=31)
     try:
         plain = unzip.decompress(body, BODY_BYTES_MAX)

@@ -124,7 +124,7 @@ def _redirected(location: Location, region: str, environment: Mapping[str, str])
     if endpoint and environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() != "true":
         parts = urlsplit(endpoint)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise _wrong(location.url, f"the environment's endpoint {endpoint!r} isn't an http or https URL")
+            raise _wrong(location.url, f"AWS_ENDPOINT_URL[_DYNAMODB]={endpoint} isn't an http or https URL")
         tls = parts.scheme == "https"
         other = replace(location, host=parts.hostname, port=parts.port or (443 if tls else 80), tls=tls, on_aws=False)
         return other.in_region(region or LOCAL_REGION)
@@ -170,5 +170,5 @@ def _settings(text: str, options: Mapping[str, str]) -> Settings:
 
 
 def _wrong(text: str, why: str) -> StoreError:
-    hint = "write dynamodb://REGION/TABLE for Amazon DynamoDB, dynamodb+http://HOST:PORT/TABLE for another endpoint"
+    hint = "write dynamodb://REGION/TABLE for Amazon DynamoDB, or dynamodb+http://HOST:PORT/TABLE for another endpoint"
     return StoreError(f"{text}: {why}", hint=hint)
