@@ -49,8 +49,8 @@ Examples:
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File with the site's signing secret, created if it doesn't exist.  [default: a file next to the "
-    "database; the environment variable KEYPLAN_SECRET contains a secret that replaces the file]",
+    help="File with the site's signing secret, created if it doesn't exist. Ignored if the environment variable "
+    "KEYPLAN_SECRET is set.  [default: a file next to the database]",
 )
 @click.option(
     "--site",
@@ -121,7 +121,7 @@ def _with_studio(
 def _origin(text: str, maker: SiteMaker | None) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise click.BadParameter("must be a URL such as https://blog.example.com", param_hint="--origin")
+        raise click.BadParameter("must be a URL with no path, such as https://blog.example.com", param_hint="--origin")
     if maker is None:
         raise click.BadParameter("only systems with a site support --origin", param_hint="--origin")
     return text.rstrip("/")

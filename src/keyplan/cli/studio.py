@@ -45,7 +45,8 @@ Examples:
     "--allow-writes/--read-only",
     "writable",
     default=None,
-    help="Allow or reject data changes; --read-only never runs edited code.  [default: allow only in local stores]",
+    help="Allow or reject data changes. With --read-only, the studio doesn't run code that you edit in it.  "
+    "[default: allow only in local stores]",
 )
 @click.option(
     "--traffic",
@@ -56,7 +57,7 @@ Examples:
 @click.option(
     "--browser/--no-browser",
     default=None,
-    help="Open the studio in a browser.  [default: only at a terminal with a display]",
+    help="Open the studio in a browser.  [default: only in a terminal, on a machine with a display]",
 )
 @reports_errors
 def command(
@@ -115,7 +116,6 @@ def command(
 
 
 def _has_display() -> bool:
-    """Whether a user at a terminal of this machine can see a browser."""
     display = sys.platform in {"darwin", "win32"} or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(display) and sys.stdout.isatty() and not os.environ.get("CI")
 
