@@ -79,7 +79,7 @@ def test_items_that_the_generated_design_would_store_differently_are_reported(fo
     result = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
     assert result.exit_code == 0
     assert "# TODO: 2 sample items aren't in GSI1, and no condition was found: add when=" in result.stdout
-    assert result.stderr.count("put back, GSI1PK would be 'Q#all', but is missing") == 2
+    assert result.stderr.count("after a read and a write, GSI1PK would be 'Q#all', but is missing") == 2
 
 
 @pytest.mark.parametrize("place", ["Order.primary", "Shop.order"])

@@ -22,8 +22,8 @@ def test_all_invalid_deployment_options_are_reported() -> None:
         "read units: required for provisioned billing",
         "write units: 0 is less than 1",
         "tag 'aws:x': names that begin with aws: are reserved",
-        "tag '': a name must have 1 to 128 characters, a value at most 256",
-        "tag 'a': a name must have 1 to 128 characters, a value at most 256",
+        "tag '': names have 1 to 128 characters, and values at most 256",
+        "tag 'a': names have 1 to 128 characters, and values at most 256",
         "tag 'semi;colon': only letters, digits, spaces and _ . : / = + - @ are allowed",
     ]
 

@@ -89,7 +89,7 @@ CASES: dict[str, tuple[Any, str]] = {
     ),
     "strong": (
         read("Q", consistent=True)(strong),
-        "only the table's key (order_id) supports strongly consistent reads (remove consistent=True, or write a",
+        "only the table's key (order_id) supports strongly consistent reads (omit consistent=True, or in the same",
     ),
     "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key supports only one range"),
     "range_and_order": (

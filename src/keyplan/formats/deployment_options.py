@@ -104,7 +104,7 @@ def _tag_faults(tags: Mapping[str, str]) -> Iterable[ErrorDetail]:
     for name, value in tags.items():
         place = f"tag {name!r}"
         if not 1 <= len(name) <= TAG_KEY_MAX or len(value) > TAG_VALUE_MAX:
-            yield ErrorDetail(place, f"a name must have 1 to {TAG_KEY_MAX} characters, a value at most {TAG_VALUE_MAX}")
+            yield ErrorDetail(place, f"names have 1 to {TAG_KEY_MAX} characters, and values at most {TAG_VALUE_MAX}")
         elif name.lower().startswith("aws:"):
             yield ErrorDetail(place, "names that begin with aws: are reserved")
         elif not _TAG_TEXT.fullmatch(name) or not _TAG_TEXT.fullmatch(value):

@@ -212,9 +212,8 @@ class _Entity:
         if not self.primaries:
             names = ", ".join(name for name in self.entity.identity if is_fraction(self.entity.kinds[name]))
             reason = f"{names} identifies an item, but a key can't represent a float or Decimal exactly"
-            yield Unserved(
-                Need(self.entity.name, self.entity.cls, frozenset()), reason, "identify the item by a string or an int"
-            )
+            need = Need(self.entity.name, self.entity.cls, frozenset())
+            yield Unserved(need, reason, "identify the item by a string or an int")
             return
         for number, need in enumerate(self.needs):
             if number not in every and not (need.claimable and not self._unkeyable(need)):
@@ -233,18 +232,19 @@ class _Entity:
             )
         if need.whole is not None:
             return (
-                f"it reads all of {need.whole}, but no key or constant determines which items that index contains",
-                'add constants, such as where={"status": "open"}, or keep the key',
+                f"the pattern reads the index {need.whole}, but no key or constant determines the items of the index",
+                'add constants, such as where={"status": "open"}, or keep the key of the index',
             )
         if need.consistent:
             return (
                 f"only the table's key ({', '.join(self.entity.identity)}) supports strongly consistent reads",
-                "remove consistent=True, or write a second item with these fields as its key in the same transaction",
+                "omit consistent=True, or in the same transaction, also write an item whose primary key contains "
+                + " and ".join(self.entity.in_order(need.known)),
             )
         if names := self._unkeyable(need):
             write = self.entity.unkeyable[names[0]]
             return (
-                f"{write} changes {names[0]} without reading the item, so no index key with it can be recomputed",
+                f"{write} changes {names[0]} without reading the item, so no key with {names[0]} can be recomputed",
                 f"read the {self.entity.name} in the write, and update the instance: Update(item, {names[0]}=...)",
             )
         return "no single key supports this pattern", "pass more fields by equality, or split the pattern in two"

@@ -230,7 +230,7 @@ class _Verifier:
         except _FoundError as found:
             smaller = smallest(found.steps, found.number, lambda steps, number: self._failure(steps, number, runner))
             failure = smaller or found.failure
-            again = "" if smaller else "\n\nthe failure can't be reproduced: it depends on time or chance"
+            again = "" if smaller else "\n\nthe same calls didn't fail again: the failure depends on time or chance"
             raise AssertionError(f"{failure}{again}\n\nreproduce it with seed={seed}") from failure.__cause__
 
     def _spare_instances(self, seed: int) -> dict[type[Entity], list[Entity]]:

@@ -66,7 +66,7 @@ def groups_of(table: TableModel, delimiter: str) -> list[Group]:
             made = Group(named, part.items, facet.name, facet.aliases, kind=part.kind, todo=part.todo)
             made.attributes = facet.attributes if part is largest else []
             if len(parts) > 1:
-                made.todo.append(f"the keys of the facet {facet.name} belong to {len(parts)} types of items")
+                made.todo.append(f"the facet {facet.name} has {len(parts)} types of items; each became an entity")
             groups.append(made)
     groups += _split(table.items, table, delimiter)
     if not groups:

@@ -214,7 +214,7 @@ class _Drafting:
                 each.type = "Decimal"
         if any(":rank" in text for text in made.templates):
             made.templates = [text.replace(":rank", "") for text in made.templates]
-            made.todo.append("TODO: the model doesn't list the ranked values: use a Literal, and add :rank")
+            made.todo.append("TODO: the model lacks the order of the field's values: use a Literal, and add :rank")
 
     def _by_attribute(self, attribute: str) -> Field | None:
         return next((each for each in self.out.fields if each.attribute == attribute), None)

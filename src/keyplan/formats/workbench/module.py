@@ -372,7 +372,7 @@ def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
         f"{attribute} would be {_shown(again, attribute)}, but is missing"
         for attribute in sorted(keys & again.keys() - item.keys())
     ]
-    return f"put back, {'; '.join(lost)}" if lost else None
+    return f"after a read and a write, {'; '.join(lost)}" if lost else None
 
 
 def _shown(item: Mapping[str, object], attribute: str) -> str:

@@ -367,8 +367,8 @@ def _bounded(value: Any, place: str, most: int) -> list[Any]:
     """A list of the model. Raises RequestError if it is too long: the work grows with its square."""
     values = _list(value)
     if len(values) > most:
-        message = f"the list has {len(values):,} entries; at most {most} are supported"
-        raise RequestError("the model is too large", place=place, errors=[ErrorDetail(place, message, "split it")])
+        text = f"the list has {len(values):,} entries; at most {most} are supported"
+        raise RequestError("the model is too large", place=place, errors=[ErrorDetail(place, text, "split the model")])
     return values
 
 
