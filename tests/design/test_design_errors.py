@@ -134,8 +134,8 @@ READS = [
      "where= filters by status, but each Article is read by key"),
     ("through=Tagged", "unkeyed(self, title: str) -> list[Article]", "no key s"),
     ("", "cards(self, group: str) -> list[Card]", "KEYS doesn't project text, which Card contains"),
-    ("", "get(self, article_id: str) -> Article | None", "get is a method of every design"),
-    ("", "stream(self, author_id: str) -> Iterator[Article]", "stream is a method of every design"),
+    ("", "get(self, article_id: str) -> Article | None", "get is already an attribute of the design"),
+    ("", "stream(self, author_id: str) -> Iterator[Article]", "stream is already an attribute of the design"),
     ("", "one(self, author_id: str) -> Article | None", "no parameter fixes at and article_id, so several items match",
      "newest_first="),
     ("", "articles(self, author_id: str | None = None) -> list[Article]",
@@ -145,7 +145,7 @@ READS = [
      "Elsewhere has no key on the table with the same partition"),
     ("", "parts(self, thread: str) -> list[Up | Down]",
      r"only some of the entities' keys are reversed \(:desc\)", "no common order"),
-    ("", "on(self, at: datetime) -> list[Post]", "no key supports", "the key contains only part of at: use a computed"),
+    ("", "on(self, at: datetime) -> list[Post]", "no key supports", "the key has only part of at: use a computed"),
 ]  # fmt: skip
 
 
@@ -171,13 +171,13 @@ KEYS = [
     ('primary = Key("X#{one}", "{one}-x")', "put '#' after {one}"),
     ('n: int; primary = Key("X#{one}", "N#{n}")', "10 comes before 2", r"pad the number, as in \{version:08d\}"),
     *((f'field: {kind}; primary = Key("X#{{one}}", "{template}")', words) for kind, template, words in (
-        ("Decimal", "{field}", "a fraction has no sortable string format"),
-        ("float", "{field}", "a fraction has no sortable string format"),
+        ("Decimal", "{field}", "float and Decimal have no sortable string format"),
+        ("float", "{field}", "float and Decimal have no sortable string format"),
         ("list[str]", "{field}", "a field of type list isn't supported in a key"),
         ("Level", "{field}", "don't sort as strings"),
         ("int", "{field:x}", "isn't a number format"),
         ("str", "{field:08d}", "this type doesn't support the format"),
-        ("str", "{field:desc}", "only numbers and times can be reversed"),
+        ("str", "{field:desc}", r"ranks \(\{level:rank:desc\}\) support :desc"),
         ("datetime", "{field:%B}", "isn't a fixed-width time"),
         ("datetime", "{field:%d%Y}", "doesn't sort by time"),
         ("datetime", "{field:%Y#%m}", "contains the delimiter"),
@@ -189,7 +189,7 @@ KEYS = [
     ('at: datetime; primary = Key("X#{one}", "M"); b = Key("B", "{at}", index=NUMBERED)',
      r"requires a unit \(write '\{field:ms\}' or '\{field:s\}'\)"),
     ('primary = Key("X#{one}", "M"); c = Key("C", "x{one}", index=BINARY)',
-     "must be one field and no text"),
+     "must be one field without text"),
     ('at: datetime; primary = Key("X#{one}", "{at:%Y%m%d}")', "primary: the key contains only part of at"),
     (('two: str; primary = Key("X#{one}", "M"); a = Key("A#{one}", "{two}", index=GSI1); '
      'b = Key("B#{one}", "{two}", index=SHARING)'),

@@ -188,7 +188,7 @@ def test_an_unavailable_order_is_rejected() -> None:
             @read("R2", order_by="-score")
             def alone(self, game: str, name: str) -> list[Player]: ...
 
-    told(error, "D.several: newest_first= requires an ordered result, but BatchGetItem returns items in the order of")
+    told(error, "D.several: newest_first= requires an ordered result, but BatchGetItem doesn't sort: items have")
     told(error, "D.alone: no matching key sorts by score")
 
 

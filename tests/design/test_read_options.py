@@ -66,8 +66,8 @@ REJECTED = [
      "Readable.visits contains InvalidItem, which a collection doesn't support"),
     ("through=Other", "visits(self, other_id: str) -> list[Visit | InvalidItem]",
      "InvalidItem isn't supported with through="),
-    ("scan=True, segments=0", "visits(self) -> list[Visit]", "segments=0 isn't a number from 1 to 100"),
-    ("scan=True, segments=101", "visits(self) -> list[Visit]", "segments=101 isn't a number from 1 to 100"),
+    ("scan=True, segments=0", "visits(self) -> list[Visit]", "segments=0 isn't an integer from 1 to 100"),
+    ("scan=True, segments=101", "visits(self) -> list[Visit]", "segments=101 isn't an integer from 1 to 100"),
     ("scan=True, segments=2, entity=Visit", "visits(self) -> bool", "segments= doesn't support this return type"),
     ("segments=2", "visits(self) -> list[Visit]", "segments= requires scan=True or scan_index="),
     ("scan_index=GSI1, complete=True, segments=2", "visits(self) -> list[Visit]",
@@ -178,7 +178,7 @@ def test_mutually_exclusive_keys_share_an_index(key: Key, other: Key) -> None:
         (
             on_gsi1("T#{team}", when=OPEN),
             on_gsi1("T#{team}", "CLOSED#{ticket_id}", when=CLOSED),
-            "keys in GSI1 can equal keys of first",
+            "the key can equal that of first in the same index, GSI1",
         ),
     ],
 )

@@ -199,7 +199,7 @@ def test_decorators_without_parentheses_are_rejected() -> None:
             def add(self, thing: Thing) -> Writes:
                 yield Create(thing)
 
-    told = 'the access pattern has no id (pass the id from the list of access patterns: @read("R1"), @write("W1"))'
+    told = 'the access pattern has no id (pass a string id, as in @read("R1") or @write("W1"))'
     assert [str(fault) for fault in error.value.errors] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
 
 

@@ -106,7 +106,7 @@ class Rewriting:
         self.is_undecided = False
 
     def text(self, text: str) -> str:
-        """The rewritten string. Raises ExpressionFault, Problem."""
+        """The rewritten condition as a string. Raises ExpressionFault, Problem."""
         given = expressions.read_condition(text)
         result = self._condition(given)
         if result == given:

@@ -1,8 +1,8 @@
-"""Items of several entities in one partition: templates that can give equal keys, and items between those of a read.
+"""Detect templates that can give equal keys, and split reads of several entities that have items in one partition.
 
 A template is a sequence of segments between delimiters, which values never contain. The keys of two templates can be
 equal if each pair of segments can be equal. A read of several entities is one query from the items of the first entity
-to those of the last entity. The read is split if it would also read, and be billed for, many items of other entities.
+to those of the last entity. The query is split if it would also read, and be billed for, many other items.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class _Run:
 
     @property
     def narrowed(self) -> bool:
-        """Whether the entities of the run have other items with the same prefix."""
+        """Whether items that the read doesn't return can have the prefix of the run."""
         return any(
             match.sort[0].condition is not None or _open(match.key, match.sort[0].known[self.common + 1 :])
             for match in self.matches
@@ -154,7 +154,7 @@ class _Run:
 
     @property
     def behind(self) -> str:
-        """The smallest string after all sort keys of the run, including those of other items of the entities."""
+        """The smallest string that sorts after all items of the run's entities, including items that aren't read."""
         if all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches):
             return f"{self.start}\0"
         if all(match.sort[0].complete for match in self.matches):

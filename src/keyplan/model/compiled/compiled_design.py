@@ -88,7 +88,7 @@ class CompiledDesign:
 def compile_design(
     cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str] | None = None
 ) -> CompiledDesign:
-    """Compile a design's class. ``namespace``: the local names of its scope. Raises DesignError with all errors."""
+    """Compile a design's class. ``namespace``: the local names around the class. Raises DesignError with all errors."""
     return _Compiler(cls, namespace, ignore or {}).compile()
 
 
@@ -161,7 +161,7 @@ class _Compiler:
         names = [index.name for index in table.indexes]
         for name in (table.name, *names):
             if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
-                self.fault(place, f"invalid table or index name {name!r}", "use 3 to 255 characters A-Z a-z 0-9 _ . -")
+                self.fault(place, f"invalid table or index name {name!r}", "use 3-255 characters of A-Z a-z 0-9 _ . -")
         for name in {name for name in names if names.count(name) > 1}:
             self.fault(place, f"two indexes are named {name}")
         local = sum(index.local for index in table.indexes)

@@ -26,7 +26,7 @@ from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute
 
 
 def compile_entity(cls: type[Entity], table: Table, faults: list[ErrorDetail]) -> CompiledEntity | None:
-    """The compiled entity; None if its keys have errors, which are added to the list."""
+    """The compiled entity; None if the entity has errors, which are added to ``faults``."""
     return _EntityCompiler(cls, table).compile(faults)
 
 
@@ -222,7 +222,7 @@ class _EntityCompiler:
         pieces = split_template(source, raw=style.raw)
         bare = len(pieces) == 1
         if attribute.type != "S" and not (bare and isinstance(pieces[0], tuple)):
-            raise Problem(f"the template of {attribute.name} (type {attribute.type}) must be one field and no text")
+            raise Problem(f"the template of {attribute.name} (type {attribute.type}) must be one field without text")
         parts: list[Literal_ | Variable] = []
         for position, piece in enumerate(pieces):
             if isinstance(piece, str):
@@ -241,7 +241,7 @@ class _EntityCompiler:
             if kind_of(stored.annotation) is tuple and not last:
                 raise Problem(f"{{{field_name}}} has a variable number of parts, so it must be last in the template")
             if kind_of(stored.annotation) is tuple and (style.raw or style.case):
-                raise Problem(f"{{{field_name}}} is a tuple, which KeyStyle(raw=True) and case= don't support")
+                raise Problem(f"{{{field_name}}} is a tuple, which KeyStyle with raw=True or case= doesn't support")
             ends = DELIMITER if last else str(pieces[position + 1])
             alone = bare and kind_of(stored.annotation) is not tuple
             own = style if attribute.type == "S" else OURS
@@ -256,7 +256,7 @@ class _EntityCompiler:
         form = {"S": stored.codec.key, "N": stored.codec.number_key}.get(attribute.type)
         if form is None:
             raise Problem(
-                f"{stored.codec.mark} can't be stored in a key attribute of type {attribute.type}",
+                f"a field with {stored.codec.mark} can't be stored in a key attribute of type {attribute.type}",
                 f"add a format in the template, {{{stored.name}:...}}, or use another field",
             )
         return form
@@ -320,7 +320,7 @@ class _EntityCompiler:
                 if can_collide(key, other):
                     self.fault(
                         other.name,
-                        f"keys in {other.place} can equal keys of {key.name}: {other} and {key}",
+                        f"the key can equal that of {key.name} in the same index, {key.place}: {other} and {key}",
                         "start one of the templates with a different constant",
                     )
                 continue
@@ -331,7 +331,7 @@ class _EntityCompiler:
     def _sharing_fault(self, key: CompiledKey, other: CompiledKey, shared: tuple[KeyAttribute, Template]) -> None:
         attribute, held = shared
         both = key.index is not None and other.index is not None and key.index.name == other.index.name
-        way = ", or mutually exclusive when= conditions" if both else ""
+        way = ", or give the keys mutually exclusive when= conditions" if both else ""
         self.fault(
             other.name,
             f"{other.name} and {key.name} share the attribute {attribute.name}, in which {key.name} stores {held} "

@@ -103,7 +103,7 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
     if lacking:
         raise Problem(
             f"a filter on {field} would exclude all items of {' and '.join(lacking)}, which lack the field",
-            "read each entity with its own access pattern, or use a key",
+            f"read each entity with its own access pattern, or add {field} to the keys of the entities that have it",
         )
     first, *others = entities
     for other in others:
@@ -111,7 +111,7 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
             other.fields[field].attribute,
             stored_field(other, field).form,
         ):
-            raise Problem(f"{first.name}.{field} and {other.name}.{field} are stored in different formats")
+            raise Problem(f"{first.name}.{field} and {other.name}.{field} differ in their attribute or stored format")
     return first
 
 
@@ -158,7 +158,7 @@ def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
         case _:
             pass
     if is_optional(parameter.annotation) and not all(target.keeps_null for target in operand.targets):
-        return "the parameter can be None, which equals no stored value", "declare a pattern without the parameter"
+        return "the parameter can be None, which equals no stored value", "add an access pattern without the parameter"
     why = operand.why_not(parameter.value_type)
     return None if why is None else (why, "give the parameter the type of the field")
 

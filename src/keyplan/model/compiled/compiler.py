@@ -219,7 +219,7 @@ class _ReadCompiler:
         self._refuse_order(f"{word} returns items in no particular order")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
-                raise Problem(f"where= names {name!r}, which isn't a field of every entity that {word} returns")
+                raise Problem(f"where= names {name!r}, which isn't one attribute of all entities that {word} returns")
         if self.options.scan_index is not None:
             matches = plan_checks.standing_in(self.options.scan_index, self.targets, consistent=self.options.consistent)
             self.constants = plan_checks.without_implied(self.constants, matches)
@@ -375,7 +375,7 @@ class _ReadCompiler:
         if entity.primary not in self._usable(entity.keys, []):
             return None
         if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
-            self._refuse_order("BatchGetItem returns items in the order of the parameter's values")
+            self._refuse_order("BatchGetItem doesn't sort: items have the order of the parameter's values")
             return BatchGetPlan(entity, tuple(each), self.options.consistent)
         return None
 

@@ -1,7 +1,7 @@
 """Compile conditions on fields in DynamoDB's syntax (``where=`` and ``only_if``) for the stored forms of the fields.
 
-Field names become placeholders, so reserved words are allowed. Each ``:parameter`` is encoded as the operand that it
-is compared with. ``operands`` determines what can be compared; ``keyplan.dynamodb.expressions`` has the grammar.
+Field names become placeholders, so reserved words are allowed. Each ``:parameter`` is encoded in the stored form of its
+operand. ``operands`` determines what can be compared; ``keyplan.dynamodb.expressions`` has the grammar.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A condition with placeholders, names and values. ``fixed``: the parameters that a field must equal, by field."""
+    """A condition with placeholders, names and values. ``fixed``: by field, parameters of which it must equal one."""
 
     text: str
     names: dict[str, str]
@@ -202,7 +202,7 @@ class _Translation:
         owners = self._owners(name)
         attributes = {entity.fields[name].attribute for entity in owners}
         if len(attributes) > 1:
-            raise Problem(f"{name} is stored in {' and '.join(sorted(attributes))}", "give the fields the same alias")
+            raise Problem(f"{name} has different attributes: {', '.join(sorted(attributes))}", "use one alias for all")
         return attributes.pop()
 
     def _stored(self, node: tree.Operand) -> StoredOperand | None:

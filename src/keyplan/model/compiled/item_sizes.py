@@ -41,7 +41,7 @@ class FieldSize:
 
 @dataclass(frozen=True, slots=True)
 class ItemSizes:
-    """A typical item: its size, fields, other key attributes and index entries, in bytes."""
+    """The sizes in bytes of a typical item, its fields, its other key attributes and its index entries."""
 
     entity: str
     item_bytes: int

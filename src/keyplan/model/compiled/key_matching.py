@@ -60,14 +60,14 @@ def match_key(
     in_part = (_in_part(key, sort) & used) - bucketed
     if in_part:
         name = min(in_part)
-        return Miss(key, f"the key contains only part of {name}: use a computed field with that part as parameter", 1)
+        return Miss(key, f"the key has only part of {name}: use a computed field for that part as the parameter", 1)
     decided, admitted = implied
     used |= decided
     narrowed = (admitted & needed) - used
     unused = sorted(needed - used - narrowed)
     unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
     if unsorted:
-        why = f"the key contains {', '.join(unsorted)} truncated or unsortable, so it doesn't support ranges"
+        why = f"the key contains {', '.join(unsorted)} in a truncated or unsortable form, so it doesn't support ranges"
         return Miss(key, why, len(unused) + 1)
     if unused:
         return Miss(key, f"the key doesn't contain {', '.join(unused)} after the other parameters", len(unused) + 1)
@@ -128,7 +128,7 @@ def _partition(
                 return ranged
             buckets = ranged
         elif known.kind is not ParameterKind.VALUE:
-            return Miss(key, f"{name} is in the partition key, where {known.kind.value} isn't supported", 2)
+            return Miss(key, f"{name} is in the partition key, where a {known.kind.value} isn't supported", 2)
         elif known.optional:
             return Miss(key, f"{name} is in the partition key, so it can't be None", 1)
     if missing:

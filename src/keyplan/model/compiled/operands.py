@@ -95,7 +95,7 @@ class StoredOperand:
         return f"DynamoDB has no size for values of type {type_name(self.annotation)}"
 
     def element(self) -> StoredOperand | None:
-        """The operand of ``contains()``, an element or a part of a string; None if the type is unknown."""
+        """The second operand of ``contains()``, an element or a substring; None if the type is unknown."""
         if self.tag == "S":
             return TEXT
         if self.tag == "B":
@@ -177,8 +177,8 @@ class StoredOperand:
             ) from None
 
 
-TEXT = StoredOperand("a text", str, str, "S", encode_value)
-NUMBER = StoredOperand("a number", int, int, "N", encode_value)
+TEXT = StoredOperand("a string operand", str, str, "S", encode_value)
+NUMBER = StoredOperand("the result of size()", int, int, "N", encode_value)
 UNKNOWN = StoredOperand("the value", object, object, None, encode_value)
 
 
@@ -224,7 +224,7 @@ def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
         return _nested(name, _element(arguments, step))
     if whole.tag is None:
         return _nested(name, object)
-    what = "doesn't support an index" if isinstance(step, int) else "has no nested fields"
+    what = f"isn't a list, so [{step}] is invalid" if isinstance(step, int) else "has no nested fields"
     raise Problem(f"{whole.name} is of type {type_name(whole.annotation)}, which {what}")
 
 

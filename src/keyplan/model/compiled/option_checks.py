@@ -34,7 +34,7 @@ def kind_problems(options: Options) -> Iterator[Problem]:
     own_id: Any = options.id
     if not isinstance(own_id, str) or not own_id:
         message = f"the id is {shown(own_id)}, not a string" if own_id else "the access pattern has no id"
-        yield Problem(message, 'pass the id from the list of access patterns: @read("R1"), @write("W1")')
+        yield Problem(message, 'pass a string id, as in @read("R1") or @write("W1")')
     for name, (kind, words) in _KINDS.items():
         given = getattr(options, name)
         if given is not None and not isinstance(given, kind):
@@ -92,7 +92,7 @@ def check_options(
 
 
 def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
-    """Reject conditions and junctions in a read of a whole table or index. Returns the read's name. Raises Problem."""
+    """Reject conditions and junctions in a read of a whole table or index. Returns the read's name for errors."""
     word = "a scan" if options.scan else "a read of a whole index"
     if options.scan and options.scan_index is not None:
         raise Problem("scan= and scan_index= are mutually exclusive", "omit scan= or scan_index=")
@@ -152,7 +152,7 @@ def _check_segments(signature: Signature, options: Options, shape: Shape) -> Non
     """A parallel scan reads everything, in no order."""
     given: Any = options.segments
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
-        raise Problem(f"segments={given!r} isn't a number from 1 to {SEGMENTS_MAX}", "for most jobs, use 8")
+        raise Problem(f"segments={given!r} isn't an integer from 1 to {SEGMENTS_MAX}", "for most jobs, use 8")
     if given == 1:
         return
     if not options.scan and options.scan_index is None:
@@ -213,7 +213,7 @@ def _check_where(signature: Signature, options: Options, owners: Sequence[Compil
     known = {name for entity in owners for name in entity.fields}
     unknown = [name for name in where if name not in known]
     if unknown:
-        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which isn't a field of the result")
+        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which isn't a field of any entity that is read")
     twice = [parameter.name for parameter in signature.parameters if parameter.condition and parameter.name in where]
     if twice:
         raise Problem(

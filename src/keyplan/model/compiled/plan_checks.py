@@ -1,4 +1,4 @@
-"""Check that a plan can reach item collections, that projections are complete, and that junctions have one order."""
+"""Check that one query reads an item collection, that projections are complete, and that junctions have one order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keyplan.model.stored.stored_keys import literal_start
 
 
 def check_union(ways: Sequence[ThroughPlan]) -> None:
-    """Reject several junctions that don't return their end items in one order: that of the key of the end items. If
+    """Reject junctions that don't all return their end items in the order of one key of the end items. If
     the end items of a junction are read by primary key, the junction must have the same sort key.
     """
     ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
@@ -48,7 +48,7 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
 
 
 def check_reach(shape: Shape, plan: QueryPlan) -> None:
-    """Reject one item per entity if the query would read every item of one entity before the next entity."""
+    """Reject a collection of single items if a query would read all items of one entity to reach another entity."""
     if any(member.many for member in shape.members):
         return
     ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
@@ -99,7 +99,7 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
 
 
 def check_sifted(matches: Sequence[KeyMatch]) -> None:
-    """Reject an index that doesn't project the field that limits the first and the last bucket. Raises Problem."""
+    """Reject an index that doesn't project the field that limits the first and the last time bucket. Raises Problem."""
     for match in matches:
         if match.sifts and lacking_in_index(match):
             raise Problem(
@@ -151,7 +151,7 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
 
 
 def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -> dict[str, Any]:
-    """The constants that need a filter. A condition in ``when=`` of all keys needs no filter."""
+    """The constants that need a filter: those that ``when=`` of some key doesn't imply."""
     return {
         name: value
         for name, value in constants.items()

@@ -85,7 +85,7 @@ class KeyMatch:
 
     @property
     def omits_without(self) -> tuple[str, ...]:
-        """The unspecified optional fields of the index order, without which an item isn't in the index."""
+        """Unspecified optional fields that order the index. An item without one of them isn't in the index."""
         if self.key.index is None or self.key.when or not any(template.fields for _, template in self.key.partition):
             return ()  # a key with when= or a constant partition key is sparse on purpose
         names = (name for name, _ in self.order if name not in self.used)
@@ -148,7 +148,7 @@ class ClaimPlan:
 
 @dataclass(frozen=True, slots=True)
 class BatchGetPlan:
-    """A BatchGetItem request. Some fields of the primary key have several values, the others have one value each."""
+    """A BatchGetItem request. Some fields of the primary key have several values, and the others one value."""
 
     entity: CompiledEntity
     each: tuple[str, ...]
@@ -158,7 +158,7 @@ class BatchGetPlan:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """A Query of the table or an index. Shards and ``each`` need one Query per partition, merged in order."""
+    """A Query of the table or an index. Shards and ``each`` need one Query per partition, and a merge in order."""
 
     index: Index | None
     matches: tuple[KeyMatch, ...]
@@ -255,8 +255,8 @@ class ScanPlan:
 class ThroughPlan:
     """A read through a junction: first of the junction's items, then of the end items that they refer to.
 
-    ``fields`` maps the end's fields to the junction's. If ``end`` is a GetPlan, BatchGetItem reads the end items. If
-    ``end`` is a QueryPlan, each junction item needs one query, and the results are merged in order.
+    ``fields`` maps fields of the end items to fields of the junction. If ``end`` is a GetPlan, BatchGetItem reads the
+    end items. If ``end`` is a QueryPlan, each junction item needs one query, and the results are merged in order.
     """
 
     junction: GetPlan | QueryPlan | ClaimPlan

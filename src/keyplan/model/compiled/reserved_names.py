@@ -1,7 +1,7 @@
-"""Reject names of pydantic and of opened designs, duplicate names, and methods that are probably patterns without a
-decorator.
+"""Reject names that pydantic or an opened design uses, duplicate names, and methods that are probably patterns without
+a decorator.
 
-Names that DynamoDB reserves are allowed, because every attribute name is a placeholder.
+Names that DynamoDB reserves are allowed, because expressions use placeholders for all names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pattern_problem(cls: type[Any], name: str) -> Problem | None:
     taken = any(name in vars(base) and not isinstance(vars(base)[name], Pattern) for base in cls.__mro__[1:])
     if not taken and name not in _OPENED:
         return None
-    return Problem(f"{name} is a method of every design", "rename the access pattern")
+    return Problem(f"{name} is already an attribute of the design", "rename the access pattern")
 
 
 def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
@@ -123,6 +123,6 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
                     f"the field is stored in {field.attribute}, which is a key attribute of type {wanted}, but "
                     f"{getattr(kind_of(field.annotation), '__name__', 'its type')} is stored as {tag}: DynamoDB would "
                     "reject each item",
-                    "give the field an alias",
+                    "give the field an alias that isn't a key attribute",
                 ),
             )

@@ -32,7 +32,7 @@ WORDS = {
     ShapeKind.ONE: "one item",
     ShapeKind.COLLECTION: "one collection",
     ShapeKind.COUNT: "a count",
-    ShapeKind.EXISTS: "True or False",
+    ShapeKind.EXISTS: "an existence check",
 }
 """Names of results that aren't sequences of items."""
 
@@ -98,7 +98,7 @@ def is_awaited(annotation: Any) -> bool:
 
 
 def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
-    """The shape of a return annotation; ``of``: the entity that an ``int`` or ``bool`` refers to. Raises Problem."""
+    """The shape of a return annotation; ``of``: the entities to count or to find. Raises Problem."""
     annotation = unaliased(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -189,7 +189,7 @@ def _collection(factory: Any, *, optional: bool) -> Shape:
             continue
         inner = shape_of(annotation)
         if inner.kind is not ShapeKind.ONE:
-            raise Problem(f"{factory.__name__}.{name} is neither an entity nor a list of them")
+            raise Problem(f"{factory.__name__}.{name} isn't an entity, a view, or a list of these")
         members.append(Member(name, inner.entities[0], inner.given[0], many=False, optional=inner.optional))
     entity_classes = tuple(dict.fromkeys(member.entity for member in members))
     if len(entity_classes) != len(members):

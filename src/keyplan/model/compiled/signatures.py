@@ -136,7 +136,7 @@ class Signature:
         ]
         faults += [ErrorDetail(name, "duplicate") for name in given if name in kwargs]
         if len(args) > len(self._names):
-            faults.append(ErrorDetail("", f"the pattern takes {len(self._names)} arguments, got {len(args)}"))
+            faults.append(ErrorDetail("", f"the pattern takes {len(self._names)} arguments, but got {len(args)}"))
         return faults + [
             ErrorDetail(parameter.name, "missing", f"pass a value of type {type_name(parameter.annotation)}")
             for parameter in self.parameters

@@ -86,7 +86,7 @@ class Buckets:
         if given is None or given.lower is None or given.upper is None:
             end = "beginning" if given is None or given.lower is None else "end"
             raise ArgumentError(
-                f"{self.field} is read {self.unit} by {self.unit}, but the range has no {end}",
+                f"the partitions of {self.field} are read {self.unit} by {self.unit}, but the range has no {end}",
                 place=self.field,
                 hint="pass both bounds: Range(ge=..., lt=...)",
             )

@@ -187,7 +187,7 @@ class Update(_ByKey[E_co]):
                 return self.set(**{str(name): change})
             before = self.changes.get(str(name), Within(()))
             if not isinstance(before, Within):
-                raise ArgumentError("another change sets the whole field", place=str(name), hint="omit a change")
+                raise ArgumentError("the update changes the field and a part of it", place=str(name), hint="omit one")
             return self.set(**{str(name): Within((*before.changes, (tuple(rest), change)))})
 
         return At(make, (Add, Append, lambda _: Remove()))
@@ -346,7 +346,7 @@ class _Recorder:
     def __getitem__(self, key: Any) -> _Recorder:
         if isinstance(key, bool) or not isinstance(key, str | int) or (isinstance(key, int) and key < 0):
             raise ArgumentError(
-                f"{shown(key)} isn't a key of a map or an index of a list", place="at", hint="pass a string or an index"
+                f"{shown(key)} isn't a map key or list index", place="at", hint="pass a string or a nonnegative integer"
             )
         return _Recorder((*self._steps, key))
 

@@ -364,7 +364,7 @@ class StoredFormat(Format):
         if self.whole and floor != value:
             raise KeyFieldError(
                 f"{value.isoformat()} is more precise than the stored values, so no item has this value",
-                hint="truncate the value to seconds or milliseconds, like the StoredAs(...) of the field",
+                hint="truncate the value to seconds or milliseconds, as StoredAs(...) of the field does",
             )
         return self.to_text(floor)
 
@@ -392,7 +392,7 @@ def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
         text = str((as_utc(value) - _EPOCH) // step)
         if len(text) != width or text.startswith("-"):
             raise KeyFieldError(
-                f"{value.isoformat()} doesn't have {width} digits in {unit} since 1970, so it doesn't sort as a string",
+                f"{value.isoformat()} in {unit} since 1970 doesn't have {width} digits, so it doesn't sort as a string",
                 hint="pass a time from 2001 to 2286",
             )
         return text
@@ -479,7 +479,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         _no_spec(spec)
         return DayTimeFormat(descending=descending) if kind is time else DurationFormat(descending=descending)
     if descending:
-        raise Problem("only numbers and times can be reversed with :desc")
+        raise Problem("only int, datetime, date, time, timedelta and ranks ({level:rank:desc}) support :desc")
     _no_spec(spec)
     if kind is str:
         return TextFormat(lambda value: value)
@@ -497,7 +497,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if kind is tuple:
         return PartsFormat()
     if kind in {float, Decimal}:
-        raise Problem("a fraction has no sortable string format", "use a native Number key attribute, or an int field")
+        raise Problem("float and Decimal have no sortable string format", "use a Number key attribute, or an int field")
     raise Problem(f"a field of type {getattr(kind, '__name__', kind)} isn't supported in a key")
 
 
@@ -505,7 +505,7 @@ def _no_spec(spec: str) -> None:
     if spec:
         raise Problem(
             f"this type doesn't support the format {spec!r}",
-            "use '08d' for numbers, strftime codes for times, 'rank' for Enum and Literal types; ':desc' reverses each",
+            "use '08d' (int), strftime codes (datetime, date) or 'rank' (Enum, Literal); ':desc' reverses the order",
         )
 
 
@@ -557,7 +557,7 @@ def layout_of(spec: str, *, sorts: bool) -> str:
     letters = letters_of(spec)
     wrong = [letter for letter in letters if letter not in _WIDTHS]
     if wrong or not letters:
-        raise Problem(f"{spec!r} isn't a fixed-width time", f"use strftime's %{', %'.join(_WIDTHS)}")
+        raise Problem(f"{spec!r} isn't a fixed-width time format", f"use strftime's %{', %'.join(_WIDTHS)}")
     if "#" in spec:
         raise Problem(f"{spec!r} contains the delimiter #", "remove # from the time format")
     order = [LETTERS.find(letter) for letter in letters if letter != "j"]

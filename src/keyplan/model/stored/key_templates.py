@@ -258,13 +258,10 @@ def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, s
         raise Problem("the template is empty")
     for before, after in pairwise(pieces):
         if isinstance(before, tuple) and (isinstance(after, tuple) or not (raw or after.startswith(DELIMITER))):
+            follows = f"{{{after[0]}}}" if isinstance(after, tuple) else repr(after)
+            also = "" if isinstance(after, tuple) else ", or use KeyStyle(raw=True) for keys that other programs create"
             raise Problem(
-                f"{{{before[0]}}} is followed by {after!r}: the boundary between the two values is ambiguous",
-                f"put {DELIMITER!r} after {{{before[0]}}}"
-                + (
-                    ""
-                    if isinstance(after, tuple)
-                    else "; or use KeyStyle(raw=True) for keys that other programs create"
-                ),
+                f"{{{before[0]}}} is followed by {follows}, so the end of its value is ambiguous",
+                f"put {DELIMITER!r} after {{{before[0]}}}{also}",
             )
     return pieces

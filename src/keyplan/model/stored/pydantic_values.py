@@ -185,11 +185,11 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
     """The reason why pydantic can't serialize values of a type without loss; None if pydantic can."""
     hint = "use another type, or a serializer and a validator that restore the value"
     if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
-        return Problem("the validator rejects its own results, and writes validate instances again", hint)
+        return Problem("the type's validator rejects values that it returned, but writes validate them again", hint)
     if form is not Form.DUMPED:
         return None
     if holds(annotation, lambda part: isinstance(cls := get_origin(part) or part, type) and issubclass(cls, _SECRETS)):
-        return Problem("pydantic masks secrets when it serializes them", hint)
+        return Problem("pydantic masks secrets when it serializes them, so the value would be lost", hint)
     try:
         _adapter_of(annotation).json_schema(mode="serialization")
     except PydanticInvalidForJsonSchema as error:
@@ -269,7 +269,7 @@ def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> Non
         raise values.ValueFault(f"the value can't be read back: {error.errors()[0]['msg']}") from None
     numbers = isinstance(result, int | float) and isinstance(value, int | float)
     if result != value or (type(result) is not type(value) and not numbers):
-        raise values.ValueFault(f"JSON can't represent the value: it would be read back as {result!r}; declare a type")
+        raise values.ValueFault(f"JSON can't represent the value: it would be read as {result!r}; declare its type")
 
 
 def holds_anything(annotation: Any) -> bool:
@@ -377,5 +377,5 @@ def undeclared(value: Any) -> Any:
     except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):
         result = to_jsonable_python(value, fallback=repr)
     if result != value:
-        raise ArgumentError(f"{value!r} would be read back as {result!r}", hint="declare a field of this type")
+        raise ArgumentError(f"{value!r} would be read back as {result!r}", hint="declare a field with the value's type")
     return value

@@ -468,7 +468,7 @@ class CompiledEntity:
         """Undeclared values (``extra="allow"``) under their own names. Raises ArgumentError."""
         for name, value in others.items():
             if name in self._attributes:
-                raise ArgumentError("the attribute stores a key or a Discriminator", place=f"{self.name}.{name}")
+                raise ArgumentError("the attribute is reserved for a key or Discriminator", place=f"{self.name}.{name}")
             dumped = undeclared(value)
             item[name] = self.encode_field(name, values.encode, dumped)
 

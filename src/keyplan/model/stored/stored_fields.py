@@ -148,7 +148,7 @@ def _marked(stored: StoredField, annotation: Any) -> StoredField:
         )
         return replace(stored, problem=problem)
     if marks_of(annotation):
-        problem = Problem("a Version or Ttl has its own stored form", "remove StoredAs(...)")
+        problem = Problem("Id, Version, Ttl and IdempotencyTokens don't support StoredAs(...)", "remove StoredAs(...)")
         return replace(stored, problem=problem)
     try:
         codec = form_of_mark(mark, annotation)

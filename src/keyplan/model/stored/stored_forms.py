@@ -362,7 +362,7 @@ def _pair(mark: StoredAs, write: Callable[[Any], Any], read: Callable[[Any], Any
     def compare(value: Any) -> dict[str, Any]:
         result = encode(value)
         if encode(value) != result:
-            raise values.ValueFault("the write= function returns different results each time: values can't be compared")
+            raise values.ValueFault("write= returned different results for one value, so values can't be compared")
         return result
 
     return _form(mark, encode, decode, compare=compare)

@@ -194,7 +194,7 @@ class IndexedAttribute:
             raise KeyFieldError(
                 f"the value is stored as {next(iter(value))}, but {held} is of type {self.attribute.type}",
                 place=self.place,
-                hint="give the field an alias",
+                hint="give the field an alias that isn't a key attribute",
             )
         if not value[self.attribute.type]:
             raise KeyFieldError(
@@ -207,7 +207,7 @@ class IndexedAttribute:
             raise KeyFieldError(
                 f"the value is {size} bytes long, but {held} allows at most {self.bytes_max}",
                 place=self.place,
-                hint="shorten the value, or give the field an alias",
+                hint="shorten the value, or give the field an alias that isn't a key attribute",
             )
 
 

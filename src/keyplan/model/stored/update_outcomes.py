@@ -202,7 +202,7 @@ def _changed(value: Any, steps: actions.Steps, change: Any, place: str) -> Any:
                 )
             return type(value)(parts)
         case _:
-            raise ArgumentError("the parent of this part doesn't exist", place=path, hint="set the whole field")
+            raise ArgumentError("this part or its parent doesn't exist", place=path, hint="set the whole field")
 
 
 def _applied(value: Any, change: Any) -> Any:
