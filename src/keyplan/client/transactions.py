@@ -187,7 +187,7 @@ def _cancelled(
             failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
             faults.append(ErrorDetail(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
     if isinstance(failures[0], ItemExists) and all(element.role == "claim" for element in operations[1:]):
-        return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # the claims fail for the same reason
+        return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # claims fail because the item exists
     kinds = {type(failure) for failure in failures if failure is not None}
     if not kinds:
         return error

@@ -254,7 +254,7 @@ def _candidate(
     needed = len(sort)
     latest = [needs[wish.number] for wish in wishes if needs[wish.number].latest]
     merged = any(needs[wish.number].interleaved and wish.next for wish in wishes)
-    if primary or not any(wish.sole for wish in wishes):  # a key that finds one item omits the identity fields
+    if primary or not any(wish.sole for wish in wishes):  # an index key for reads of one item omits the identity
         sort += [name for name in entity.identity if name not in sort and name not in partition]
     optional = bool(entity.optional.intersection((*partition, *sort)))
     served = frozenset(

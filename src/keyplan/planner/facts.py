@@ -154,7 +154,7 @@ class Deployed:
         if ignore_existing:
             return cls((), keys)
         scanned = (pattern.options.scan_index for pattern in facts.patterns.values())
-        whole = {index.name for index in scanned if index is not None}  # new indexes, unless a key uses them
+        whole = {index.name for index in scanned if index is not None}  # an index that only scan_index= names is new
         indexes = (index for index in facts.cls.table.indexes if index.name in used or index.name not in whole)
         return cls(tuple(indexes), keys)
 

@@ -58,7 +58,7 @@ def plan(
     """
     facts = DesignFacts(design, getattr(design, "uncompiled", {}))
     entities = facts.entities
-    orders = _served(facts, Deployed.of(facts, ignore_existing=False))  # existing keys determine the order
+    orders = _served(facts, Deployed.of(facts, ignore_existing=False))  # orders of reads that existing keys support
     deployed = Deployed.of(facts, ignore_existing=ignore_existing)
     served = _served(facts, deployed) if ignore_existing else orders
     read = needs_of(facts, orders)

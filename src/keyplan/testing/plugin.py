@@ -40,7 +40,7 @@ _numbers = itertools.count()
 @pytest.fixture
 def design_class(request: pytest.FixtureRequest) -> type[Design]:
     """The design of a test, from the annotation of its parameter ``design``. Override this fixture to use another."""
-    from keyplan import Design  # noqa: PLC0415 - only for tests that use it
+    from keyplan import Design  # noqa: PLC0415 - only for tests that use this fixture
 
     try:
         result: Any = get_type_hints(request.function).get("design")
@@ -59,7 +59,7 @@ def keyplan_server() -> Generator[str]:
     """The address, HOST:PORT, of Keyplan's server in a separate process."""
     pytest.importorskip("httptools", reason='the store "server" requires an extra: pip install keyplan[server]')
     command = [sys.executable, "-c", _SERVER]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own program
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - a constant program
         try:
             assert process.stdout is not None  # noqa: S101
             yield f"127.0.0.1:{process.stdout.readline().strip()}"

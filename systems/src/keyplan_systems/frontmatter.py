@@ -106,7 +106,7 @@ def _date(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
 
 def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
     value = loader.construct_yaml_int(node)
-    return value if abs(value) < INTEGER_MAX else node.value  # Python's digit limit ignores base 60 (59:59:59…)
+    return value if abs(value) < INTEGER_MAX else node.value  # Python's digit limit doesn't apply to 59:59:59…
 
 
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _date)

@@ -176,7 +176,7 @@ def _sizes_of(entity: CompiledEntity, sizes: ItemSizes | None) -> str:
     return f"{entity.name}: a typical item has {sizes.item_bytes:,} B{entries}"
 
 
-# Text of lines
+# Formatting of values, notes and keys
 
 
 def _number(value: float | None, otherwise: str = "0") -> str:

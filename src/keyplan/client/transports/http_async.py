@@ -232,7 +232,7 @@ class AsyncHttp:
             if self._closed:
                 raise StoreError(f"{self.endpoint.place}: the design was closed")
             for other in [other for other in self._pools if other.is_closed()]:
-                self._pools.pop(other, None)  # pool and loop refer to each other, which prevents garbage collection
+                self._pools.pop(other, None)  # not a WeakKeyDictionary, because a pool refers to its loop
             pool = self._pools[loop] = AsyncPool(self.endpoint.location, self._tls)
         return pool
 

@@ -87,7 +87,7 @@ def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> st
     integers, and the magnitude is computed in 32 bits, where it can overflow.
     """
     scale = fraction_length - power
-    if power >= 2**31 or scale >= 2**31:  # if both are smaller, both also exceed -2**31
+    if power >= 2**31 or scale >= 2**31:  # if power and scale are smaller, both also exceed -2**31
         return f"{NOT_A_NUMBER}: {text}"
     significant = digits.lstrip("0")
     magnitude = ((max(len(significant), 1) - scale + 2**31) % 2**32) - 2**31 - 1

@@ -362,7 +362,7 @@ def _agree(key: CompiledKey, other: CompiledKey, held: Held, wanted: Held) -> bo
     """Whether two keys write the same value to an attribute under the same conditions."""
     same = held[1].source == wanted[1].source and _style(held[1]) == _style(wanted[1])
     if key.index is not None and key.when != other.when:
-        return False  # doesn't apply to the primary key, whose attributes are always written
+        return False  # the attributes of the primary key are always written
     return same and (other.shards == key.shards or wanted not in other.partition)
 
 

@@ -198,7 +198,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Update(User, user_id=post.user_id).set(posts=Add(-1))
         leftovers = yield from self._leftovers(post_id)
         pointers: list[TimelineEntry] = []
-        if author.audience:  # feeds skip an entry that is written concurrently
+        if author.audience:  # an entry that is written concurrently stays, and feeds skip it
             readers = yield from self.audience.read(post.user_id)
             pointers = [TimelineEntry.of(post, reader.reader_id) for reader in readers]
         heard = [Notification.of_said(post, said) for said in leftovers if said.user_id != post.user_id]

@@ -17,7 +17,7 @@ from keyplan.model.compiled.constants import values_asked
 
 def _find(subject: Subject) -> Remarks:
     for entity, key in subject.keys:
-        # Keys that share an attribute also share when=, so when= must match the patterns of all these keys
+        # Keys that share a partition attribute need the same when=, so consider the patterns of all these keys
         names = {attribute.name for attribute, _ in key.partition}
         sharing = [each for each in entity.index_keys if names & {attribute.name for attribute, _ in each.attributes}]
         readers = [query for each in sharing for query in subject.readers(each)]
