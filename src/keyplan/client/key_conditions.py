@@ -166,7 +166,7 @@ def _held(form: Format, value: Any) -> Any:
     if isinstance(form, StoredFormat) and isinstance(value, datetime):
         return form.nearest(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
-        return value  # the bound is None or a placeholder
+        return value  # only padded integers have a limited range
     return min(max(value, 0), 10**form.width - 1)
 
 

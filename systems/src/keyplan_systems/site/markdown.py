@@ -243,7 +243,7 @@ def _as_typed(text: str, reason: str) -> str:
     return f'<p><em>{reason}</em></p>\n<pre tabindex="0"><code>{escape(text)}</code></pre>\n'
 
 
-# Analysis of a text for imports
+# Analysis of a text without rendering
 
 
 @dataclass
