@@ -49,7 +49,7 @@ Examples:
     type=click.Choice(["full", "normal"]),
     default="full",
     show_default=True,
-    help="Durability of acknowledged writes: full survives a power failure; normal (faster) only a process crash.",
+    help="Durability of writes: full survives a power failure; normal is faster, but survives only a process crash.",
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Number of server processes.")
 @click.option(
