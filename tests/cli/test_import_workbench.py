@@ -108,7 +108,7 @@ def test_errors_in_a_workbench_model_have_places(folder: Path) -> None:
     result = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
     assert result.exit_code == 2
     assert "model.json: invalid NoSQL Workbench model: 1 error" in result.stderr
-    assert "DataModel[0].KeyAttributes: field required" in result.stderr
+    assert "DataModel[0].KeyAttributes: the partition key requires an attribute name" in result.stderr
     assert run("import-workbench", "gone.json").exit_code == 2
     (folder / "bytes.json").write_bytes(b"\xff\xfe")
     assert "isn't valid UTF-8" in run("import-workbench", "bytes.json").stderr

@@ -145,7 +145,7 @@ def test_tables_of_a_model_without_a_key_are_omitted() -> None:
     result = read_model(json.dumps(model), "model.json")
     assert [table_model.name for table_model in result.tables] == ["Shop"]
     assert result.notes == (
-        "DataModel[1].KeyAttributes.PartitionKey: field required: an attribute name: the table is omitted",
+        "DataModel[1].KeyAttributes.PartitionKey: the partition key requires an attribute name: the table is omitted",
     )
     error = refused({"DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
     places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]

@@ -217,7 +217,7 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFa
         if isinstance(key.key, Unique) and key.new:
             yield f"{key.place}: this claim makes the value unique; an index key would allow duplicates"
         for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
-            yield f"{key.place}: {name} is padded to its maximum number of digits; set fewer with Field(ge=0, le=...)"
+            yield f"{key.place}: {name} is padded to its maximum number of digits; limit it with Field(ge=0, le=...)"
 
 
 def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Iterator[str]:

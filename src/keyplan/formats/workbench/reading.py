@@ -195,7 +195,7 @@ class _Reader:
         partition = self._key_attribute(data.get("PartitionKey"), f"{place}.PartitionKey")
         if partition is None:
             self.faults.append(
-                ErrorDetail(f"{place}.PartitionKey" if data else place, "field required: an attribute name")
+                ErrorDetail(f"{place}.PartitionKey" if data else place, "the partition key requires an attribute name")
             )
             return None
         sort = self._key_attribute(data.get("SortKey"), f"{place}.SortKey")
@@ -242,7 +242,7 @@ class _Reader:
                 continue
             name = self._name(data.get("IndexName"), f"{path}.IndexName", "Index")
             if name in names:
-                self._note(f"duplicate index {name}; this one is omitted", path)
+                self._note(f"the index is omitted, because an earlier index is also named {name}", path)
                 continue
             names.add(name)
             partition, sort = (None if part is None else self._typed(part, types, path) for part in parts)
@@ -254,7 +254,7 @@ class _Reader:
         """The attribute with the type that it has in earlier keys."""
         kind = types.setdefault(attribute.name, attribute.type)
         if kind != attribute.type:
-            self._note(f"{attribute.name} has type {attribute.type} here, but {kind} in an earlier key", place)
+            self._note(f"{attribute.name} is read as type {kind}, as in an earlier key, not {attribute.type}", place)
         return KeyAttribute(attribute.name, kind)
 
     @staticmethod
@@ -288,7 +288,7 @@ class _Reader:
             data = _object(value)
             name = free_name(_text(data.get("FacetName")) or f"Facet{number + 1}", names, " ")
             if name != _text(data.get("FacetName")):
-                self._note(f"the facet has no unique name: changed to {name!r}", path)
+                self._note(f"the facet's name is missing or a duplicate: changed to {name!r}", path)
             names.add(name)
             aliases = _object(data.get("KeyAttributeAlias"))
             items = self._items(data.get("TableData"), f"{path}.TableData", key, types, seen)
