@@ -128,7 +128,7 @@ READS = [
     ("scan=True", "keyed(self, article_id: str) -> list[Article]", "a scan doesn't support key conditions"),
     ("scan=True", "one(self) -> Article | None", "a scan must return a Page"),
     ('through=Through(Tagged, article_id="articel")', "mapped(self, tag: str) -> list[Article]",
-     r"through= maps Article\.article_id to Tagged\.articel"),
+     r"through= maps article_id to articel, but Tagged has no field"),
     ("through=Tagged", "two(self, tag: str) -> list[Article | Version]", "through= requires a result of one entity"),
     ('through=Tagged, where={"status": "published"}', "filtered(self, tag: str) -> list[Article]",
      "where= filters by status, but each Article is read by key"),

@@ -278,7 +278,7 @@ class _EntityCompiler:
         if variable is None or not (variable.format.whole and variable.format.exact):
             raise Problem(
                 f"the key attribute {attribute.name} also stores the field {owner.name} in another form",
-                "use only the whole field as the template, rename the attribute, or give the field an alias",
+                f"use {{{owner.name}}} alone as the template, rename the key attribute, or give the field an alias",
             )
         if owner.keeps_null and owner.optional:
             raise Problem(

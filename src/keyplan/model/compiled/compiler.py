@@ -485,10 +485,9 @@ class _ReadCompiler:
     def _way(self, junction: CompiledEntity, mapping: Mapping[str, str]) -> ThroughPlan:
         end = self.targets[0]
         for target, source in mapping.items():
-            if target not in end.fields or source not in junction.fields:
-                raise Problem(
-                    f"through= maps {end.name}.{target} to {junction.name}.{source}, but one of the two isn't a field"
-                )
+            for owner, name in ((end, target), (junction, source)):
+                if name not in owner.fields:
+                    raise Problem(f"through= maps {target} to {source}, but {owner.name} has no field {name!r}")
         own = [condition.name for condition in self._conditions() if condition.name in junction.fields]
         rest = [condition.name for condition in self._conditions() if condition.name not in junction.fields]
         end_knowns = self._knowns(end, rest)

@@ -113,7 +113,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
         raise Problem("a Page requires a limit", "add limit: int = 10 and cursor: Cursor | None = None")
     if shape.lenient and options.through is not None:
         raise Problem(
-            "InvalidItem isn't supported with through=", "remove InvalidItem, or read the items by their keys"
+            "InvalidItem isn't supported with through=", "remove InvalidItem, or read the items without through="
         )
     if ParameterKind.LIMIT in kinds and not shape.many:
         raise Problem(f"a limit has no effect on {WORDS[shape.kind]}", "return a Page or a list, or remove the limit")

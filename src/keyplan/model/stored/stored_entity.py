@@ -549,7 +549,7 @@ class CompiledEntity:
             raise InvalidItemError(
                 f"the item has a key of {self.name}, but its attributes don't match the entity",
                 place=f"{self.name}({self.describe_key(item)})",
-                hint="another program wrote the item, or the entity changed: fix the item or give the field a default",
+                hint="another program wrote the item, or the entity changed: fix the item or give the fields defaults",
                 errors=error_details_of(error, self.name),
             ) from None
 

@@ -93,9 +93,9 @@ def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
     name = mark.form or ""
     fitting = _FITTING.get(name)
     if fitting is None and name not in {"json", "zlib", "gzip"}:
-        raise Problem(f"{name!r} isn't a stored form", f"use one of {', '.join([*_FITTING, 'json', 'zlib', 'gzip'])}")
+        raise Problem(f"{name!r} isn't a stored form", f"use one of {[*_FITTING, 'json', 'zlib', 'gzip']}")
     if fitting is not None and kind not in fitting:
-        what = ", ".join(value.__name__ for value in fitting)
+        what = " or ".join(value.__name__ for value in fitting)
         raise Problem(f"the stored form {name!r} is for {what}, not for {getattr(kind, '__name__', kind)}")
     if kind is datetime:
         return _moment(mark, name)
