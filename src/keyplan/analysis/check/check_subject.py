@@ -89,7 +89,7 @@ def bounded(pattern: ReadPattern) -> bool:
 
 
 def ranged(query: Query) -> bool:
-    """Whether the sort key condition of a query is a prefix or a range with two bounds."""
+    """Whether the sort key condition of a query has a ``Range`` or ``Prefix`` parameter."""
     return any(part.condition_kind in {ParameterKind.RANGE, ParameterKind.PREFIX} for part in query.match.sort)
 
 

@@ -23,7 +23,7 @@ from keyplan.model.stored.stored_keys import CompiledKey
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """One item that a call reads or writes, by one of its keys. ``updates``: whether it exists before and after."""
+    """One item that a call reads or writes, by one of its keys. ``updates``: it exists before and after the call."""
 
     entity: CompiledEntity
     key: CompiledKey
@@ -67,7 +67,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return [], []
     cost = estimate_write(subject.analyzer, pattern, facts)
     touched = [
-        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "the branch's share of calls"))
+        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "share of items of this size"))
         for weight, call in cost.calls
         for touch in _touched_by(subject, call)
     ]

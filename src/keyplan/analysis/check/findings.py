@@ -69,7 +69,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings of a design, the most severe first. ``traffic``: whether the rates of its patterns are known."""
+    """All findings of a design, the most severe first. ``traffic``: whether the rate of any pattern is known."""
 
     design: str
     findings: tuple[Finding, ...]
@@ -105,7 +105,7 @@ def write_baseline(path: Path, reports: Iterable[Report]) -> int:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise RequestError(f"{path} can't be written: {error.strerror}", place=str(path)) from None
+        raise RequestError(f"the file can't be written: {error.strerror}", place=str(path)) from None
     return len(lines)
 
 
@@ -114,7 +114,7 @@ def read_baseline(path: Path) -> Known:
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise RequestError(f"{path} can't be read: {error.strerror}", place=str(path)) from None
+        raise RequestError(f"the file can't be read: {error.strerror}", place=str(path)) from None
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the file isn't JSON: {error}", place=str(path), hint=_HINT) from None
     entries = data.get("findings") if isinstance(data, dict) and data.get("keyplan_baseline") == VERSION else None

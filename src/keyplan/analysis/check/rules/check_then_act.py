@@ -1,7 +1,7 @@
 """Check without a condition in the write.
 
 If a write reads a balance, finds it sufficient, and subtracts from it, two concurrent calls can find the same balance
-sufficient. The same problem occurs with a status that is read and then set. The rule reports, without a condition:
+sufficient. The same problem occurs with a status that is read and then set. The rule reports unconditional actions:
 
 - an update of a field that the body tested
 - actions of a write that tests a count or a sum of items (a condition can't test a count, so store it in an item)

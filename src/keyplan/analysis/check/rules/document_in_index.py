@@ -30,8 +30,8 @@ def _find(subject: Subject) -> Remarks:
             parts = " + ".join(f"{size.field} {size.size_bytes:,} bytes ({size.source})" for size in held)
             copied = f"× {len(indexes)} indexes = {total * len(indexes):,} bytes copied"
             lines.append(f"{parts} of the item's {sizes.item_bytes:,} bytes; {copied}")
-        message = f"{' and '.join(sorted(documents))} is copied to {', '.join(indexes)}, and every query reads the copy"
-        hint = "store it in a separate item under the same partition key, or project only attributes that queries need"
+        message = f"entries of {', '.join(indexes)} contain {' and '.join(sorted(documents))}, which every query reads"
+        hint = "store the document in a separate item, or project only attributes that queries need"
         yield Remark(entity.name, message, hint, tuple(lines))
 
 

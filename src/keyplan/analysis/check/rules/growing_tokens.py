@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Remarks:
         each = item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS, "y" * TOKEN_LETTERS]}})
         each -= item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS]}})
         a_unit = f"{WRITE_UNIT_BYTES:,} ÷ {each} = {WRITE_UNIT_BYTES // each} tokens add 1 write unit to each write"
-        message = f"{' and '.join(own)} adds a token for each event, and no write removes tokens"
+        message = f"calls of {' and '.join(own)} add a token for each event, and no write removes tokens"
         hint = "remove old tokens with SetRemove, or create an item for each event"
         arithmetic = (
             f"a token of {TOKEN_LETTERS} characters = {each} bytes; {a_unit}",

@@ -60,7 +60,7 @@ def _folds(annotation: Any) -> bool | None:
 def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Remarks:
     for written in subject.writes:
         if name in written.code.folded and entity in written.entities:
-            message = f"{written.pattern.name} changes the letter case in code, but the type and other writes don't"
+            message = f"{written.pattern.name} changes the letter case of the value in code, but the type doesn't"
             hint = f"declare a lower-case type: {name}: Annotated[str, StringConstraints(to_lower=True)]"
             yield Remark(f"{entity.name}.{name}", message, hint)
             return

@@ -19,7 +19,7 @@ def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     for off, what, then in (
         (table.point_in_time_recovery is False, "point-in-time recovery", "overwritten data can't be restored"),
-        (table.deletion_protection is False, "deletion protection", "one call deletes the table"),
+        (table.deletion_protection is False, "deletion protection", "a single DeleteTable call deletes the table"),
     ):
         if off:
             yield Remark(subject.table_place, f"{what} is off: {then}", f"enable {what}")

@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Remarks:
         if _is_unique(subject, query):
             continue
         what = " and ".join(fields_in(query.key.attributes)) or "key"
-        message = f"the pattern reads one {entity.name} by {what}, but items in {query.key.place} can share a value"
+        message = f"the pattern reads one {entity.name} by {what}, which several items in {query.key.place} can share"
         hint = f'declare a claim: Unique("{entity.name.upper()}_{what.upper()}#{{{what}}}")'
         yield Remark(query.pattern.place, message, hint)
 

@@ -18,7 +18,7 @@ def _find(subject: Subject) -> Remarks:
     for query in subject.queries:
         for name in query.match.omits_without:
             message = f"the order by {query.match.entity.name}.{name} omits items in which the field is None"
-            hint = "give the field a default, order by another field, or ignore the finding if you want to omit them"
+            hint = "give the field a default, order by another field, or ignore the finding if this is intended"
             yield Remark(query.pattern.place, message, hint)
 
 

@@ -39,8 +39,8 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Remarks:
         yield Remark(place, message, hint)
     elif names:
         asked = " and ".join(match.entity.name for match in plan.matches)
-        message = f"one query for {asked} in {plan.key.place} also reads {names} items between them, which are omitted"
-        hint = "give these entities adjacent sort keys, or read each of them with a separate access pattern"
+        message = f"one query for {asked} in {plan.key.place} also reads, and then omits, {names} items between them"
+        hint = f"give {asked} adjacent sort keys, or read each entity with a separate access pattern"
         yield Remark(place, message, hint)
 
 

@@ -20,7 +20,7 @@ def _find(subject: Subject) -> Remarks:
     table = subject.traffic.table
     if not table.strong_across_regions:
         return
-    hint = "remove this feature, or use an eventually consistent global table"
+    hint = "use an eventually consistent global table, or remove the unsupported feature"
     count = 1 + len(table.replicas)
     if count != REGIONS:
         message = f"multi-Region strong consistency needs exactly {REGIONS} Regions, but the table has {count}"

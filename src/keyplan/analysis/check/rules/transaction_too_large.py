@@ -40,7 +40,7 @@ def _unbounded(written: WriteAnalysis) -> Remarks:
     sources = (action.unbounded for action in written.actions if not action.batched)
     for source in dict.fromkeys(filter(None, sources)):
         message = f"the write yields an action for each element of {source}, which can have any number of elements"
-        hint = "limit the argument (Field(max_length=...)) or the read (limit=), or set items= if there are always few"
+        hint = "limit the argument (Field(max_length=...)) or the read (limit=), or set items= to a small number"
         arithmetic = (f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",)
         yield Remark(written.pattern.place, message, hint, arithmetic, Severity.WARNING)
 

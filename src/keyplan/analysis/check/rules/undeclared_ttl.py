@@ -1,6 +1,6 @@
 """Field named for expiration that isn't a TTL.
 
-DynamoDB expires items by one attribute, which contains a number of epoch seconds. If a field named ``expires_at`` has a
+DynamoDB expires items by one attribute, which contains a time in epoch seconds. If a field named ``expires_at`` has a
 type other than ``Ttl``, the items never expire.
 
 Declare the field as ``Ttl``. Keyplan then stores the time in epoch seconds, and enables TTL on the table.

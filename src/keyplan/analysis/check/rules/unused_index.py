@@ -1,7 +1,7 @@
 """Index that no access pattern reads.
 
 Each item in an index costs a write and storage, whether the index is read or not. You can add a global index to a table
-at any time, and DynamoDB fills it with the existing items.
+at any time, and DynamoDB backfills it with the existing items.
 
 Remove the index and its keys, or add the access pattern that needs the index.
 

@@ -1,4 +1,4 @@
-"""Index key of an entity that no access pattern reads.
+"""Unused index key of an entity.
 
 Access patterns read only other entities in the index. Index entries of this entity cost writes and storage without use.
 
