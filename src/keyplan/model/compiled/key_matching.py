@@ -223,7 +223,7 @@ def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
     return Problem(
         f"no key supports this access pattern ({asked}) without a scan; "
         f"the closest is {nearest.key}: {nearest.reason}{more}",
-        "change the parameters, add a Key on an index with them as its partition key, or set scan=True to allow a scan",
+        "change the parameters, add a Key with them as its partition key on an index, or set scan=True and where=",
     )
 
 
