@@ -15,7 +15,7 @@ import pytest
 from keyplan import Design, Entity, Key, Table, read
 from keyplan.errors import Refused, RequestError
 from keyplan.studio.editing import edit_json
-from keyplan.studio.exchange import brought_json, taken_json
+from keyplan.studio.exchange import export_json, import_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.subject import Subject, of_design
 from tests.studio.school import Course, School
@@ -67,10 +67,10 @@ def test_exported_items_are_imported_unchanged(form: str, entity: str | None) ->
     with Things.open(":memory:") as design:
         for element in GIVEN:
             design.put(element)
-        taken = taken_json(of_design(design), {"form": form, "entity": entity})
+        taken = export_json(of_design(design), {"form": form, "entity": entity})
         assert (taken["items"], taken["more"]) == (4, False)
         subject = emptied(design)
-        edits = brought_json(subject, {"form": form, "text": taken["text"], "entity": entity})["edits"]
+        edits = import_json(subject, {"form": form, "text": taken["text"], "entity": entity})["edits"]
         assert data_json(subject, {})["rows"] == [], "they are staged, not written"
         edit_json(subject, edits, save=True)
         for element in GIVEN:
@@ -83,12 +83,12 @@ def test_an_import_changes_only_items_that_differ(form: str, entity: str | None)
         for element in GIVEN:
             design.put(element)
         subject = of_design(design)
-        text = taken_json(subject, {"form": form, "entity": entity})["text"]
-        made = brought_json(subject, {"form": form, "text": text, "entity": entity})
+        text = export_json(subject, {"form": form, "entity": entity})["text"]
+        made = import_json(subject, {"form": form, "text": text, "entity": entity})
         assert (made["edits"], made["same"]) == ([], 4)
         now = GIVEN[1].model_copy(update={"whole": 7})
         design.put(now)
-        (edit,) = brought_json(subject, {"form": form, "text": text, "entity": entity})["edits"]
+        (edit,) = import_json(subject, {"form": form, "text": text, "entity": entity})["edits"]
         assert (edit["do"], edit["fields"], edit["was"]) == ("change", {"whole": 0}, {"whole": 7})
         edit_json(subject, [edit], save=True)
         assert design.things(now.thing_id) == GIVEN[1]
@@ -96,25 +96,25 @@ def test_an_import_changes_only_items_that_differ(form: str, entity: str | None)
 
 def test_items_that_match_no_entity_are_imported_by_attribute(subject: Subject) -> None:
     line = '{"Item": {"pk": {"S": "ODD#1"}, "sk": {"S": "x"}, "note": {"S": "%s"}}}'
-    edit_json(subject, brought_json(subject, {"form": "jsonl", "text": line % "a"})["edits"], save=True)
-    (edit,) = brought_json(subject, {"form": "jsonl", "text": line % "b"})["edits"]
+    edit_json(subject, import_json(subject, {"form": "jsonl", "text": line % "a"})["edits"], save=True)
+    (edit,) = import_json(subject, {"form": "jsonl", "text": line % "b"})["edits"]
     assert (edit["do"], edit["fields"], edit["was"]) == ("change", {"note": {"S": "b"}}, {"note": {"S": "a"}})
     edit_json(subject, [edit], save=True)
-    assert brought_json(subject, {"form": "jsonl", "text": line % "b"})["same"] == 1
+    assert import_json(subject, {"form": "jsonl", "text": line % "b"})["same"] == 1
 
 
 def test_claims_in_an_exported_file_are_not_imported(school: School) -> None:
     subject = of_design(school)
-    text = taken_json(subject, {"form": "jsonl"})["text"]
+    text = export_json(subject, {"form": "jsonl"})["text"]
     assert '"CLAIM"' in text or "EMAIL#" in text
-    made = brought_json(subject, {"form": "jsonl", "text": text})
+    made = import_json(subject, {"form": "jsonl", "text": text})
     assert made["left_out"] == 4
     assert (made["edits"], made["same"]) == ([], 18)
 
 
 def test_search_conditions_select_the_exported_items(school: School) -> None:
     wanted = [{"name": "number", "operator": "<", "values": ["3"]}]
-    made = taken_json(of_design(school), {"form": "csv", "entity": "Report", "conditions": wanted, "limit": 1})
+    made = export_json(of_design(school), {"form": "csv", "entity": "Report", "conditions": wanted, "limit": 1})
     assert made["text"].splitlines() == ["pupil_id,number,text", "p0,2,good", "p0,1,good"]
 
 
@@ -124,14 +124,14 @@ def test_search_conditions_select_the_exported_items(school: School) -> None:
 def test_formulas_in_csv_are_quoted_and_imported_unchanged(school: School, title: str) -> None:
     subject = of_design(school)
     school.put(Course(course_id="art", title=title))
-    text = taken_json(subject, {"form": "csv", "entity": "Course"})["text"]
+    text = export_json(subject, {"form": "csv", "entity": "Course"})["text"]
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     assert title == "-5" or not [cell for cell in cells if cell[:1] in tuple("=+-@\t\n\uff1d")]
-    assert brought_json(subject, {"form": "csv", "entity": "Course", "text": text})["edits"] == []
+    assert import_json(subject, {"form": "csv", "entity": "Course", "text": text})["edits"] == []
 
 
 def test_items_of_a_partition_are_exported_to_csv_with_their_keys(subject: Subject) -> None:
-    lines = taken_json(subject, {"form": "csv", "partition": "COURSE#art"})["text"].splitlines()
+    lines = export_json(subject, {"form": "csv", "partition": "COURSE#art"})["text"].splitlines()
     assert lines[0].split(",")[:2] == ["pk", "sk"]
     assert len(lines) == 2
 
@@ -152,7 +152,7 @@ def test_items_of_a_partition_are_exported_to_csv_with_their_keys(subject: Subje
 )
 def test_every_error_of_an_import_has_a_line_number(subject: Subject, form: str, text: Any, says: str) -> None:
     def brought() -> None:
-        made = brought_json(subject, {"form": form, "text": text, "entity": "Course"})
+        made = import_json(subject, {"form": form, "text": text, "entity": "Course"})
         edit_json(subject, made["edits"], save=True)
 
     with pytest.raises(RequestError) as caught:
@@ -163,12 +163,12 @@ def test_every_error_of_an_import_has_a_line_number(subject: Subject, form: str,
 
 def test_csv_rows_without_an_entity_or_keys_are_rejected(subject: Subject) -> None:
     with pytest.raises(RequestError, match="can't be imported"):
-        brought_json(subject, {"form": "csv", "text": "a\n1\n"})
+        import_json(subject, {"form": "csv", "text": "a\n1\n"})
 
 
 def test_a_read_only_studio_rejects_imports(school: School) -> None:
     with pytest.raises(Refused):
-        brought_json(of_design(school, writable=False), {"form": "jsonl", "text": "{}"})
+        import_json(of_design(school, writable=False), {"form": "jsonl", "text": "{}"})
 
 
 def test_large_integers_are_shown_and_edited_exactly() -> None:

@@ -14,7 +14,7 @@ import pytest
 from keyplan.client.conversations import Request
 from keyplan.errors import RequestError
 from keyplan.studio.editing import edit_json
-from keyplan.studio.exchange import brought_json, taken_json
+from keyplan.studio.exchange import export_json, import_json
 from keyplan.studio.subject import Subject, of_design
 from tests.studio.school import School
 
@@ -39,7 +39,7 @@ def put(subject: Subject, item: Mapping[str, Any]) -> None:
 
 
 def brought(subject: Subject, text: str, **given: Any) -> dict[str, Any]:
-    return brought_json(subject, {"form": "jsonl", "text": text, **given})
+    return import_json(subject, {"form": "jsonl", "text": text, **given})
 
 
 def line(**attributes: Any) -> str:
@@ -48,13 +48,13 @@ def line(**attributes: Any) -> str:
 
 def places(subject: Subject, form: str, text: str) -> list[str]:
     with pytest.raises(RequestError) as caught:
-        brought_json(subject, {"form": form, "text": text, "entity": "Course"})
+        import_json(subject, {"form": form, "text": text, "entity": "Course"})
     return [fault.place for fault in caught.value.errors]
 
 
 def test_each_type_of_value_is_exported_to_a_csv_cell(empty: Subject) -> None:
     put(empty, {**KEY, **{name: value for name, (value, _) in VALUES.items()}})
-    text = taken_json(empty, {"form": "csv"})["text"]
+    text = export_json(empty, {"form": "csv"})["text"]
     (row,) = csv.DictReader(io.StringIO(text))
     assert row == {"pk": "?", "sk": "x", **{name: cell for name, (_, cell) in VALUES.items()}}
 
@@ -65,12 +65,12 @@ def test_invalid_items_are_exported_as_stored(empty: Subject) -> None:
     typed = {**course, "_type": {"S": "Course"}}
     put(empty, typed)
     asked = {"form": "jsonl", "entity": "Course"}
-    assert json.loads(taken_json(empty, asked)["text"]) == {"course_id": "a", "title": "A", "room": None}
+    assert json.loads(export_json(empty, asked)["text"]) == {"course_id": "a", "title": "A", "room": None}
     broken = {**typed, "pk": {"S": "COURSE#b"}, "title": {"L": []}}
     put(empty, broken)
-    lines = [json.loads(each) for each in taken_json(empty, asked)["text"].splitlines()]
+    lines = [json.loads(each) for each in export_json(empty, asked)["text"].splitlines()]
     assert sorted(lines, key=str) == [{"Item": typed}, {"Item": broken}]
-    text = taken_json(empty, {**asked, "form": "csv"})["text"]
+    text = export_json(empty, {**asked, "form": "csv"})["text"]
     assert sorted(row["title"] for row in csv.DictReader(io.StringIO(text))) == ["A", "[]"]
 
 
@@ -83,7 +83,7 @@ def test_empty_lines_are_skipped_and_invalid_lines_are_reported(subject: Subject
 def test_quoted_csv_cells_are_parsed(subject: Subject) -> None:
     def fields(text: str) -> list[Any]:
         given = {"form": "csv", "text": text, "entity": "Course"}
-        return [edit["fields"] for edit in brought_json(subject, given)["edits"]]
+        return [edit["fields"] for edit in import_json(subject, given)["edits"]]
 
     assert fields('\ufeffcourse_id,title\r\na,"two\r\nlines"\r\nb\r\n') == [
         {"course_id": "a", "title": "two\r\nlines"},
@@ -188,6 +188,6 @@ def test_the_number_of_exported_items_is_limited(
 ) -> None:
     """The limit is 10,000 items in at most 400 requests; for a remote table, in at most 20 requests."""
     table = Endless(each)
-    made = taken_json(replace(empty, local=local, transport=table, design=None), {"form": "jsonl"})
+    made = export_json(replace(empty, local=local, transport=table, design=None), {"form": "jsonl"})
     assert (made["items"], made["more"], table.pages) == (items, True, pages)
     assert made["text"].count("\n") == items

@@ -113,7 +113,7 @@ class MergeReader:
             entries = [self._entry(candidate) for candidate in result[:size]]
             if None not in entries:
                 break
-            shares.lost([candidate.place for candidate, entry in zip(result, entries, strict=False) if entry is None])
+            shares.drop([candidate.place for candidate, entry in zip(result, entries, strict=False) if entry is None])
             kept = [candidate for candidate, entry in zip(result, entries, strict=False) if entry is not None]
             result[: len(entries)] = kept
         out = [entry for entry in entries if entry is not None]
@@ -349,7 +349,7 @@ class Shares:
         for place in entries if self._wanted is not None else ():
             insort(self._found, place)
 
-    def lost(self, places: Sequence[Place]) -> None:
+    def drop(self, places: Sequence[Place]) -> None:
         """Record that the items at these places don't belong to the result."""
         for place in places if self._wanted is not None else ():
             self._found.remove(place)

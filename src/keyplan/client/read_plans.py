@@ -119,7 +119,7 @@ def get_item(
 
 def is_own(entity: CompiledEntity, item: Item, values: Mapping[str, Any]) -> bool:
     """Whether the item under a key has the values from which the key was built."""
-    return entity.holds(item, entity.told_apart(entity.primary, values))
+    return entity.holds(item, entity.distinguishing_fields(entity.primary, values))
 
 
 def read_claimed(

@@ -21,7 +21,7 @@ from keyplan.model.declared.fields import now
 
 
 def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[str, Any]]:
-    """The requests by operation. Send the requests that follow CreateTable when the table is ACTIVE."""
+    """The requests that create the table, by operation. Send those after CreateTable when the table is ACTIVE."""
     create = deployment.members(design)
     name = create["TableName"]
     result = {"CreateTable": create}

@@ -16,7 +16,7 @@ from keyplan.studio.changing import change_json, source_of, write_module
 from keyplan.studio.design_file import DesignFile, stamp
 from keyplan.studio.drawing import item_json, template_json
 from keyplan.studio.editing import Journal, edit_json, undo_json
-from keyplan.studio.exchange import brought_json, taken_json
+from keyplan.studio.exchange import export_json, import_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.home import Home, first_design_json
 from keyplan.studio.items import Item, masked, secret_names
@@ -352,8 +352,8 @@ ITEM_ACTIONS: dict[str, Action] = {
     "run": _run,
     "data": _data,
     "partitions": lambda studio, given: {"partitions": partitions_json(studio.subject, text_of(given, "text") or "")},
-    "take": lambda studio, given: taken_json(studio.subject, given),
-    "bring": lambda studio, given: brought_json(studio.subject, given),
+    "take": lambda studio, given: export_json(studio.subject, given),
+    "bring": lambda studio, given: import_json(studio.subject, given),
     "edit": _edit,
     "undo": _undo,
 }

@@ -32,7 +32,7 @@ ROWS_MAX = 1_000
 """Maximum number of rows in a file. Each row costs a read, to compare it with the existing item."""
 
 
-def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
+def export_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     form = _form(given)
     made = found_items(subject, {**given, "limit": ITEMS_MAX}, ITEMS_MAX, REQUESTS_MAX if subject.local else 20)
     names = secret_names(subject.compiled)
@@ -111,7 +111,7 @@ def _number(text: str) -> int | str:
 # Import
 
 
-def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
+def import_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     """The edits of an imported file, and the numbers of skipped and unchanged items. Raises RequestError, Refused."""
     require_writable(subject)
     form = _form(given)

@@ -24,7 +24,7 @@ _NINES = str.maketrans("0123456789", "9876543210")
 
 
 def key_text(value: AttributeValue) -> str | bytes:
-    """The storage form of a key attribute (S, N or B, canonical), whose byte order is DynamoDB's order."""
+    """Encode a key attribute (S, B or canonical N). The byte order of encoded values is DynamoDB's order."""
     if "S" in value:
         text: str = value["S"]
         return text

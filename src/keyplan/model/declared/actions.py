@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 def several(given: Iterable[T], what: str) -> Iterable[T]:
-    """The given values, if they are iterable. Raises ArgumentError."""
+    """Return the values. Raises ArgumentError if they aren't iterable."""
     anything: Any = given  # calls that aren't type-checked can pass other types
     if not isinstance(anything, Iterable):
         raise ArgumentError(f"the {what} must be a list, not {shown(given)}")

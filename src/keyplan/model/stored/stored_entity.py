@@ -413,7 +413,7 @@ class CompiledEntity:
             )
         return written
 
-    def told_apart(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, Any]:
+    def distinguishing_fields(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, Any]:
         """The fields that distinguish items with the same unescaped key; empty if the key is unambiguous."""
         if not key.is_raw or key.values(self.item_key(key, field_values)) is not None:
             return {}

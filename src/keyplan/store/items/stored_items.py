@@ -26,7 +26,7 @@ def damaged(fault: Exception, place: str) -> KeyplanError:
 
 
 def decode(body: bytes) -> dict[str, Any]:
-    """The item of stored bytes. Raises JSONDecodeError if the bytes are damaged or not a JSON object."""
+    """Decode stored bytes into an item. Raises JSONDecodeError if the bytes are damaged or not a JSON object."""
     item = _loads(body)
     if item.__class__ is dict:  # three times as fast as isinstance, for each item read
         return item

@@ -5,8 +5,8 @@ reads one item from the index returns an arbitrary item with the key. An index i
 before the write doesn't make the value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary
 key, count as unique.
 
-Declare ``Unique("SLUG#{slug}")``. Keyplan then writes a claim in the transaction that writes the item, and the pattern
-reads the claim and the item by primary key, which can be strongly consistent. With a claim, the pattern needs no index.
+Declare ``Unique("SLUG#{slug}")``. Keyplan then writes a claim in the transaction that writes the item. The pattern gets
+the claim and the item with two reads by primary key, which can be strongly consistent, and needs no index.
 
 See "Managing complex workflows with DynamoDB transactions" and "Using Global Secondary Indexes" in the Developer Guide.
 """
