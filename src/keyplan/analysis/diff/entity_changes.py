@@ -212,7 +212,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
         if _shape(claim, renamed) in shapes and not (other is not None and _moved_ranks(other, claim)):
             continue
         text = _texts(claim)
-        what = f"{text} is unique" if other is None else f"the claim was {_texts(other)}, and is now {text}"
+        what = f"{text} is now unique" if other is None else f"the claim {_was_and_is(other, claim)}"
         effect = "existing items lack the claim, so reads by value don't find them, and other items can have the value"
         action = f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value"
         yield migration("claim-added" if other is None else "claim-changed", f"{place}.{name}", what, effect, action)

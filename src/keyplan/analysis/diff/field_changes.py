@@ -288,8 +288,8 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         yield safe("type-narrowed", place, types, effect)
         return
     what = types if name != new_name else f"the type accepts fewer values than the previous {name}"
-    effect = f"existing items with values that are no longer valid can't be read: {'; '.join(narrower)}"
-    action = "count the items with keyplan drift --items and the new design, and correct them before the new code runs"
+    effect = f"existing items with one of these invalid values can't be read: {'; '.join(narrower)}"
+    action = "count such items with keyplan drift --items and the new design, and correct them before the new code runs"
     yield breaking("type-narrowed", place, what, effect, action)
 
 
@@ -371,7 +371,7 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
             for each in (before, now)
         )
         if new is not None and (old is None or new > old):
-            yield f"values beyond {names[new[1]]} {now[names[new[1]]]}"
+            yield f"values beyond the new {names[new[1]]} ({now[names[new[1]]]})"
     yield from _lost_within(before, now)
     handled = {*(name for _, names in _LIMITS for name in names), *_INNER, "enum", "const", "type"}
     for name in sorted(now.keys() - handled):

@@ -25,13 +25,13 @@ def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change
             same = (each for each in left.values() if each.id == pattern.id and type(each) is type(pattern))
             before = next(same, None)
             if before is None:
-                yield safe("pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
+                yield safe("pattern-added", place, f"a new pattern, {pattern.id}: {pattern.signature}{_by(pattern)}")
                 continue
             del left[before.name]
             yield api("pattern-renamed", place, f"renamed from {before.name}", "callers must use the new name")
         yield from _changes(place, before, pattern)
     for name, pattern in left.items():
-        what = f"{pattern.id}: {pattern.signature} is removed"
+        what = f"the pattern {pattern.id}, {pattern.signature}, is removed"
         effect = "existing calls fail"
         yield api("pattern-removed", f"{new.name}.{name}", what, effect)
 
@@ -59,7 +59,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         for name, parameter in after.by_name.items()
         if name in before.by_name and type_name(before.by_name[name].annotation) != type_name(parameter.annotation)
     ]
-    parts = [f"removes {', '.join(lost)}"] * bool(lost) + [f"requires {', '.join(needed)}"] * bool(needed) + other
+    parts = [f"rejects {', '.join(lost)}"] * bool(lost) + [f"requires {', '.join(needed)}"] * bool(needed) + other
     parts += [
         f"requires {name}"
         for name, parameter in after.by_name.items()

@@ -196,9 +196,9 @@ def _write_proof(analysis: WriteAnalysis) -> str:
     if analysis.asked:
         parts.append(f"The write first reads {listed(analysis.asked)}, with strong consistency if their keys allow it.")
     if kinds and analysis.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
-        parts.append(f"The only action ({kinds[0]}) is one conditional request.")
+        parts.append(f"The only action ({kinds[0]}) is sent as one request.")
     elif kinds:
-        together = "together (one action as a conditional request, several as one TransactWriteItems)"
+        together = "together (a single action as one request, several as one TransactWriteItems)"
         if analysis.joined:
             together = "in one TransactWriteItems with the actions of the writes that it calls"
         parts.append(f"The actions ({', '.join(kinds)}) are sent {together}, all or nothing.")

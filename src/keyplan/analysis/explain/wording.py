@@ -169,14 +169,14 @@ def _query_proof(plan: plans.QueryPlan, pattern: plans.ReadPattern) -> str:
     elif plan.each:
         text = f"{lead}, so the partition of each {listed(plan.each)} is queried, and the results are merged in order"
     elif plan.shards > 1:
-        text = f"{lead}, so its {plan.shards} shards are queried in parallel, and merged in order"
+        text = f"{lead}, so its {plan.shards} shards are queried in parallel, and the results are merged in order"
     elif plan.apart:
         text = f"{lead}, so one partition is queried"
     else:
         text = f"{lead}, so one Query reads one partition"
     bounds = list(dict.fromkeys(part.attribute.name for match in plan.matches for part in match.sort))
     if bounds:
-        text += f", and {listed(bounds)} {'limits' if len(bounds) == 1 else 'limit'} the range"
+        text += f"; {listed(bounds)} {'limits' if len(bounds) == 1 else 'limit'} the range"
     if plan.apart:
         apart = [listed(match.entity.name for match in part.matches) for part in plan.apart]
         text += f"; {', then '.join(apart)} are read by separate queries, because other items can be between them"
@@ -228,11 +228,11 @@ def _through_proof(plan: plans.ThroughPlan, pattern: plans.ReadPattern) -> str:
     fields = listed(plan.fields.values())
     first = proof(plan.junction, pattern)
     if isinstance(plan.end, plans.GetPlan):
-        how = "in batches of 100" if pattern.shape.many else "with one GetItem"
-        return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read {how}"
+        how = "which is read in batches of 100" if pattern.shape.many else "which is read with one GetItem"
+        return f"{first}; each {junction.name} has the key of the {plan.end.entity.name} ({fields}), {how}"
     end = plan.end.matches[0].entity.name
     place = plan.end.key.place
-    return f"{first}; {fields} of each {junction.name} is a partition of {place}, queried for {end} items"
+    return f"{first}; each {junction.name} identifies a partition of {place} ({fields}), queried for {end} items"
 
 
 # Formats of values in keys, and entities of items
