@@ -99,9 +99,9 @@ def test_only_values_above_a_rules_limit_are_reported(name: str) -> None:
     ("layout", "year"),
     [
         ("%Y%m%d", "365 days = 365 requests"),
-        ("%Y%m%d%H", "8,760 hours = 8,760 requests, and a call can read 1,000"),
-        ("%Y%m%d%H%M", "525,600 minutes = 525,600 requests, and a call can read 1,000"),
-        ("%Y%m%d%H%M%S", "31,536,000 seconds = 31,536,000 requests, and a call can read 1,000"),
+        ("%Y%m%d%H", "8,760 hours = 8,760 requests, but a call can read at most 1,000"),
+        ("%Y%m%d%H%M", "525,600 minutes = 525,600 requests, but a call can read at most 1,000"),
+        ("%Y%m%d%H%M%S", "31,536,000 seconds = 31,536,000 requests, but a call can read at most 1,000"),
     ],
 )
 def test_a_read_over_a_year_of_time_buckets_is_reported(layout: str, year: str) -> None:

@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Remarks:
             covered = shorter.when == longer.when and shorter.shards == longer.shards and not together
             if same and covered and (spare is shorter or _sort(shorter) == _sort(longer)):
                 kept = longer if spare is shorter else shorter
-                message = f"{kept.name} in {kept.place} supports the access patterns of this key too: {kept}"
+                message = f"{kept} also supports the access patterns of this key"
                 hint = f"remove {spare.name}, and {spare.place} if it has no other keys"
                 yield Remark(f"{entity.name}.{spare.name}", message, hint)
 

@@ -31,7 +31,7 @@ def _find(subject: Subject) -> Remarks:
         if not names:
             continue
         what, create = (" in its key", "yield Create instead of Put") if action.kind == "Put" else ("", "use Add")
-        change = f"{action.kind} {entity.name} sets {' and '.join(names)}{what}"
+        change = f"the {action.kind} of {entity.name} sets {' and '.join(names)}{what}"
         message = f"{change} to a value computed from an earlier read, without a condition"
         hint = f"add .only_if(...) with the value that was read and attempts=10, or {create}"
         yield Remark(written.pattern.place, message, hint)

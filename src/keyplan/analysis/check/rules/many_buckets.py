@@ -38,7 +38,7 @@ def _find(subject: Subject) -> Remarks:
             lines = (f"{usual:,} {buckets.unit}s = {usual:,} requests, even for an empty {buckets.unit}",)
             yield Remark(pattern.place, f"a typical call sends {usual:,} requests, one per {buckets.unit}", hint, lines)
         elif usual is None and in_a_year is not None:
-            refused = f", and a call can read {BUCKETS_MAX:,}" if in_a_year > BUCKETS_MAX else ""
+            refused = f", but a call can read at most {BUCKETS_MAX:,}" if in_a_year > BUCKETS_MAX else ""
             yield Remark(
                 pattern.place,
                 f"a call sends one request per {buckets.unit} of {buckets.field}, and the typical range is unknown",
