@@ -100,5 +100,5 @@ def measure(rows: int, rounds: int, seconds_max: float, tell: Callable[[str], No
         shown = f"{statistics.median(small):,.0f} | {statistics.median(large):,.0f} | ×{ratio:.2f}"
         shown += f" | {cpu[0]:.0f}, {cpu[1]:.0f}"
         lines.append(f"| {where if where == 'the table' else 'an index'} | {shown} |")
-    lines += ["", f"The file has {size_mb:,.0f} MB; the server was ready {seconds:.2f} s after its start."]
+    lines += ["", f"The file is {size_mb:,.0f} MB. The server was ready {seconds:.2f} s after it started."]
     return "\n".join(lines)

@@ -32,8 +32,8 @@ READ, WRITE = 'magazine.article("a1")', 'magazine.publish("a1", "A text.", "u1")
 BEFORE = {
     "a typed read": (18, 28, 33, 1),
     "a write": (46, 204, 448, 10),
-    "a read over HTTP, the client": (17, 39, 45, 0),
-    "a read over HTTP, the server": (11, 33, 42, 1),
+    "a read over HTTP (client side)": (17, 39, 45, 0),
+    "a read over HTTP (server side)": (11, 33, 42, 1),
 }
 """Files, functions, calls and SQL statements of this program on 21 November 2026 (a580b44). The client's are those of
 28 November 2026, since it checks that a response is well formed and belongs to its request.
@@ -130,8 +130,8 @@ def walks() -> list[Walk]:
             result = [
                 _walked(engine, "a typed read", READ, lambda: magazine.article("a1")),
                 _walked(engine, "a write", WRITE, lambda: magazine.publish("a1", "A text.", "u1")),
-                _walked(None, "a read over HTTP, the client", READ, lambda: afar.article("a1")),
-                _walked(engine, "a read over HTTP, the server", "POST / GetItem", served.again),
+                _walked(None, "a read over HTTP (client side)", READ, lambda: afar.article("a1")),
+                _walked(engine, "a read over HTTP (server side)", "POST / GetItem", served.again),
             ]
             afar.close()
     return result

@@ -100,8 +100,8 @@ FOLDERS: dict[str, dict[str, str]] = {
 REPORTED: dict[str, set[tuple[str, str]]] = {
     "jekyll": {
         ("_config.yml", "default fields of folders, not imported: author"),
-        ("_data", "data files of the site, not imported"),
-        ("_posts/loop", "a symbolic link, not followed"),
+        ("_data", "the site's data files aren't imported"),
+        ("_posts/loop", "symbolic links aren't followed"),
         ("index.html", "files that aren't Markdown, skipped: 1"),
         ("README.md", "the file describes the folder and has no front matter, so it isn't imported"),
         ("_drafts/later.md", "posts without a date, imported as drafts: 2"),

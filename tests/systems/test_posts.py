@@ -316,7 +316,7 @@ def test_files_in_a_folder_that_are_not_read_are_reported(tmp_path: Path) -> Non
     paths, faults = find_posts(tmp_path)
     assert [path.name for path in paths] == ["g.md"]
     assert {(fault.place, fault.message) for fault in faults} == {
-        ("_data", "data files of the site, not imported"),
+        ("_data", "the site's data files aren't imported"),
         ("c.rst", "files that aren't Markdown, skipped: 3 in 3 files, first in c.rst (.rst ×2, .mdx)"),
     }
 

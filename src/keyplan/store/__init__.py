@@ -1,4 +1,4 @@
-"""The embedded store, which executes DynamoDB's operations (exact and schemaless) on SQLite.
+"""The embedded store, which reproduces DynamoDB's operations exactly on SQLite.
 
 ``Engine.open`` opens a file or an in-memory store; ``Engine.call`` runs one operation with parameters in the API's JSON
 form.

@@ -239,7 +239,7 @@ def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
     }
 
 
-# The page's input
+# Validation of the search parameters that the browser sends
 
 
 def _checked(

@@ -221,7 +221,7 @@ class Steps:
             {parameter.name: self._argument(parameter) for parameter in parameters if parameter.required},
             optional={parameter.name: self._argument(parameter) for parameter in parameters if not parameter.required},
         )
-        # Half of the time, all arguments have the same number, so that they come from one stored item
+        # Half of the time, all arguments use the same pick, so that their values come from one stored item
         together = PICK.map(lambda pick: {parameter.name: pick for parameter in parameters})
         apart = st.fixed_dictionaries({}, optional={parameter.name: PICK for parameter in parameters})
         return st.builds(Call, st.just(pattern), together | apart, fresh, arranged)

@@ -101,7 +101,7 @@ class Endpoint:
             if self.offer.policy is not None:
                 if isinstance(self.pattern, ReadPattern):
                     return await in_turn(self.design, self._called, request, sent)
-                return await run_in_threadpool(self._called, request, sent)  # in parallel, as it may wait for the disk
+                return await run_in_threadpool(self._called, request, sent)  # a write may wait for the disk
             arguments, caller = self._admitted(request, sent)
             answer = await self.design.call_async(self.pattern.name, arguments)
             return _response(self._shown(answer, arguments, caller))

@@ -91,7 +91,7 @@ def _more(text: str) -> str:
 
 
 def _form_token(policy: Policy | None) -> str:
-    """The HTML attribute that names the cookie of the form token, which writes require."""
+    """The HTML attribute that names the cookie of the CSRF token, which writes require."""
     schemes = () if policy is None else policy.security.values()
     name = next((scheme["x-form-token-cookie"] for scheme in schemes if "x-form-token-cookie" in scheme), None)
     return "" if name is None else f' data-form-token="{escape(str(name))}"'

@@ -58,7 +58,7 @@ def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, A
         "servers": [{"url": "/"}],
         "tags": [
             {"name": "reads", "description": "Reads. A read scans only if the design declares a scan."},
-            {"name": "writes", "description": "Writes. Each write is one conditional request or one transaction."},
+            {"name": "writes", "description": "Writes. Each write is one request or one transaction."},
         ],
         "paths": paths,
         "components": {

@@ -135,8 +135,8 @@ def _read_yaml(header: str) -> dict[str, Any]:
     fields = load_yaml(header)
     if fields is None or isinstance(fields, dict):
         return {str(name): value for name, value in (fields or {}).items()}
-    said = f"it must contain fields with values, not a {type(fields).__name__}"
-    raise FrontMatterError(f"the YAML is invalid: {said}", line=HEADER_LINE)
+    said = f"the front matter must be a mapping (name: value), but is of type {type(fields).__name__}"
+    raise FrontMatterError(said, line=HEADER_LINE)
 
 
 def _read_toml(header: str) -> dict[str, Any]:

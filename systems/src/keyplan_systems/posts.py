@@ -109,16 +109,16 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
         here = Path(directory)
         for name in folders:
             if (here / name).is_symlink():
-                report(here / name, "a symbolic link, not followed", "copy the link's target into the folder")
+                report(here / name, "symbolic links aren't followed", "copy the link's target into the folder")
             elif name == "_data":
-                report(here / name, "data files of the site, not imported", "copy their content into posts")
+                report(here / name, "the site's data files aren't imported", "copy their content into posts")
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_CONTENT)
         for name in sorted(names):
             path, suffix = here / name, Path(name).suffix.lower()
             if name.startswith("."):
                 continue
             if path.is_symlink() and (suffix in SUFFIXES or not path.is_file()):
-                report(path, "a symbolic link, not followed", "copy the link's target into the folder")
+                report(path, "symbolic links aren't followed", "copy the link's target into the folder")
             elif suffix in SUFFIXES:
                 paths.append(path)
             elif suffix not in NO_TEXT:

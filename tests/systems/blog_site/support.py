@@ -29,7 +29,7 @@ class Visit:
         return cast("Response", self.client.get(path, **more))
 
     def token(self, page: str) -> str:
-        """Return the form token on a page."""
+        """Return the CSRF token on a page."""
         match = _TOKEN.search(self.client.get(page).text)
         assert match is not None, f"no form on {page}"
         return match.group(1)

@@ -155,7 +155,7 @@ def test_a_wrong_password_and_an_unknown_login_have_the_same_message(
     answer = anybody.send("/sign-in", login=login, password=password)
     assert answer.status_code == 422
     text = text_of(answer)
-    assert "the login or the password is wrong" in text or "control character" in text
+    assert "the email, username or password is wrong" in text or "control character" in text
 
 
 def test_a_private_page_redirects_to_the_sign_in_page_and_back(ada: User, anybody: Visit) -> None:

@@ -336,7 +336,7 @@ def test_an_entry_with_a_long_keyword_is_imported(empty: Papers, tmp_path: Path)
     report = loaded(empty, tmp_path / "a.bib", f"@misc{{a, title={{T}}, keywords={{one, {'x' * 201}, two}}}}\n")
     assert report.loaded == 1
     assert [message.partition(": 'xx")[0] for message in told(report)] == [
-        "a.bib:1: entry a: a keyword of 201 characters is ignored"
+        "a.bib:1: entry a: a keyword is too long (maximum: 200 characters)"
     ]
     paper = empty.paper("a")
     assert paper is not None

@@ -38,7 +38,7 @@ class Visit:
         return self._took(self.client.post(target, data=fields, headers=headers or {}))
 
     def csrf(self) -> str:
-        """Return the form token of this page."""
+        """Return the CSRF token of this page."""
         match = re.search(r'name="csrf" value="([^"]+)"', self.text)
         assert match is not None
         return match[1]

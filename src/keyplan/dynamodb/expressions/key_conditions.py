@@ -105,7 +105,7 @@ def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequ
 
 
 def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
-    # Partition key attributes without a condition are reported before those with another condition than equality.
+    # Partition key attributes without a condition are reported before those whose condition isn't an equality.
     missing = [name for name in partition if name not in terms]
     unequal = missing or [name for name in partition if terms[name].operator != "="]
     if unequal:

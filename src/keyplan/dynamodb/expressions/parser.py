@@ -61,7 +61,7 @@ def tokenize(text: str) -> list[Token]:
 
 REDUNDANT = "The expression has redundant parentheses;"
 TOO_MANY_OPERATORS = "The expression contains too many operators; operator count: 301"
-# Deeper nesting exceeds DynamoDB's limit of 300 operators anyway; this limit bounds the recursion.
+# Both limits bound the recursion. An expression with deeper nesting exceeds DynamoDB's 300 operators anyway.
 OPERAND_DEPTH_MAX = 150
 GROUP_DEPTH_MAX = 300
 

@@ -258,7 +258,7 @@ def _expect_container(value: Any, kind: type[object]) -> None:
     raise SerializationException("Unexpected value type in payload")
 
 
-# --- errors reported by the member's name ------------------------------------------------------------------------
+# --- errors that name the member without its value ------------------------------------------------------------------
 
 
 def _too_many(shape: shapes.Shape, value: Any, place: str) -> Iterator[str]:

@@ -295,7 +295,7 @@ def _candidates(annotation: Any) -> Iterable[Any]:
     low, high = limits(annotation, "value")
     yield from (value for value in (low, high) if value is not None)
     if all(isinstance(bound, int | float | Decimal) for bound in (low, high)):
-        # If the bounds are exclusive, the middle of the range can be valid, or a value half a step from it
+        # If the bounds are exclusive, the midpoint of the range or the midpoint ± 0.5 can be valid
         yield from ((Decimal(str(low)) + Decimal(str(high)) + apart) / 2 for apart in (0, -1, 1))
     yield from FORMED_TEXTS
     yield from (1, 0, 10, 100, -1, (), [], {}, set())

@@ -374,7 +374,7 @@ def write(
     in_transaction: bool = False,
     example: Example | Sequence[Example] = (),
 ) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
-    """Declare an access pattern that writes, as a generator of actions. One action is sent as one conditional request,
+    """Declare an access pattern that writes, as a generator of actions. One action is sent as one request,
     several actions are sent as one transaction; the generator's return value is the result.
 
     If a condition is false, ``attempts`` above 1 reruns the generator after a short random pause. This is for writes

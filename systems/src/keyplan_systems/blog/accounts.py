@@ -148,7 +148,7 @@ def sign_in(blog: Blog, login: str, password: str) -> User:
     hashed = None if credential is None else credential.password_hash
     fits = len(password) <= PASSWORD_MAX and is_storable(password) and password_fits(hashed, password)
     if not fits or user is None or hashed is None:
-        raise _refused([ErrorDetail("password", "the login or the password is wrong")])
+        raise _refused([ErrorDetail("password", "the email, username or password is wrong")])
     _check_active(user)
     if needs_rehash(hashed):
         blog.transact([Update(Credential, user_id=user.user_id).set(password_hash=hash_password(password))])

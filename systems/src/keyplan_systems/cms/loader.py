@@ -208,7 +208,7 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
         changes = _changes(before, wanted)
         if (changes or revisions) and before.status == "archived":
             raise Refused(
-                f"article {before.article_id} is archived, so the changes of its file aren't loaded",
+                f"article {before.article_id} is archived, so changes to its file aren't loaded",
                 hint="unarchive or delete the article, or remove the file",
             )
         if changes:

@@ -358,7 +358,7 @@ def _text(value: str) -> str:
     if any(mark in value for mark in ("\\", "$", "~", "--", "``", "''")):
         try:
             return _inline(_decoder().latex_to_text(_SORT_KEY.sub("", value)))
-        except Exception:  # noqa: BLE001 - the decoder raises many errors; keep the characters
+        except Exception:  # noqa: BLE001 - the decoder raises many types; only remove markup
             return _inline(re.sub(r"[{}\\$]", "", value))
     return _inline(value.replace("{", "").replace("}", ""))
 

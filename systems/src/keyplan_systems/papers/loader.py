@@ -225,7 +225,7 @@ class _Loading:
         """The keywords that may be topics; longer ones are reported."""
         for topic in record.topics:
             if len(topic) > TOPIC_CHARACTERS_MAX:
-                message = f"a keyword of {len(topic):,} characters is ignored: {topic[:40]!r}"
+                message = f"a keyword is too long (maximum: {TOPIC_CHARACTERS_MAX} characters): {topic[:40]!r}"
                 self._tell(record.line, f"entry {record.paper_id}: {message}", "separate keywords with commas")
         return [topic for topic in record.topics if len(topic) <= TOPIC_CHARACTERS_MAX]
 

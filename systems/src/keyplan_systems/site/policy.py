@@ -2,7 +2,7 @@
 share.
 
 A caller is identified by the session cookie, as on pages, or by a session token as a bearer token. With the cookie, a
-write also needs the session's form token in the header ``X-CSRF-Token``, which pages of other sites can't send.
+write also needs the session's CSRF token in the header ``X-CSRF-Token``, which pages of other sites can't send.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class BasePolicy(Generic[P]):
                 "type": "apiKey",
                 "in": "cookie",
                 "name": visitors.session_cookie,
-                "description": "The session cookie. Writes also require the session's form token in X-CSRF-Token.",
+                "description": "The session cookie. Writes also require the session's CSRF token in X-CSRF-Token.",
                 "x-form-token-cookie": visitors.form_token_name,
             },
         }
@@ -91,7 +91,7 @@ class BasePolicy(Generic[P]):
         known = visitor.knows(request.headers.get("x-csrf-token", ""))
         if visitor.person is not None and request.scope["method"] not in _SAFE and not known:
             raise AccessDenied(
-                "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
+                "the session's CSRF token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
             )
         person: P | None = visitor.person
         return person

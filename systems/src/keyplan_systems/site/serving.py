@@ -180,7 +180,7 @@ class BaseSite(ABC, Generic[V, T]):
     def upload(
         self, handler: Callable[[T], Response], bytes_max: int, role: str
     ) -> Callable[[Request], Awaitable[Response]]:
-        """The endpoint for file uploads by the page's script, with the form token in a header."""
+        """The endpoint for file uploads by the page's script, with the CSRF token in a header."""
 
         async def endpoint(request: Request) -> Response:
             try:

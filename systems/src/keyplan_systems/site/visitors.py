@@ -78,7 +78,7 @@ class Visitors(Generic[V, P]):
         self.session_name = f"{system}_session"
         self.visit_name = f"{system}_visit"
         self.form_token_name = f"{system}_form_token"
-        """A copy of the form token that scripts of this origin can read, for the API's page."""
+        """A copy of the CSRF token that scripts of this origin can read, for the API's page."""
         self.secure = secure
         self._prefix = "__Host-" if secure else ""
 
