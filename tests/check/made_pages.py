@@ -24,13 +24,13 @@ from tests.repository.files import ROOT
 FOLDER = ROOT / "docs" / "rules"
 INDEX = FOLDER / "README.md"
 GROUPS = {
-    "KP1": "Validity: designs that DynamoDB or the compiler rejects",
+    "KP1": "Validity: designs that DynamoDB or Keyplan rejects",
     "KP2": "Keys",
     "KP3": "Patterns and writes",
     "KP4": "Indexes",
     "KP5": "Cost and throughput",
     "KP6": "Operations",
-    "KP9": "The check itself",
+    "KP9": "Ignore list",
 }
 _WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.INFO: "Info"}
 

@@ -191,12 +191,12 @@ class Notes(Design):
     ("fields", "sort", "total"),
     [
         ("text: Text[256]", "{text}", None),  # the maximum
-        ("text: Text[256]", "T{text}", "1,025 bytes, of 1,024"),
-        ("text: Text[247]; number: int", "{text}#{number:040d}", "1,029 bytes, of 1,024"),
+        ("text: Text[256]", "T{text}", "1,025 bytes; limit: 1,024"),
+        ("text: Text[247]; number: int", "{text}#{number:040d}", "1,029 bytes; limit: 1,024"),
         ("text: Text[246]; number: int", "{text}#{number:039d}", None),
-        ("text: Text[246]; day: date", "{text}##{day}", "1,025 bytes, of 1,024"),
+        ("text: Text[246]; day: date", "{text}##{day}", "1,025 bytes; limit: 1,024"),
         ("text: Text[255]; state: Literal['é', 'a']", "{text}##{state}", None),
-        ("text: Text[255]; state: Literal['é', 'aé']", "{text}##{state}", "1,025 bytes, of 1,024"),
+        ("text: Text[255]; state: Literal['é', 'aé']", "{text}##{state}", "1,025 bytes; limit: 1,024"),
         ("text: Text[255]; parts: tuple[str, ...]", "{text}#{parts}", None),  # the maximum is unknown
         ("text: Text[255]; other: str", "{text}#{other}", None),
     ],

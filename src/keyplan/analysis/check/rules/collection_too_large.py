@@ -1,7 +1,7 @@
 """Item collection over 10 GB on a table with a local index.
 
-On a table with a local secondary index, the items with the same partition key and their local index entries can have at
-most 10 GB in total. DynamoDB rejects writes above 10 GB. Without local indexes, item collections have no size limit.
+On a table with a local secondary index, an item collection, including its local index entries, can have at most 10 GB.
+DynamoDB rejects writes that exceed this limit. Without local indexes, item collections have no size limit.
 
 Add another field to the partition key, or use a global index. You can't delete a local index of an existing table.
 
@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
             arithmetic = (
                 f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,} bytes per item",
                 f"{each:,} × {number(count)} items = {number(total)}",
-                f"{number(total)} ÷ {1024**3:,} = {gigabytes} GB, of 10 GB",
+                f"{number(total)} ÷ {1024**3:,} = {gigabytes} GB; limit: 10 GB",
             )
             severity = Severity.ERROR if total > COLLECTION_BYTES_MAX else Severity.WARNING
             yield Remark(entity.name, message, hint, arithmetic, severity)

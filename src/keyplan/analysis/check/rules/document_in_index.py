@@ -2,7 +2,7 @@
 
 An index with projection "ALL" stores a copy of every attribute, including the body of a post. Each write to the index
 costs the size of the whole item, and a query for a list of 10 posts reads 10 bodies that the list doesn't show. The
-rule reports fields that have no ``max_length`` and a name such as ``body`` or ``content``, and fields of 1 KB or more
+rule reports fields with a name such as ``body`` or ``content`` and without ``max_length``, and fields of 1 KB or more
 in the traffic file.
 
 Store the document in a separate item under the same partition key, or project only the attributes that lists show.
@@ -28,8 +28,8 @@ def _find(subject: Subject) -> Remarks:
             held = [field for field in sizes.fields if field.field in documents]
             total = sum(size.size_bytes for size in held)
             parts = " + ".join(f"{size.field} {size.size_bytes:,} bytes ({size.source})" for size in held)
-            copied = f"× {len(indexes)} indexes = {total * len(indexes):,} bytes copied"
-            lines.append(f"{parts} of the item's {sizes.item_bytes:,} bytes; {copied}")
+            copied = f"copied to indexes: {total:,} × {len(indexes)} = {total * len(indexes):,} bytes"
+            lines.append(f"{parts} of {sizes.item_bytes:,} bytes per item; {copied}")
         message = f"entries of {', '.join(indexes)} contain {' and '.join(sorted(documents))}, which every query reads"
         hint = "store the document in a separate item, or project only attributes that queries need"
         yield Remark(entity.name, message, hint, tuple(lines))

@@ -1,9 +1,9 @@
 """Design that doesn't compile.
 
 Keyplan compiles a design when its class is defined. The class definition raises ``DesignError`` if an access pattern
-needs a scan, a strongly consistent read would need a global index, the keys of two entities can collide, two keys
-disagree on a shared attribute, a sort key contains an unpadded number, or one Query can't read a collection. ``check``
-reports every error of the design as a finding.
+needs a scan and doesn't set ``scan=True``, a strongly consistent read would need a global index, the keys of two
+entities can collide, two keys store different values in the same attribute, a sort key contains an unpadded number, or
+a collection can't be read with one Query. ``check`` reports every error of the design as a finding.
 
 Follow the hint of each finding.
 """

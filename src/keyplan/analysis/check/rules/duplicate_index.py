@@ -1,9 +1,9 @@
-"""Two indexes with the same order.
+"""Index key that duplicates the order of another key.
 
 If two keys of an entity have the same partition key, and the sort key of one starts with the sort key of the other, one
 index supports the access patterns of both. The second index costs a write and storage for each item.
 
-Keep the key with the longer sort key, and remove the other. The key of a query for several entities isn't reported.
+Remove the key with the shorter sort key. A key that a query for several entities uses isn't reported.
 
 See "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """

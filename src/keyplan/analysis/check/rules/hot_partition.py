@@ -29,12 +29,12 @@ def _find(subject: Subject) -> Remarks:
         if len(lines) > 1:
             parts = " + ".join(number(demand.per_second) for demand in partition.demands)
             lines.append(f"{parts} = {number(total)} units/s")
-        lines.append(f"{number(total)} of the {limit:,} {kind} units/s that a partition supports")
+        lines.append(f"limit of a partition: {limit:,} {kind} units/s")
         shards, needed = worst.key.shards, partition.shards_needed
         if kind == "write" and needed > shards:
             over = f" × {shards} shards" if shards > 1 else ""
             how = f"{number(total)}{over} ÷ ({limit:,} × {HEADROOM})"
-            lines.append(f"shards needed: {how}, rounded up = {number(needed)}")
+            lines.append(f"shards needed at {HEADROOM:.0%} of the limit: {how}, rounded up = {number(needed)}")
         where = f"the busiest partition of {partition.place} ({', '.join(partition.templates)})"
         message = f"{where} needs {number(total)} {kind} units per second; the limit is {limit:,}"
         severity = Severity.ERROR if total > limit else Severity.WARNING

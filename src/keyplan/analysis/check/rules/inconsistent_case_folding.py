@@ -5,8 +5,8 @@ lower-cases an email address, and another write or a read doesn't, the same addr
 don't find it.
 
 The rule reports a key or unique field that a write lower-cases in its code (``email.lower()``), but whose type doesn't.
-The rule also reports a parameter whose type doesn't lower-case the value of a lower-cased field, and, as info, a unique
-email address or user name that no code or type lower-cases.
+The rule also reports a parameter for a unique, lower-cased field if the parameter's type doesn't lower-case the value,
+and, as info, a unique email address or user name that no code or type lower-cases.
 
 For the field and the parameters, use a type that lower-cases the value, such as ``Annotated[str,
 StringConstraints(to_lower=True)]``.

@@ -1,8 +1,8 @@
 """Item that can exceed 400 KB.
 
 DynamoDB rejects items over 400 KB (409,600 bytes, including attribute names). A write costs 1 write unit per KB of the
-item, even if only one attribute changes. The rule reports a document field without ``max_length``, a list, set or map
-that only grows, idempotency tokens that no write removes, and items over 100 KB in the traffic file.
+item, even if only one attribute changes. The rule reports fields without ``max_length`` that contain a document or to
+which a write adds elements, idempotency tokens that no write removes, and items over 100 KB in the traffic file.
 
 Set a ``max_length`` for the field, or store each element as a separate item under the same partition key. Store large
 objects in Amazon S3, and their URLs in the item. Remove old idempotency tokens with ``SetRemove``.
@@ -31,14 +31,14 @@ def _find(subject: Subject) -> Remarks:
             if length_max(field.annotation) is None:
                 message = f"the field has no maximum length, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
                 hint = "give the field a max_length, or split longer values into several items"
-                arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",)
+                arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, including attribute names",)
                 yield Remark(f"{entity.name}.{field.name}", message, hint, arithmetic)
         size = subject.stored(entity).item_bytes
         if size is not None and size > LARGE_BYTES:
             units = -(-size // KIB_BYTES)
             message = f"the items are {size:,} bytes; the limit is {ITEM_BYTES_MAX:,}"
             hint = "move the attributes that are rarely read, or often changed, to separate items"
-            arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for each change of any attribute",)
+            arithmetic = (f"{size:,} bytes ÷ {KIB_BYTES:,}, rounded up = {units:,} write units per change",)
             yield Remark(entity.name, message, hint, arithmetic)
     yield from _bound_too_high(subject)
     yield from _growing(subject)
@@ -52,7 +52,7 @@ def _bound_too_high(subject: Subject) -> Remarks:
             if most is not None and most > ITEM_BYTES_MAX and not field.computed:
                 message = f"the max_length is {most:,}, and an item over {ITEM_BYTES_MAX:,} bytes is rejected"
                 hint = "reduce the max_length, or split longer values into several items"
-                arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",)
+                arithmetic = (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, including attribute names",)
                 yield Remark(f"{entity.name}.{field.name}", message, hint, arithmetic)
 
 

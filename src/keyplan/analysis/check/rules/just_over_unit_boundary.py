@@ -1,7 +1,7 @@
 """Items slightly larger than a multiple of 1 KB.
 
 Writes are charged in units of 1 KB, rounded up. A few bytes over a multiple of 1 KB cost one more write unit. The rule
-reports item sizes up to 5 % above a multiple of 1 KB, if the size is in the traffic file or is determined by the types.
+reports item sizes up to 5% above a multiple of 1 KB, if the size is in the traffic file or is determined by the types.
 
 Shorten attribute names, or remove attributes.
 

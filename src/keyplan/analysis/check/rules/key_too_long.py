@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
                     total = sum(size for size, _ in parts)
                     message = f"{template} can be {total:,} bytes long, but {attribute.name} allows {limit:,}"
                     hint = "reduce the max_length of the fields, or remove them from the key"
-                    arithmetic = (f"{' + '.join(text for _, text in parts)} = {total:,} bytes, of {limit:,}",)
+                    arithmetic = (f"{' + '.join(text for _, text in parts)} = {total:,} bytes; limit: {limit:,}",)
                     yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)
 
 

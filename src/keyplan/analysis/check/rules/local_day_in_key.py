@@ -2,8 +2,8 @@
 
 Keyplan stores timestamps in UTC. ``date.today()`` returns the date in the time zone of the computer. Near midnight, an
 item can be stored under one date and queried under another, and computers in different time zones use different dates.
-The rule reports a date in a key whose default is ``date.today`` or ``datetime.now()`` without a time zone, and a write
-that calls ``today()`` and sets a date in a key.
+The rule reports a key field whose default is ``date.today`` or ``datetime.now()`` without a time zone, and a write that
+calls ``today()`` and sets a date that is part of a key.
 
 Compute the date from the timestamp (``@computed_field`` with ``self.at.date()``), or use a fixed time zone, with
 ``now().date()`` for UTC or ``datetime.now(zone).date()`` for a local business day.
@@ -43,8 +43,8 @@ def _find(subject: Subject) -> Remarks:
                 continue
             given = (action.built or frozenset()) | action.changes.keys()
             if fields := sorted(_days(changed) & given):
-                what = f"the write sets {changed.name}.{', '.join(fields)}, part of a key"
-                message = f"{what}, using today(), the local date of the computer"
+                what = f"the write sets {changed.name}.{' and '.join(fields)}, part of a key"
+                message = f"{what}, and calls today(), which returns the local date of the computer"
                 hint = "use the date in UTC, now().date(), or in a fixed time zone"
                 yield Remark(written.pattern.place, message, hint, line=action.line)
                 break

@@ -18,7 +18,7 @@ def _find(subject: Subject) -> Remarks:
     for index in subject.design.table.indexes:
         if index.local:
             strong = any(query.plan.index is index and query.plan.consistent for query in subject.queries)
-            why = "" if strong else ", and no pattern sends it strongly consistent reads"
+            why = "" if strong else ", and no pattern reads it with strong consistency"
             message = f"the index is local: it limits item collections to 10 GB and can't be deleted{why}"
             hint = "use a global index, or ignore the finding with the reason for the strongly consistent read"
             arithmetic = ("10 GB for all items with one partition key, including their entries in local indexes",)

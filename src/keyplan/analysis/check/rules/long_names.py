@@ -1,7 +1,7 @@
 """Long attribute names.
 
 Attribute names are stored and charged with every item. The rule reports an entity with at least 1 million items
-(``count`` in the traffic file) if attribute names make up more than 30 % of each item.
+(``count`` in the traffic file) if attribute names make up more than 30% of each item.
 
 Give the fields short aliases, as in ``Field(alias="ts")``. Your code keeps the long field names.
 

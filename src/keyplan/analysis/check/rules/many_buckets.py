@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Remarks:
         in_a_year = _IN_A_YEAR.get(buckets.unit)
         hint = "use a larger time unit in the key, with shards= if the larger partitions would be too hot"
         if usual is not None and usual > USUAL_MAX:
-            lines = (f"{usual:,} {buckets.unit}s = {usual:,} requests, even for an empty {buckets.unit}",)
+            lines = (f"{usual:,} {buckets.unit}s = {usual:,} requests, including empty {buckets.unit}s",)
             yield Remark(pattern.place, f"a typical call sends {usual:,} requests, one per {buckets.unit}", hint, lines)
         elif usual is None and in_a_year is not None:
             refused = f", but a call can read at most {BUCKETS_MAX:,}" if in_a_year > BUCKETS_MAX else ""

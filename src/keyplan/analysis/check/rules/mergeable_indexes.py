@@ -37,10 +37,10 @@ def _find(subject: Subject) -> Remarks:
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
         message = f"the table has {len(indexes)} of at most {GLOBAL_INDEXES_MAX} global indexes, but needs only {total}"
-        hint = "use one index for entities that have no index in common"
+        hint = "let entities that use different indexes share an index"
         arithmetic = (
-            f"maximum number of index keys per entity, by types: {' + '.join(forms)} = {total}",
-            f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",
+            f"largest number of index keys of an entity, by key types: {' + '.join(forms)} = {total}",
+            f"{len(indexes)} global indexes; quota of a table: {GLOBAL_INDEXES_MAX}",
         )
         yield Remark(subject.table_place, message, hint, arithmetic)
 
@@ -51,7 +51,7 @@ def _types(index: Index) -> Types:
 
 def _form(types: Types) -> str:
     partition, sort = ("+".join(kind) for kind in types)
-    return f"keys of types {partition}{f' and {sort}' if sort else ''}"
+    return f"key types {partition}{f' and {sort}' if sort else ''}"
 
 
 RULE = Rule("KP405", Severity.INFO, _find, __name__, __doc__)

@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Remarks:
         together = [each for each in entities if each.primary.partition[0][1].source == template.source]
         word = min(together, key=lambda entity: len(entity.key_fields)).name.upper()
         others = [each.name for each in together if each is not entity]
-        also = f" here and in {' and '.join(others)}, which share its partitions" if others else ""
+        also = f" here and in {' and '.join(others)}, which are in the same partitions" if others else ""
         message = f"the partition key, {template.source!r}, has no entity prefix"
         hint = f'add a prefix: "{word}#{template.source}"{also}'
         yield Remark(f"{entity.name}.{entity.primary.name}", message, hint)

@@ -1,7 +1,7 @@
 """Entity that no access pattern reads.
 
-Either the access pattern is missing, or the entity's items are stored and charged without use. An entity that a write
-creates with ``Create`` or checks is used as a marker, and isn't reported.
+Either the access pattern is missing, or the entity's items are stored and charged without use. An entity isn't reported
+if a write yields ``Create``, ``Check`` or a conditional action for it, because its items can be markers.
 
 The rule reports, as info, an entity class in the design's module that neither an access pattern nor
 ``Table(entities=[...])`` names.

@@ -1,8 +1,8 @@
 """Newest-first order by a sort key without a time.
 
 ``newest_first=True`` reads the sort key in descending order. The newest item is first only if the sort key starts with
-a time, an increasing number, or a time-ordered id (a ULID). Random UUIDs aren't in order of time, and a status or a
-flag is sorted by its value.
+a time, an increasing number, or a time-ordered id (a ULID). Random UUIDs aren't in chronological order, and a status or
+a flag is sorted by its value.
 
 Put a time before the other fields of the sort key, or set ``order_by="-status"`` if you want to sort by ``status``.
 

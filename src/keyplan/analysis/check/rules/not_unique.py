@@ -28,8 +28,8 @@ def _find(subject: Subject) -> Remarks:
             continue
         what = " and ".join(fields_in(query.key.attributes)) or "key"
         message = f"the pattern reads one {entity.name} by {what}, which several items in {query.key.place} can share"
-        hint = f'declare a claim: Unique("{entity.name.upper()}_{what.upper()}#{{{what}}}")'
-        yield Remark(query.pattern.place, message, hint)
+        claim = f"{entity.name}_{what}".upper().replace(" AND ", "_") + "#{" + what.replace(" and ", "}#{") + "}"
+        yield Remark(query.pattern.place, message, f'declare a claim: Unique("{claim}")')
 
 
 def _is_unique(subject: Subject, query: Query) -> bool:

@@ -1,7 +1,7 @@
 """Peak rate above the account quota.
 
-By default, an on-demand table and each of its global indexes support 40,000 read units and 40,000 write units per
-second. Requests above the quota are throttled. The rule uses the peak rates of the access patterns.
+By default, a table and each of its global indexes support 40,000 read units and 40,000 write units per second. Requests
+above the quota are throttled. The rule uses the peak rates of the access patterns.
 
 Request a higher quota before the traffic arrives, or distribute the items over several tables.
 

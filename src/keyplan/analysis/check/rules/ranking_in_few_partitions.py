@@ -48,7 +48,7 @@ def _find(subject: Subject) -> Remarks:
             groups = ", ".join(fields_in(key.partition))
             units = "2 write units or more" if key.index is not None else "1 write unit or more"
             ranks = f"{key.place} ranks every {entity.name} by {ranked} in few partitions (by {groups})"
-            message = f"{ranks}, and {' and '.join(changing)} can change {ranked}"
+            message = f"{ranks}, and calls of {' and '.join(changing)} change {ranked}"
             hint = "set shards=, or update the ranked number at a limited rate"
             arithmetic = (f"each change: {units}; limit of a partition: 1,000 write units/s",)
             yield Remark(f"{entity.name}.{key.name}", message, hint, arithmetic)

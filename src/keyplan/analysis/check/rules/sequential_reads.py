@@ -3,8 +3,8 @@
 A read in a loop sends one request per iteration, one after the other. Reading the products of 20 order lines takes 20
 round trips, and the first values can be stale when the write uses them.
 
-Declare a read with an ``Each[...]`` parameter, which sends one BatchGetItem for up to 100 keys, or parallel queries. If
-the items have the same partition key, declare a read that returns a list or a collection with one Query.
+Declare a read with an ``Each[...]`` parameter, which sends one BatchGetItem per 100 keys, or sends queries in parallel.
+If the items have the same partition key, declare a read that returns a list or a collection with one Query.
 
 See BatchGetItem in the API Reference.
 """

@@ -1,7 +1,7 @@
 """Side effect in the body of a write.
 
 The body of a write runs before anything is written, and again for each attempt if a condition fails (``attempts=``). A
-side effect in the body, such as sending an email, can therefore happen several times, or even if the write fails. The
+side effect in the body, such as sending an email, can happen several times, and happens even if the write fails. The
 rule reports calls of libraries that use files, sockets, processes, threads or delays, in the body and in your functions
 that the body calls. The cost of a write with side effects is unknown, because Keyplan doesn't run its body.
 

@@ -1,10 +1,10 @@
 """Counter in a large item.
 
 A write is charged by the size of the whole item, even if only one attribute changes. If each view or like changes a
-number in a large item, each change costs a write unit per KB, in the table and in every index with the document.
+number in a large item, each change costs a write unit per KB in the table and in every index that copies the item.
 
 Store the number in a separate item under the same partition key, so that one Query reads both. The rule reports numbers
-in entities with a document field if a write adds to them or computes them from a read.
+in entities with a large text field such as ``body`` if a write adds to them or computes them from a read.
 
 See "Read and write operations" and "Best practices for storing large items and attributes in DynamoDB" in the Developer
 Guide.

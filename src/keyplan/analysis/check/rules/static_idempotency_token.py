@@ -4,8 +4,8 @@
 built only from the item's key, the first call adds it to the item, and later calls change nothing and report success.
 The rule reports such a token if the update adds to a value of the item (``Add``, ``Append``).
 
-Build the token from an id of the event, such as a payment, a message or a request. Ignore the finding if each item may
-be changed only once.
+Build the token from an id of the event, such as the id of a payment, a message or a request. Ignore the finding if each
+item may be changed only once.
 
 See "Making retries safe with idempotent APIs" in the Amazon Builders' Library.
 """
@@ -21,7 +21,7 @@ def _find(subject: Subject) -> Remarks:
         if action.once and changed and action.named_by <= {*entity.key_fields, "self"}:
             made = f"built only from {' and '.join(sorted(action.named_by))}" if action.named_by else "constant"
             message = f"the idempotency token is {made}: only the first call changes each {entity.name}"
-            hint = "build the token from an id of the event: a payment, a message or a request"
+            hint = "build the token from an id of the event, such as the id of a payment, a message or a request"
             yield Remark(written.pattern.place, message, hint, line=action.line)
 
 

@@ -24,7 +24,7 @@ def _find(subject: Subject) -> Remarks:
     count = 1 + len(table.replicas)
     if count != REGIONS:
         message = f"multi-Region strong consistency needs exactly {REGIONS} Regions, but the table has {count}"
-        arithmetic = (f"1 Region + {len(table.replicas)} in replicas = {count} Regions, of {REGIONS}",)
+        arithmetic = (f"1 Region + {len(table.replicas)} in replicas = {count} Regions, not {REGIONS}",)
         yield Remark(subject.table_place, message, "set two replicas in the traffic file", arithmetic)
     for index in subject.design.table.indexes:
         if index.local:

@@ -19,7 +19,7 @@ def _find(subject: Subject) -> Remarks:
     if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:
         message = f"the stream has {table.stream_readers} readers, but a shard supports at most {most}"
         hint = "forward the records from one reader, or use Kinesis Data Streams for DynamoDB"
-        arithmetic = (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'a'} table",)
+        arithmetic = (f"{table.stream_readers} readers > {most} for {'a global' if table.replicas else 'a'} table",)
         yield Remark(subject.table_place, message, hint, arithmetic)
 
 

@@ -6,7 +6,7 @@ repeated, the counter decreases twice. After a repeated transaction, the counter
 
 Create the counted item with ``Create``, and delete it with ``.if_missing(...)``, so that a repeated transaction fails.
 The rule reports an unconditional Delete, or an unconditional Put whose key isn't generated, if the write also contains
-an unconditional ``Add`` without a token to another entity.
+an unconditional ``Add`` to a field of another entity, without an idempotency token.
 
 See PutItem and DeleteItem in the API Reference.
 """

@@ -1,4 +1,4 @@
-"""Field named for expiration that isn't a TTL.
+"""Expiration field that isn't declared as Ttl.
 
 DynamoDB expires items by one attribute, which contains a time in epoch seconds. If a field named ``expires_at`` has a
 type other than ``Ttl``, the items never expire.

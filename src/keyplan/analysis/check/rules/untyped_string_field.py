@@ -6,7 +6,7 @@ fixed width, an ``int`` is padded by its format, and a ``Literal`` accepts only 
 
 A ``float`` field for money is reported even if no key contains it, because sums of floats lose cents.
 
-Declare the suggested type. A field with a ``pattern`` or ``examples`` isn't reported, nor is ``state`` in an address.
+Use the suggested type. Fields with ``pattern``, ``max_length`` or ``examples`` and ``state`` in addresses are ignored.
 
 See "Best practices for using sort keys to organize data" in the Developer Guide.
 """

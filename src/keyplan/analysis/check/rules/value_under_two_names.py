@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Remarks:
             field = entity.fields[template.variables[0].field]
             same = kind_of(field.annotation) in _KINDS[attribute.type] and not field.computed
             if same and field.attribute != attribute.name and _stem(field.attribute) == _stem(attribute.name):
-                message = f"{attribute.name} stores the same value as {field.attribute}"
+                message = f"the key attribute {attribute.name} stores the same value as the field {field.name}"
                 hint = f"rename the field to {attribute.name}, or set Field(alias={attribute.name!r})"
                 yield Remark(f"{entity.name}.{key.name}", message, hint)
 
