@@ -328,7 +328,7 @@ def test_export_of_a_killed_process_leaves_no_partial_object(tmp_path: Path) -> 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_comparison_of_acknowledged_and_stored_writes_detects_a_missing_write(tmp_path: Path, seed: int) -> None:
-    """The test checks the helpers: without a kill, the acknowledged and the stored writes are equal."""
+    """After a kill, at most one write per thread was stored but not acknowledged."""
     path = str(tmp_path / "store.db")
     create(path)
     lines = run_and_kill(path, seed, 50)

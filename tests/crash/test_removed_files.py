@@ -72,7 +72,7 @@ def read_with_another_sqlite(path: str) -> None:
 
 
 def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the acknowledged writes that aren't in the file. The argument has the number of writes by each name."""
+    """Return the acknowledged writes that aren't in the file. ``wanted`` has their number by writer name."""
     assert check_file(path) == []
     with Engine.open(path) as engine:
         return [
@@ -119,7 +119,7 @@ def test_another_copy_of_sqlite_in_one_of_two_processes_loses_no_write(path: str
 def test_manual_deletion_of_the_wal_and_shm_files_loses_no_write(
     path: str, removed: list[str], second: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One process keeps writing and a second one writes or is idle; then a third process opens the file."""
+    """One process keeps writing; another one writes, is idle or has been killed. Then a third engine opens the file."""
     with Engine.open(path) as engine, Writer(path, "other") as other:
         if second == "none":
             other.kill_all()
@@ -145,7 +145,7 @@ def test_manual_deletion_of_the_wal_and_shm_files_loses_no_write(
 
 
 def test_store_file_whose_wal_was_deleted_is_not_opened_by_another_process(path: str) -> None:
-    """The second process would write to another WAL. The error names the process with the committed writes."""
+    """The second process would write to another WAL. The error names the process that has the store open, if known."""
     with Writer(path, "other") as other:
         other.put(*range(5))
         Path(f"{path}-wal").unlink()

@@ -35,7 +35,7 @@ def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Eng
 
 @pytest.fixture
 def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
-    """Return a function that makes ``work`` run before each following batch, and counts the batches."""
+    """Return a function that makes ``work`` run between batches, and returns a list with an element per run."""
 
     def begin(work: Callable[[], None], rows: int = ROWS) -> list[int]:
         monkeypatch.setattr(effort, "PIECE_ROWS", rows)

@@ -37,12 +37,11 @@ def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparable(answer: dict[str, Any]) -> dict[str, Any]:
-    """Apply ``normal`` to each member of a response."""
     return {name: normal(member) for name, member in answer.items()}
 
 
 def normal(answer: Any) -> Any:
-    """Sort the members of a set, because their order in responses is arbitrary."""
+    """Return the response with sorted sets, because the order of set members in responses is arbitrary."""
     if isinstance(answer, list):
         return [normal(member) for member in answer]
     if isinstance(answer, dict):

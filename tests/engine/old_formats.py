@@ -7,7 +7,7 @@ import sqlite3
 
 
 def as_format_2(path: str) -> None:
-    """Convert a file to format 2, in which each index has its own table. One item has no checksum."""
+    """Convert a file to format 2, in which each index has its own table. The first item has no checksum."""
     file = sqlite3.connect(path)
     for table, generation, definition in file.execute(
         "SELECT id, generation, definition FROM keyplan_catalog"

@@ -54,7 +54,7 @@ def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
 
 
 def index(name: str, *names: str, projection: str = "ALL") -> dict[str, Any]:
-    """Return an index. The first attribute is the partition key; the others are sort key attributes."""
+    """Return an index definition. The first attribute is the partition key; the others are sort key attributes."""
     return {
         "IndexName": name,
         "KeySchema": [

@@ -322,7 +322,7 @@ def test_recovery_history_outside_the_recovery_window_is_deleted(engine: Engine,
 
 
 def test_another_process_records_history_after_point_in_time_recovery_is_enabled(tmp_path: Path) -> None:
-    """The process that writes has cached the table definition before recovery was enabled."""
+    """The writing process cached the table definition before recovery was enabled."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)

@@ -165,7 +165,7 @@ def test_system_backup_of_a_deleted_table_copies_no_items(
 
 
 def check_restoring(engine: Engine, operation: str, params: dict[str, Any]) -> None:
-    """Check that the table is described as being restored."""
+    """Check that the table is described as being restored, and that requests to the table are rejected."""
     shown = engine.call("DescribeTable", COPY)["Table"]
     assert (shown["TableStatus"], shown["RestoreSummary"]["RestoreInProgress"]) == ("CREATING", True)
     assert {each["IndexStatus"] for each in shown["GlobalSecondaryIndexes"]} == {"CREATING"}

@@ -75,5 +75,5 @@ def test_client_request_token_is_recognized_when_the_system_clock_changes(jump_s
 
 
 def numbers(records: list[dict[str, Any]]) -> list[str]:
-    """Return the numbers of the steps that the stream records contain."""
+    """Return the attribute ``step`` of the new item in each stream record."""
     return [record["dynamodb"]["NewImage"]["step"]["N"] for record in records]

@@ -73,7 +73,7 @@ def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_rows_of_a_deleted_table_are_removed_during_other_writes(
     engines: list[Engine], between: Any, largest: list[int], seed: int
 ) -> None:
-    """A table with the same name can be created immediately, and its own items are kept."""
+    """A table with the same name can be created immediately, and keeps its items."""
     create(engines[0])
     engines[0].call("UpdateTable", ADD_VECTORS)
     engines[0].call("UpdateTimeToLive", EXPIRE)
@@ -112,7 +112,7 @@ def test_rows_of_a_deleted_table_are_removed_during_other_writes(
 
 
 def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
-    """Return the operations that remove SQLite tables, by the tables' prefix, on a store with all of them."""
+    """Create a table. For each prefix of SQLite table names, return an operation that deletes rows of such tables."""
     create(engine)
     engine.call("UpdateTable", ADD)
     engine.call("UpdateTable", ADD_VECTORS)

@@ -55,8 +55,8 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 def requests(value: dict[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return requests with a value at each possible position. The first word of the key selects the expected message:
-    with the prefix, in current wording, in older wording, or in older wording with the placeholder's name.
+    """Return requests by name, each with the value in another position. The first word of a name selects the expected
+    message: with the prefix, in current wording, in older wording, or in older wording with the placeholder's name.
     """
     condition = {"ConditionExpression": "x = :v", "ExpressionAttributeValues": {":v": value}}
     update = {"UpdateExpression": "SET x = :v", "ExpressionAttributeValues": {":v": value}}
@@ -396,7 +396,7 @@ def test_transaction_actions_are_validated_in_order_before_a_missing_table(
 
 @pytest.mark.parametrize(("levels", "named"), [(32, False), (33, False), (60, False), (61, True), (100, True)])
 def test_values_nested_too_deeply_in_transactions_are_rejected(engine: Engine, levels: int, named: bool) -> None:
-    """Recorded in eu-west-2 in October 2026. At 32 levels, the message contains no placeholder name in any region."""
+    """At 32 levels, no region returns a message with the placeholder's name (recorded in eu-west-2 in October 2026)."""
     expected = f"ExpressionAttributeValues contains invalid value: {NESTING} for key :v" if named else NESTING
     for kind in ("Put", "Update", "Delete", "ConditionCheck"):
         values = {":v": deep(levels)}

@@ -27,7 +27,7 @@ INDEXES = {"GlobalSecondaryIndexes": [index("ByG", "g", "h")]}
 
 
 def item(chance: random.Random, number: int) -> dict[str, Any]:
-    """Return an item with attributes of all types."""
+    """Return an item with a random selection of attributes of all types."""
     possible: dict[str, Any] = {
         "g": s(f"g{number % 50}"),
         "h": s(chance.choice(["", "é", "日本", "a\nb", '"quoted"', "'''"]) + str(number)),

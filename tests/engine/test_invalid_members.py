@@ -104,7 +104,7 @@ def replaced(base: Any, shape: Shape, path: Path, value: Any) -> Any:
 
 
 def beyond(shape: Shape) -> Iterator[Any]:
-    """Yield values of the correct type that exceed the limits of a shape."""
+    """Yield values of the correct type that are outside the limits of a shape."""
     match shape:
         case Text(enum=enum) if enum:
             yield "none of them"

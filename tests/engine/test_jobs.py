@@ -1,4 +1,4 @@
-"""Export and import jobs as seen by other engines while they run, and after their process has ended."""
+"""Export and import jobs, as described by other engines while the jobs run and after their process has ended."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_index_shows_a_write_after_the_lag(place: str, clock: Clock) -> None:
 
 
 def test_index_shows_the_second_of_two_writes_within_the_lag_after_the_lag(place: str, clock: Clock) -> None:
-    """The second write uses the snapshot of the first."""
+    """No snapshot is taken between the two writes, because the second soon follows the first."""
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         clock.now_s += 0.1

@@ -167,7 +167,7 @@ def test_repeated_idempotent_transaction_consumes_read_capacity(engine: Engine) 
 
 @pytest.mark.parametrize("last", ["\ud7ff", "\ue000", "\U0010ffff", "a\U0010ffff", "\x7f", "\uffff"])
 def test_begins_with_supports_prefixes_that_end_in_any_character(engine: Engine, last: str) -> None:
-    """The next character may not exist: after U+10FFFF, or in the range of surrogates."""
+    """The character after the last one may not exist: after U+10FFFF, or in the range of surrogates."""
     create(engine)
     sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
     for sk in sorts:

@@ -16,7 +16,7 @@ WRITES = "import sys; from tests.engine.support import *; engine = Engine.open(s
 
 @pytest.mark.parametrize("how", ["removed", "replaced", "renewed"])
 def test_open_store_detects_a_replaced_lock_file(path: str, how: str) -> None:
-    """Another process with a new lock file doesn't share the locks, so both would overwrite the WAL."""
+    """A process with a new lock file doesn't share the store's locks, so both would overwrite each other's WAL."""
     shared = Path(f"{path}-shm")
     with Engine.open(path) as engine:
         create(engine)

@@ -48,7 +48,7 @@ Items = dict[tuple[str, str], dict[str, Any]]
 
 
 def printed(items: Iterable[dict[str, Any]]) -> list[str]:
-    """Return items as JSON, sorted by attribute name."""
+    """Return the items as a sorted list of JSON texts, each with sorted attribute names."""
     return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 

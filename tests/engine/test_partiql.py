@@ -330,7 +330,7 @@ def test_select_returns_pages_and_validates_next_tokens(engine: Engine) -> None:
 
 
 def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
-    """The Developer Guide documents ten partitions as the limit. More than 50 partition keys are rejected."""
+    """The Developer Guide documents this limit of a page. A statement with more than 50 partition keys is rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
     listed = [f"'p{number:02}'" for number in range(51)]
@@ -407,7 +407,7 @@ def test_select_reads_an_index_in_order(engine: Engine) -> None:
 def test_unprojected_attributes_are_fetched_by_local_and_rejected_by_global_indexes(
     engine: Engine, selection: str, answered: list[list[str]] | str
 ) -> None:
-    """A filter on an unprojected attribute is rejected if the key is given, and otherwise matches no item."""
+    """A filter on an unprojected attribute is rejected if the partition key is given, and otherwise matches no item."""
     projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kept"]}
     create(
         engine,

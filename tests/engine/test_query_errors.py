@@ -128,7 +128,7 @@ _SELECT = "Must specify the AttributesToGet or ProjectionExpression when choosin
     ],
 )
 def test_scan_errors_have_the_wording_of_their_region(more: dict[str, Any], current: str, older: str) -> None:
-    """Recorded in 33 regions in September 2026. Without a region, errors have the wording of us-east-1."""
+    """The wording was recorded in 33 regions in September 2026. Without a region, it is that of us-east-1."""
     with Engine.open(":memory:") as engine, Regions.open(":memory:", ["us-east-1", "eu-west-2"]) as group:
         for store, expected in (
             (engine, older),
@@ -308,7 +308,7 @@ BETWEEN_X = {"KeyConditionExpression": "x BETWEEN :v AND :v", **V}
 def test_start_key_is_checked_before_and_after_the_key_condition(
     engine: Engine, request_: dict[str, Any], start: dict[str, Any], expected: str
 ) -> None:
-    """A missing partition key condition is reported after errors of the size and partition key of the start key."""
+    """A missing partition key condition is reported after errors in the size or partition key of the start key."""
     assert message(engine, "Query", {**TABLE, **request_, "ExclusiveStartKey": start}) == expected
 
 

@@ -191,7 +191,7 @@ def test_replica_descriptions_contain_the_overrides_of_the_replica(regions: Regi
 
 
 def test_replica_removed_from_its_global_table_becomes_an_independent_table(regions: Regions, clock: Clock) -> None:
-    """WAIT_FOR_REPLICATION keeps earlier writes of other regions. Deletion protection must be disabled first."""
+    """WAIT_FOR_REPLICATION keeps earlier writes of other regions. Disassociation protection must be disabled first."""
     east, west, south = regions.engines.values()
     leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
     alone = {"Disassociate": {**leave["Disassociate"], "RegionName": EAST}}

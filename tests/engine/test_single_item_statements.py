@@ -76,7 +76,7 @@ def engine() -> Iterator[Engine]:
 
 
 def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
-    """Run the three operations, each on the same item. Return their results and the resulting table."""
+    """Run the statement alone, in a batch and in a transaction, on the same item. Return the results and the items."""
     given = {"Statement": statement, **({"Parameters": parameters} if parameters else {})}
     answers: list[Any] = []
     for operation, request in (

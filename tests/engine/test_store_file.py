@@ -172,7 +172,7 @@ def test_child_process_forked_during_writes_can_write(path: str) -> None:
 
 
 def test_writes_of_a_forked_child_survive_closing_the_parent(path: str) -> None:
-    """The parent doesn't detect the child's locks, but closing its last connection must not delete the WAL."""
+    """The parent doesn't detect the child's locks, but must not delete the WAL when it closes its last connection."""
     engine = Engine.open(path)
     create(engine)
     put(engine, "parent", "1")
@@ -305,7 +305,7 @@ def test_check_reports_flipped_bits_in_items_and_stream_records(path: str) -> No
 
 @pytest.fixture
 def readable_folder() -> Iterator[Path]:
-    """A folder that other users can read. pytest's temporary folders aren't readable for them."""
+    """A folder that other users can read. Only their owner can read pytest's temporary folders."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)

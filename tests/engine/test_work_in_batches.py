@@ -1,5 +1,5 @@
-"""Operations on a whole table run in batches, with other requests between the batches. Each test runs the same other
-requests in the same order each time.
+"""Operations on a whole table run in batches, with other requests between the batches. Each time a
+test runs, it sends the same other requests in the same order.
 """
 
 from __future__ import annotations

@@ -68,7 +68,6 @@ class Answer:
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """Return the response body, parsed as JSON."""
         packed = self.headers.get("content-encoding") == "gzip"
         result: dict[str, Any] = json.loads(gzip.decompress(self.body) if packed else self.body)
         return result
@@ -81,7 +80,6 @@ class Answer:
 
     @property
     def message(self) -> str | None:
-        """Return the message of the error in the response."""
         body = self.json()
         text: str | None = body.get("message", body.get("Message"))
         return text
@@ -151,7 +149,6 @@ class Raw:
         return False
 
     def ask(self, data: bytes) -> Answer:
-        """Send a request and return the response."""
         self.send(data)
         return self.answer()
 
@@ -188,11 +185,10 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Return the URL of the server."""
         return f"http://127.0.0.1:{self.port}"
 
     def raw(self) -> Raw:
-        """Open a connection, which is closed when the server ends at the latest."""
+        """Open a connection that is closed at the latest when the server ends."""
         raw = Raw(self.port)
         self._connections.append(raw)
         return raw
@@ -235,7 +231,7 @@ def serving(db: str, **settings: Any) -> Iterator[Server]:
 
 @contextmanager
 def started(command: list[str]) -> Iterator[Server]:
-    """Run a server process, and wait for its first line, which ends with its port."""
+    """Run a server process, and wait for its first line of output, which contains the port."""
     with Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -106,7 +106,7 @@ class Played:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_pipelined_requests_in_random_pieces_are_handled_in_order(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Requests arrive in random pieces. Handling them and reading responses happens at random times."""
+    """Requests arrive in random pieces, are handled at random times, and their responses are read at random times."""
     chance = Random(seed)
     bodies = [b"%d:" % number + b"x" * chance.choice([0, 0, 5, 20, 36]) for number in range(chance.randrange(1, 12))]
     last = chance.random() < 0.3  # the last request closes the connection
@@ -249,7 +249,7 @@ def test_client_that_closes_its_sending_side_gets_all_responses(monkeypatch: pyt
 
 
 def test_time_limit_of_a_connection_depends_on_its_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request has 20 seconds, plus 0.5 per byte of its body; an idle connection or an unread response has 300."""
+    """A request has 20 s, plus 0.5 s per received body byte. An idle connection and an unread response have 300 s."""
     played = Played(monkeypatch)
     assert played.late_after() == 20
     played.now += 100

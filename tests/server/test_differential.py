@@ -64,7 +64,7 @@ def compare(stores: tuple[Endpoint, Endpoint], seed: int, requests: Iterable[tup
 
 
 def delete_extra_items(stores: tuple[Endpoint, Endpoint], operation: str, params: Answer) -> None:
-    """Delete items that an update of removals creates in DynamoDB Local, but not in DynamoDB."""
+    """Delete items that an update creates in DynamoDB Local although it only removes attributes."""
     ours, local = stores
     for update in [params] if operation == "UpdateItem" else [each.get("Update") for each in params["TransactItems"]]:
         if update is None:

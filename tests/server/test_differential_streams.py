@@ -1,4 +1,4 @@
-"""Generated sequences of operations cause the same stream records as on DynamoDB Local."""
+"""Generated sequences of operations cause the same stream records on Keyplan's server and on DynamoDB Local."""
 
 from __future__ import annotations
 

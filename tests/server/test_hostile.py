@@ -249,7 +249,7 @@ def test_server_releases_memory_after_large_request_bodies(tmp_path: Path) -> No
 
 
 def test_large_requests_within_the_limits_succeed(target: Server) -> None:
-    """Requests with few large values, and requests with many small values."""
+    """The requests have a few large values or many small values."""
     large = [{**KEY, "sk": s(f"large{number}"), "x": s("x" * 390_000)} for number in range(25)]
     many = {"x": {"L": [{"N": "1"}] * 40_000}, "y": {"M": {f"n{number}": s("é") for number in range(2000)}}}
     small = [{**KEY, "sk": s(f"small{number}"), **many} for number in range(8)]

@@ -188,7 +188,7 @@ KEYED = {"KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a"
 
 
 def test_conditional_writes_on_several_workers_are_serializable(tmp_path: Path) -> None:
-    """Clients increment a counter by compare-and-set, and each acknowledged value is one higher than the last."""
+    """Clients increment a counter by compare-and-set, and each acknowledged value is one higher than the previous."""
     steps: list[int] = []
     lock = threading.Lock()
     with serving(str(tmp_path / "store.db"), workers=2) as server:

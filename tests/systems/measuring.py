@@ -25,7 +25,7 @@ READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
 
 
 def add_others(design: Design, count: int, made: Callable[[int], Sequence[Entity]]) -> None:
-    """Put items that are unrelated to the sample into a store. ``made`` returns the items for each number."""
+    """Put items that are unrelated to the sample into a store. ``made`` returns the items for a number."""
     if count:
         each = len(made(0))
         design.batch(Put(item) for number in range(count // each) for item in made(number))

@@ -39,7 +39,7 @@ def silent(done: int, total: int | None) -> None:
 
 @dataclass
 class Recorder:
-    """A transport that forwards requests and records them with their responses. ``before`` may raise an error."""
+    """A transport that forwards and records requests. ``before`` runs before each request, and may raise an error."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Recorder:
 
     @property
     def units(self) -> float:
-        """Return the capacity units of all requests: read units of reads and write units of writes."""
+        """Return the sum of the read and write units that the recorded requests consumed."""
         number = 0.0
         for _, _, response in self.made:
             consumed = response.get("ConsumedCapacity") or []

@@ -93,8 +93,8 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a method. ``effect`` counts the call's writes. ``sets`` is the result if the request is repeated after
-    a lost response: "repeats" has the same effect, "condition" fails its condition, and "adds" isn't retried.
+    """A call of a method. ``effect`` counts the call's writes. ``sets`` tells what happens after a lost response:
+    "repeats": a retry has the same effect; "condition": the condition of a retry fails; "adds": there is no retry.
     """
 
     name: str

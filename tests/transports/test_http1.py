@@ -28,7 +28,7 @@ def feed_all(reader: ReplyReader, part: bytes) -> None:
 
 
 def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
-    """Divide the bytes into random parts."""
+    """Return a strategy that divides the bytes into random parts."""
     cuts = st.lists(st.integers(1, len(whole) - 1), unique=True, max_size=len(whole)).map(sorted)
     return cuts.map(lambda at: [whole[start:end] for start, end in zip([0, *at], [*at, len(whole)], strict=True)])
 

@@ -118,7 +118,7 @@ def test_opening_a_table_on_aws_requires_credentials() -> None:
     ],
 )
 def test_rejected_credentials_are_reported_with_a_hint(kind: str, message: str, store: FaultyStore) -> None:
-    """Only the error of opening has the hint; later calls raise DynamoDB's own error."""
+    """Opening raises a StoreError. Later calls raise DynamoDB's own error, which also has a hint."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url()) as notes:
         store.respond = lambda operation, body: reply(400, error_body(kind, "no"))
@@ -165,7 +165,6 @@ def test_opening_a_server_that_is_not_dynamodb_raises_an_error(answer: bytes, me
 
 @pytest.mark.nightly
 def test_tls_request_to_a_server_without_tls_is_reported(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error contains the URL scheme without TLS."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     with pytest.raises(StoreError, match=r"TLS failed|no connection") as raised:
@@ -186,7 +185,7 @@ def test_opening_on_a_host_that_does_not_respond_times_out() -> None:
 
 
 def test_hook_receives_every_request_of_a_call(store: FaultyStore) -> None:
-    """The hook gets bytes, retries, capacity and errors. Without a hook, requests don't ask for capacity."""
+    """The hook gets bytes, retries, capacity and errors. The requests ask for the consumed capacity."""
     with Notes.open(store.url(), create=True) as notes:
         records: list[CallRecord] = []
         notes.store.on_call = records.append

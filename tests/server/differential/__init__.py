@@ -1,1 +1,1 @@
-"""Generated sequences of operations. Keyplan's server and DynamoDB Local must return the same responses."""
+"""Generated sequences of operations, to which Keyplan's server and DynamoDB Local must return the same responses."""

@@ -28,7 +28,7 @@ class Endpoint:
         self._authorization = self._new_authorization()
 
     def _new_authorization(self) -> str:
-        """Return other credentials. DynamoDB Local has separate tables per access key, unless its tables are shared."""
+        """Return a header with a new access key. DynamoDB Local has separate tables per access key, by default."""
         key = f"{self._name}{os.getpid()}n{next(self._number)}"
         credential = f"{key}/20260101/us-east-1/dynamodb/aws4_request"
         return f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders=host, Signature=00"
@@ -54,7 +54,7 @@ class Endpoint:
         return comparable({"error": type_, "message": message, **body})
 
     def clear(self) -> None:
-        """Delete all tables."""
+        """Delete all tables. If that fails, change the access key, because a new key has no tables."""
         for name in self.ask("ListTables", {})["TableNames"]:
             self.ask("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
             if "error" in self.ask("DeleteTable", {"TableName": name}):
@@ -206,7 +206,7 @@ def only_removes(operation: str, params: Answer) -> bool:
 
 
 def same_response(ours: Answer, theirs: Answer) -> bool:
-    """Return whether two responses of a statement in a batch are equal, except for known messages."""
+    """Return whether two responses of a statement in a batch are equal, except for known differences of messages."""
     if re.search(f"{INDEX_KEY}|{_OF_STATEMENTS}", ours.get("Error", {}).get("Message", "")):
         return True  # Local checks the condition or the operands first, or accepts it
     if "Error" not in ours or "Error" not in theirs:
@@ -240,7 +240,7 @@ def same_error(ours: Answer, theirs: Answer) -> bool:
 
 
 def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
-    """Return whether two cancellations have equal reasons. DynamoDB Local may report only the first or none."""
+    """Return whether two cancellations have equal reasons. DynamoDB Local may report only the first reason or none."""
     if theirs is None or len(theirs) < len(ours):
         return theirs is None or theirs[0] in ours
     # A key or item that doesn't match its table is the only reason (decision 0029); Local reports others too.
@@ -296,7 +296,7 @@ def is_looser(operation: str, ours: Answer) -> bool:
 
 
 def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:
-    """Return whether DynamoDB Local counts capacity units correctly: it counts missing items zero times or twice."""
+    """Return whether DynamoDB Local counts the request's capacity units correctly, which depends on the operation."""
     match operation:
         case "Scan" if "IndexName" in params:
             return False  # it counts items that it doesn't read, but not those that it fetches

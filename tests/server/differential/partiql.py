@@ -34,7 +34,7 @@ class StatementSequence(Sequence):
         return "?"
 
     def literal(self, value: Any) -> str:
-        """Return a parameter's placeholder, or a literal if the value has one."""
+        """Return a literal or, at random or if the value has no literal, a parameter's placeholder."""
         tag: str
         content: Any
         if self.chance.one_in(2):
@@ -181,7 +181,7 @@ class StatementSequence(Sequence):
         return f"DELETE FROM {self.table} {self.keyed()} {self.chance.pick('', 'RETURNING ALL OLD *')}"
 
     def batch(self) -> Request:
-        """Read several items or write one. DynamoDB Local rejects the whole batch if one read is invalid."""
+        """Return a batch of two reads or one write. DynamoDB Local rejects the whole batch if one read is invalid."""
         if self.chance.one_in(2):
             keys = self.chance.random.sample(self.form.keys, 2)
             wheres = [" AND ".join(f'"{name}" = {{}}' for name in key) for key in keys]
@@ -195,7 +195,7 @@ class StatementSequence(Sequence):
         return "BatchExecuteStatement", {"Statements": statements}
 
     def transaction(self) -> Request:
-        """Read several items, or write one item."""
+        """Return a transaction of two reads or one write."""
         _, params = self.batch()
         statements = params.get("Statements", [])
         for statement in statements:

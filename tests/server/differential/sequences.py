@@ -150,7 +150,7 @@ class Sequence:
             yield name, self.spoiled(params) if self.chance.errs(3) else params
 
     def spoiled(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the request with one member removed, changed in type, or added."""
+        """Return the request with one member removed, changed or added."""
         chance = self.chance
         name = chance.pick(*params)
         match chance.below(4):
@@ -175,7 +175,7 @@ class Sequence:
         return dict(self.chance.pick(*self.form.keys))
 
     def keys(self, count: int) -> list[dict[str, Any]]:
-        """Return the keys of different items, or keys with an error."""
+        """Return keys of different items, sometimes with an invalid or a repeated key."""
         chosen: list[dict[str, Any]] = self.chance.random.sample(self.form.keys, min(count, len(self.form.keys)))
         if self.chance.errs(6):
             chosen[0] = self.chance.pick(*self.form.wrong_keys)

@@ -23,7 +23,6 @@ class TableSequence:
         self.chance = Chance(seed)
 
     def requests(self) -> Iterator[Request]:
-        """Yield the operations of the sequence."""
         for _ in range(STEPS):
             name, params = self.step()
             yield name, self.spoiled(params) if params and self.chance.one_in(8) else params

@@ -1,4 +1,4 @@
-"""Arguments for every read of the blog's sample, for tests that run the reads in several ways."""
+"""Arguments for each read pattern of the blog, for tests that run the reads in several ways."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def items_of(blog: Blog, *entities: type[Any]) -> list[Any]:
 
 
 def counted(blog: Blog, subject: str) -> Totals:
-    """Return the sum of each sharded counter by the counter's subject."""
+    """Return the totals of all counter shards of this subject."""
     return totals_of(value for value in items_of(blog, Counter) if value.subject == subject)
 
 
@@ -127,7 +127,6 @@ class Recorder:
 
     @property
     def operations(self) -> list[str]:
-        """Return the operations of the recorded requests in order."""
         return [operation for operation, _, _ in self.made]
 
     def units(self) -> float:

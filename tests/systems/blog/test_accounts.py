@@ -23,7 +23,7 @@ PASSWORD = "seven quiet lamps"
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make password hashing fast, except in the test of hashing parameters."""
+    """Make password hashing fast. The test of hashing parameters restores the default parameters."""
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     passwords._nobodys_hash.cache_clear()
 
@@ -34,7 +34,7 @@ def uma(blog: Blog) -> User:
 
 
 def places(call: Callable[[], Any]) -> list[str]:
-    """Return the fields that the errors of a rejected call name."""
+    """Return the field names in the errors of a rejected call."""
     with pytest.raises(Refused) as raised:
         call()
     return [fault.place for fault in raised.value.errors]

@@ -91,7 +91,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 def refused(outcomes: list[Any]) -> list[str]:
-    """Return the fields that the errors name."""
+    """Return the field names in the errors of rejected calls, after checking that there are no other errors."""
     assert all(isinstance(outcome, Refused) for outcome in outcomes if isinstance(outcome, Exception)), outcomes
     return [fault.place for outcome in outcomes if isinstance(outcome, Refused) for fault in outcome.errors]
 

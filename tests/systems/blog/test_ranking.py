@@ -119,7 +119,7 @@ def test_each_background_write_is_followed_by_a_pause(blog: Blog, ada: User, clo
 
 
 class Busy(threading.Event):
-    """A process that is busy and idle later or never. ``sent`` has the number of requests before each wait."""
+    """An idle event that is set at the first wait, or never. ``sent`` has the number of requests before each wait."""
 
     def __init__(self, requests: Recorder, *, ends: bool) -> None:
         super().__init__()

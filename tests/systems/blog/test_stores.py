@@ -44,14 +44,14 @@ def same_day(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def filled(blog: Blog) -> Blog:
-    """Return a store that contains the sample and additional items."""
+    """Add the sample and additional items to the store."""
     sample(blog, SAMPLED, silent)
     completed(blog)
     return blog
 
 
 def answers(blog: Blog) -> dict[str, Any]:
-    """Return the result of every read, with all its pages."""
+    """Return the result of every read, with at most 30 pages."""
     result: dict[str, Any] = {}
     for name, given in arguments().items():
         answer = blog.call(name, given)

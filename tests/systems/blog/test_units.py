@@ -219,7 +219,7 @@ def test_sending_a_message_costs_one_unit(blog: Blog, requests: Recorder) -> Non
 
 @pytest.fixture
 def large(blog: Blog, ada: User, requests: Recorder) -> Blog:
-    """Return twenty posts with long texts, each of which a user has viewed."""
+    """Return a blog with twenty published posts that have long texts, and that three readers have viewed."""
     for number in range(20):
         made = new_post(blog, ada, f"post-{number}", ("a", "b"), content="word " * 20_000)
         blog.publish(made.post_id)

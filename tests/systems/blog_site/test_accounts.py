@@ -23,7 +23,7 @@ NEW = {"name": "Bea", "username": "bea", "email": "bea@example.com", "writes": "
 
 
 def follow(visit: Visit, box: Box, **fields: str) -> Response:
-    """Join by the link in the last email."""
+    """Complete the registration by the link in the last email."""
     letter = box.letters[-1]
     fields = {"username": "bea", "password": PASSWORD, **fields}
     return visit.send("/sign-up/finish", letter.link, token=letter.token, **fields)
@@ -236,7 +236,7 @@ def test_neither_passwords_nor_secrets_are_stored(blog: Blog, ada: User, author:
 
 
 def come_back(visitor: Visit, start: str, **answer: str) -> str:
-    """Sign in at the offline identity provider, and return the URL of the next page."""
+    """Sign in at the offline identity provider, and return the callback URL."""
     there = visitor.get(start).headers["location"]
     state = parse_qs(urlsplit(there).query)["state"][0]
     assert "Demo identity" in visitor.get(there).text

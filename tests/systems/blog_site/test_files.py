@@ -103,7 +103,7 @@ def test_uploaded_files_are_stored_in_a_folder(tmp_path: Path) -> None:
 
 
 class Bucket:
-    """The methods of an S3 client that the site calls."""
+    """An S3 client that has only the methods that the site calls."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}

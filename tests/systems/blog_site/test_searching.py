@@ -105,7 +105,7 @@ def test_removed_and_changed_documents_are_not_found() -> None:
 
 
 def test_a_search_index_file_of_another_format_is_rebuilt(tmp_path: Path) -> None:
-    """Several processes can open such a file at the same time."""
+    """Four threads open the file at the same time, as several processes of a site may do."""
     place = tmp_path / "blog.search"
     old = apsw.Connection(str(place))
     old.execute("CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")

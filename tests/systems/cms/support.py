@@ -12,7 +12,7 @@ from keyplan_systems.cms import Cms
 
 @dataclass
 class Recorder:
-    """A transport that forwards requests, and records the requests and responses. ``before`` may raise an error."""
+    """A transport that forwards and records requests. ``before`` runs before each request, and may raise an error."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)

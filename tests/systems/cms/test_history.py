@@ -191,7 +191,7 @@ def test_more_commits_than_a_transaction_allows_are_imported(cms: Cms, repositor
 
 
 def test_old_versions_that_are_invalid_articles_are_omitted(cms: Cms, repository: Repository) -> None:
-    """An old version with invalid front matter is imported as text."""
+    """If only the front matter of an old version is invalid, the text after the front matter is imported."""
     for text in (
         "plain\n",
         "---\ntitle: [\n---\nbroken\n",

@@ -1,4 +1,4 @@
-"""Folders are imported, once and again, and errors have a file and a line number."""
+"""Folders are imported and imported again, and errors have a file and a line number."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ def test_the_full_text_of_a_paper_is_read_separately(papers: Papers, paper: Pape
 
 @pytest.mark.parametrize("seed", range(4))
 def test_stored_items_stay_consistent_after_random_calls(papers: Papers, seed: int) -> None:
-    """The calls are valid or invalid."""
+    """The random calls include invalid calls, which are rejected."""
     chance = random.Random(seed)
     names = [f"p{number}" for number in range(6)]
     done = 0

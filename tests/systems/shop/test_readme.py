@@ -115,7 +115,7 @@ def calls(shop: Shop) -> dict[str, Callable[[], object]]:
 
 
 def calls_around_orders(shop: Shop) -> dict[str, Callable[[], object]]:
-    """Return calls of writes for customers, products and returns."""
+    """Return calls of writes for customers, sessions, merchants, carts and refunds, by id."""
     pending = next(each for each in shop.unpaid_orders() if each.user_id != "newer")
     cancelled = shop.cancel(shop.orders_to_ship("leafhouse").items[0].order_id)
     return {

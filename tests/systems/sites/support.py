@@ -28,7 +28,7 @@ class Visit:
         return self._took(self.client.get(path))
 
     def send(self, target: str, **fields: str) -> int:
-        """Send the form on this page with this action, with its values and these fields. Return the status."""
+        """Send the form on this page with this action. ``fields`` replace its values. Return the response's status."""
         form = re.search(rf'<form[^>]* action="{re.escape(target)}".*?</form>', self.text, re.DOTALL)
         assert form is not None, f"{self.path} has no form to {target}"
         return self._took(self.client.post(target, data={**_fields(form[0]), **fields}))
@@ -56,7 +56,7 @@ class Visit:
         assert self.path != "/sign-in"
 
     def join(self, login: str, name: str = "N", password: str = "long enough") -> int:
-        """Join by the link in the email sent to an address."""
+        """Sign up by the link in the email to the address ``login``, and return the response status."""
         box = self.application.state.site.joining.mail = Box()
         self.get("/sign-up")
         assert self.send("/sign-up", login=login, name=name) == 200

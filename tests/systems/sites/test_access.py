@@ -112,7 +112,7 @@ def social(design: Any) -> World:
 
 
 def shop(design: Any) -> World:
-    """A customer with a cart, an address and orders at a merchant; another customer, and another merchant's seller."""
+    """Return a shop with a customer who has a cart, an address and orders, another customer, and two sellers."""
     for name in ("hush-shop", "other"):
         design.add_merchant(Merchant(merchant_id=name, name=name, devices=[f"{name}-device"]))
     for name, merchant in (("hush-owner", None), ("stranger", None), ("seller", "hush-shop"), ("rival", "other")):
@@ -172,7 +172,7 @@ def shop(design: Any) -> World:
 
 
 def cms_articles(design: Any) -> tuple[dict[str, str], dict[str, str]]:
-    """An author with a draft, and with a published article that has a later draft; another author, an editor, and a
+    """Add an author who has a draft and a published article with a later draft, another author, an editor, and a
     member without a role.
     """
     for name, role in (
@@ -288,7 +288,7 @@ def papers(design: Any) -> World:
 
 
 def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Add an author with a draft and a post with a hidden comment, a reader, another author, a moderator."""
+    """Add an author with a draft and a post, another one whose post has a hidden comment, a reader and a moderator."""
     ids: dict[str, str] = {}
     for name, role in (("hush", "author"), ("reader", "reader"), ("other", "author"), ("mod", "moderator")):
         user = BlogUser(user_id=name, username=f"{name}-name", name=name, role=role)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ NO_MOMENTS = ("10000-01-01T00:00:00Z", "2030-02-30T00:00:00Z", "soon", "")
 
 
 class Served(NamedTuple):
-    """A system that is open, its site, the routes of its site, its API, and its API without an access policy."""
+    """A system's site with its API, the API without an access policy, the site's routes, and the path of the store."""
 
     public: TestClient
     own: TestClient

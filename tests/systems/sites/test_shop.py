@@ -219,7 +219,7 @@ def test_a_cancelled_order_is_refunded(shop: Shop, site: ServedSite) -> None:
 
 
 class Late(OfflineProvider):
-    """A payment provider that responds only when the stock reservation has expired."""
+    """A payment provider that responds only after the stock reservation has expired."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -324,7 +324,7 @@ def test_a_password_reset_link_works_once(site: ServedSite) -> None:
 
 
 class Together:
-    """Keeps requests that have checked their link until several have, before any of them writes."""
+    """A lock that waits until all requests have checked their link, before any of the requests writes."""
 
     def __init__(self, requests: int) -> None:
         self._barrier = Barrier(requests, timeout=60)

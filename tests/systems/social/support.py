@@ -123,7 +123,7 @@ def _timelines(there: dict[type[Entity], list[Any]]) -> None:
 
 
 def _notifications(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
-    """Check that notifications have a cause, unless aggregated, and none is about the user's own action."""
+    """Check that notifications are about other users' actions, which exist unless the notification outlasts them."""
     posts: dict[str, Post] = {post.post_id: post for post in there[Post] if not post.shards}
     wanted = {
         *((like.liked_at, "like", like.user_id, like.post_id) for like in there[Like]),

@@ -105,7 +105,7 @@ def test_repeated_likes_by_one_user_in_threads_are_counted_once(file: Path) -> N
 
 
 def test_concurrent_follows_and_unfollows_of_one_pair_keep_timelines_correct(file: Path, small: None) -> None:
-    """The author posts during the follows and unfollows. The follower's timeline must contain the expected posts."""
+    """The author posts during the follows and unfollows. ``assert_whole`` checks the follower's timeline."""
     with Social.open(file) as social, ThreadPoolExecutor(4) as pool:
         social.follow("u0", "u1")
 

@@ -74,7 +74,7 @@ THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "
 def test_feed_pages_are_exact_during_concurrent_writes(
     small: None, before: list[str], meanwhile: list[list[str]], limit: int, on_read: int, parallel: int, seed: int
 ) -> None:
-    """All, some or no authors use fan-out on write. Eight authors take several rounds of queries."""
+    """``on_read`` makes all, some or no authors use fan-out on write. ``parallel`` limits the queries of a round."""
     with pytest.MonkeyPatch.context() as patch, Social.open(":memory:", secret="s") as social:
         patch.setattr(limits, "READ_MAX", on_read)
         patch.setattr(shares, "PARALLEL_MAX", parallel)
@@ -142,7 +142,7 @@ def test_a_feed_cursor_is_valid_only_for_its_reader(social: Social) -> None:
 
 
 def crowd(social: Social, number: int, *, posts: int = 3) -> None:
-    """Create a reader who follows many authors, whose posts have all timestamps."""
+    """Create a reader, and many authors whose posts alternate in time."""
     add_users(social, [User(user_id="me", handle="me", name="Me")])
     add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(number)))
     add_posts(social, (Post(user_id=f"u{one}", text="hello " * 20) for _ in range(posts) for one in range(number)))
@@ -153,7 +153,7 @@ def follow_all(social: Social, number: int) -> None:
 
 
 def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
-    """Return the rounds of parallel queries for a feed page, the read units, and the number of requests."""
+    """Return the size of each round of parallel queries for a feed page, the units, and the number of requests."""
     recorder = recorded(social)
     social.run_read("feed", ("me",), more)
     result = [number for number in recorder.rounds if number > 1], recorder.units, len(recorder.made)

@@ -176,7 +176,7 @@ def test_unreadable_files_are_reported(empty: Social, tmp_path: Path) -> None:
 def test_a_failing_store_is_not_reported_as_a_file_error(
     empty: Social, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """StoreError is a subclass of OSError, which file errors also are."""
+    """StoreError is a subclass of OSError, like file errors."""
 
     def full(*arguments: object) -> None:
         raise StoreError("the disk is full")
@@ -203,7 +203,7 @@ def test_the_command_imports_files_and_folders(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.skipif(not FACEBOOK.exists(), reason="needs ../shared/data/facebook_combined.txt")
 def test_a_real_graph_is_imported_completely(empty: Social, tmp_path: Path) -> None:
-    """Without KEYPLAN_WHOLE_GRAPH, only edges between the first 400 users are imported, and the first line."""
+    """Without KEYPLAN_WHOLE_GRAPH, only the first line and the edges between the first 400 users are imported."""
     people = 1 << 30 if os.environ.get("KEYPLAN_WHOLE_GRAPH") else 400
     kept: list[str] = []
     with FACEBOOK.open() as file:

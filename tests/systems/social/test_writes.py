@@ -162,7 +162,7 @@ def test_deleting_a_post_removes_comments_and_likes(social: Social, monkeypatch:
 
 @pytest.mark.parametrize("what", ["like", "comment", "unlike"])
 def test_a_comment_added_while_its_post_is_deleted_is_also_deleted(social: Social, what: str) -> None:
-    """The comment is added after the deletion has read the post."""
+    """After the deletion has read the post, a comment or like is added, or a like is removed."""
     post = social.publish("ann", "hello")
     social.like(post.post_id, "cid")
     recorder = recorded(social)
