@@ -1,4 +1,4 @@
-"""Fixtures for engines. A test with one of these fixtures runs in memory and on a file."""
+"""Fixtures for engines. A test that uses ``engine`` or ``storage`` runs once in memory and once on a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client for DynamoDB Local, and a form of responses that can be compared."""
+"""A client for DynamoDB Local, and functions that make responses comparable."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ NO_ENTRIES: list[dict[str, Any]] = [{"h": None}, {"g": None}, {"x": s("")}]
 @pytest.mark.parametrize("changed", OTHER_ENTRIES + NO_ENTRIES)
 @pytest.mark.parametrize("write", ["put", "delete", "transact", "batch"])
 def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str, changed: dict[str, Any]) -> None:
-    """An item with a flipped bit may be readable, but with other index keys than the stored entries."""
+    """An item with a flipped bit may be readable, but its index keys differ from those of its stored index entries."""
     engine.call("PutItem", {**TABLE, "Item": ITEM})
     body = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
     overwrite(engine, json.dumps(body).encode())

@@ -1,4 +1,4 @@
-"""Invalid exports are rejected with DynamoDB's messages. Descriptions of exports have times in milliseconds."""
+"""Invalid exports are rejected with DynamoDB's messages. Times of exports have millisecond precision."""
 
 from __future__ import annotations
 

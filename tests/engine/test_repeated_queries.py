@@ -1,4 +1,4 @@
-"""A query with a cached plan returns the same result as without a cached plan, whatever its values."""
+"""A query with a cached plan returns the same result as without a cached plan, for any values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses to writes: item collection metrics, repeated transactions, duplicate keys and group commits."""
+"""Responses to writes: item collection metrics, duplicate keys, group commits and large batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker of the server deletes expired items. Killing the server during a deletion damages nothing."""
+"""A worker of the server deletes expired items. Killing the server during a deletion doesn't damage the store."""
 
 from __future__ import annotations
 

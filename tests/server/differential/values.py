@@ -167,7 +167,7 @@ class Chance:
         return given.value(self.wrong_value() if self.errs(25) else self.value(1))
 
     def inner(self, given: Placeholders) -> str:
-        """Return the remaining part of a path, within the map."""
+        """Return the end of a path, after the attribute ``map``."""
         match self.below(6):
             case 0:
                 return f".{given.name('in')}"

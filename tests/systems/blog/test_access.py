@@ -1,4 +1,4 @@
-"""Every access pattern of the API has a set of allowed callers, and public results contain no secrets."""
+"""Every write pattern of the blog's API requires a role, and patterns that return secrets aren't public."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users register, sign in with passwords or external identities, and have sessions. Limits are enforced."""
+"""Users register, sign in with passwords or external identities, and have sessions. Invalid input is rejected."""
 
 from __future__ import annotations
 

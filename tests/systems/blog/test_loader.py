@@ -264,7 +264,7 @@ HEAD = "---\ndate: 2024-01-01\n---\n"
 
 
 def said(report: LoadReport) -> dict[str, str]:
-    """Return the number of errors of each kind in a report."""
+    """Return the text in the last parentheses of each error, by the text before the first colon."""
     return {
         fault.message.partition(":")[0]: fault.message.rpartition(" (")[2].removesuffix(")") for fault in report.errors
     }

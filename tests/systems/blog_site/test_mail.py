@@ -1,4 +1,4 @@
-"""Emails reset passwords and confirm addresses. Links in emails work once, and disclose nothing."""
+"""Emails reset passwords and confirm addresses. Links work once, and don't disclose registered addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of each site: repeated submissions, blank input, and values that are already used."""
+"""Forms of the sites: repeated submissions, invisible text, and addresses that are already used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that all sites use: they group IP addresses, keep form input and sign tokens."""
+"""Functions that sites share: they count IPv6 networks, keep form input, send form tokens and show amounts."""
 
 from __future__ import annotations
 

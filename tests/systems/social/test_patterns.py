@@ -1,4 +1,4 @@
-"""The sample is consistent, and reads merge partitions. tests/systems/test_designs.py compares all reads."""
+"""The sample is consistent, and reads merge partitions. tests/systems/test_designs.py tests every read."""
 
 from __future__ import annotations
 
