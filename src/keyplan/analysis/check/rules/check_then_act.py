@@ -3,7 +3,7 @@
 If a write reads a balance, finds it sufficient, and subtracts from it, two concurrent calls can find the same balance
 sufficient. The same problem occurs with a status that is read and then set. The rule reports unconditional actions:
 
-- an update of a field that the body tested
+- an update of a field that the body tests
 - actions of a write that tests a count or a sum of items (a condition can't test a count, so store it in an item)
 - ``Add(-amount)`` on a field without a lower bound
 - as info, an update that sets a status of three or more values

@@ -1,7 +1,7 @@
 """Item collection over 10 GB on a table with a local index.
 
 On a table with a local secondary index, an item collection, including its local index entries, can have at most 10 GB.
-DynamoDB rejects writes that exceed this limit. Without local indexes, item collections have no size limit.
+DynamoDB rejects writes that would exceed this limit. Without local indexes, item collections have no size limit.
 
 Add another field to the partition key, or use a global index. You can't delete a local index of an existing table.
 

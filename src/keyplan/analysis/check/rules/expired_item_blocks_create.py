@@ -8,7 +8,7 @@ time. Keys with a generated id or a secret aren't reported.
 To replace an expired item, yield ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``.
 
 Unique values of an entity with a TTL are also reported. DynamoDB deletes the item but not its claim, so no other item
-can use the value. Declare the time as a ``datetime``, not a ``Ttl``, and delete expired items with ``Delete(item)``.
+can use the value. In such entities, use a ``datetime``, not a ``Ttl``, and delete expired items with ``Delete(item)``.
 
 See "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """

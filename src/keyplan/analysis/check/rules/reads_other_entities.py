@@ -2,9 +2,9 @@
 
 A Query reads every item that matches its key condition. If the key condition also matches items of other entities,
 these items are read, charged and omitted from the result. Omitted items also count toward the limit of 1 MB per page.
-One cause is a sort key without its own prefix, or with a prefix with which another sort key also starts (``ORDER`` and
-``ORDERLINE``). Another cause is a query for two entities if items of a third entity sort between them. If there can be
-many items of the third entity, Keyplan queries each entity separately, and the rule reports nothing.
+This happens if a sort key has no prefix, or if another sort key starts with the same prefix (``ORDER`` and
+``ORDERLINE``). This also happens in a query for two entities if items of a third entity sort between them. If there can
+be many items of the third entity, Keyplan queries each entity separately, and the rule reports nothing.
 
 Start the sort key with the entity's name and ``#``. Give entities that are read together adjacent sort keys. If the
 items of the third entity are large, declare a separate access pattern for each entity.

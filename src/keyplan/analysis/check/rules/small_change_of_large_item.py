@@ -1,7 +1,7 @@
 """Counter in a large item.
 
 A write is charged by the size of the whole item, even if only one attribute changes. If each view or like changes a
-number in a large item, each change costs a write unit per KB in the table and in every index that copies the item.
+number in a large item, each change costs a write unit per KB in the table and in every index that contains the item.
 
 Store the number in a separate item under the same partition key, so that one Query reads both. The rule reports numbers
 in entities with a large text field such as ``body`` if a write adds to them or computes them from a read.

@@ -1,7 +1,7 @@
 """Too many stream readers.
 
-At most two processes can read a shard of a stream at the same time. On a global table, only one process can, because
-replication also reads the stream. Further readers are throttled. The rule uses ``stream_readers`` in the traffic file.
+At most two processes can read a shard of a stream concurrently. On a global table, the limit is one process, because
+replication also reads the stream. More readers are throttled. The rule uses ``stream_readers`` in the traffic file.
 
 Forward the records from one reader (EventBridge Pipes, a queue), or use Kinesis Data Streams for DynamoDB.
 

@@ -4,9 +4,8 @@ DynamoDB sorts a ``str`` field in a sort key as text, so "9" sorts after "10", a
 ``str`` field also accepts different formats, such as "2026-11-21" and "Nov 21". A ``datetime`` is stored in UTC with a
 fixed width, an ``int`` is padded by its format, and a ``Literal`` accepts only the listed values.
 
-A ``float`` field for money is reported even if no key contains it, because sums of floats lose cents.
-
-Use the suggested type. Fields with ``pattern``, ``max_length`` or ``examples`` and ``state`` in addresses are ignored.
+A ``float`` field for money is reported even if no key contains it, because sums of floats lose cents. The rule ignores
+``state`` in addresses, and string fields with ``pattern``, ``max_length`` or ``examples``. Use the suggested type.
 
 See "Best practices for using sort keys to organize data" in the Developer Guide.
 """
