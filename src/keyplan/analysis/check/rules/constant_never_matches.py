@@ -1,8 +1,8 @@
 """Constant that isn't a valid value of its field.
 
-``where=`` and ``when=`` compare a field with a constant. If the constant isn't a valid value of the field's type, the
-access pattern always returns an empty result, or the sparse index stays empty. Comparisons are case-sensitive, so
-``"Published"`` doesn't match ``"published"``.
+``where=`` and ``when=`` compare a field with a constant. If the constant isn't a valid value of the field's type, no
+item matches the constant: the access pattern returns no items, or the sparse index stays empty. Comparisons are
+case-sensitive, so ``"Published"`` doesn't match ``"published"``.
 
 Replace the constant with a valid value of the field.
 """
@@ -29,7 +29,7 @@ def _find(subject: Subject) -> Remarks:
                 yield Remark(
                     pattern.place,
                     f"where= requires {', '.join(map(repr, wrong))}, which {owners[0].name}.{name} doesn't allow: "
-                    "the result is always empty",
+                    "no item matches",
                     _hint(owners[0], name),
                 )
     for entity, key in subject.keys:
