@@ -627,3 +627,13 @@ def test_the_advised_number_of_shards_exceeds_the_current_number(rate: int, advi
     traffic = traffic_from({"patterns": {"add": {"per_second": rate}}}, design.compiled)
     hints = [finding.hint for finding in check(design, traffic).findings if finding.code == "KP501"]
     assert any(advice in hint for hint in hints), hints
+
+
+@pytest.mark.parametrize(("consistent", "units"), [(False, "125"), (True, "250")])
+def test_a_scan_is_charged_by_its_consistency(consistent: bool, units: str) -> None:
+    read = f'\n@read("R1", scan=True, consistent={consistent})\ndef all_stock(self) -> list[Stock]: ...\n'
+    design = designed(STOCK + read)
+    traffic = traffic_from({"entities": {"Stock": {"count": 1000, "item_bytes": 1024}}}, design.compiled)
+    (line,) = next(each.arithmetic for each in check(design, traffic).findings if each.code == "KP301")
+    half = "" if consistent else " × 0.5"
+    assert line == f"1,024,000 bytes stored ÷ 4,096{half} = {units} read units per call"

@@ -34,7 +34,8 @@ def _find(subject: Subject) -> Remarks:
         stored = sum(count * sizes.item_bytes for count, sizes in counted if sizes is not None)
         if stored:
             units = read_units(int(stored), consistent=pattern.plan.consistent)
-            lines.append(f"{number(stored)} bytes stored ÷ 4,096 × 0.5 = {number(units)} read units per call")
+            half = "" if pattern.plan.consistent else " × 0.5"
+            lines.append(f"{number(stored)} bytes stored ÷ 4,096{half} = {number(units)} read units per call")
             if load.per_second:
                 total = number(units * load.per_second)
                 lines.append(f"{number(load.per_second)} calls/s × {number(units)} = {total} units/s")
