@@ -72,7 +72,7 @@ def read_with_another_sqlite(path: str) -> None:
 
 
 def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the acknowledged writes that aren't in the file. ``wanted`` has their number by writer name."""
+    """Return the acknowledged writes that aren't in the file. ``wanted`` has the number of writes by name."""
     assert check_file(path) == []
     with Engine.open(path) as engine:
         return [

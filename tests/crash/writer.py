@@ -43,7 +43,7 @@ def report(line: str) -> None:
 
 
 def write_forever(engine: Engine, name: str, chance: random.Random) -> None:
-    """Write in one of several threads. Each has its own partitions, so its lines are in the order of its writes."""
+    """Write in one of the threads. Each thread has its own partitions, so its lines are in the order of its writes."""
     number = 0
     while True:
         number += 1

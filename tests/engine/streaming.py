@@ -63,6 +63,6 @@ def iterator(engine: Engine, arn: str, kind: str, shard: int = 0, **more: Any) -
 
 
 def read(engine: Engine, place: str, **more: Any) -> list[str]:
-    """Return the partition keys of the records that a shard iterator returns."""
+    """Return the partition keys of the records that GetRecords returns for a shard iterator."""
     answer = engine.call("GetRecords", {"ShardIterator": place, **more})
     return [record["dynamodb"]["Keys"]["pk"]["S"] for record in answer["Records"]]

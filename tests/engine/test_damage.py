@@ -221,7 +221,7 @@ NO_ENTRIES: list[dict[str, Any]] = [{"h": None}, {"g": None}, {"x": s("")}]
 @pytest.mark.parametrize("changed", OTHER_ENTRIES + NO_ENTRIES)
 @pytest.mark.parametrize("write", ["put", "delete", "transact", "batch"])
 def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str, changed: dict[str, Any]) -> None:
-    """An item with a flipped bit may be readable, but its index keys differ from those of its stored index entries."""
+    """An item with a flipped bit may be readable even if its keys differ from those of its index entries."""
     engine.call("PutItem", {**TABLE, "Item": ITEM})
     body = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
     overwrite(engine, json.dumps(body).encode())
@@ -239,7 +239,7 @@ def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str,
 
 
 def test_writes_that_read_an_item_with_a_wrong_checksum_are_rejected(engine: Engine) -> None:
-    """Without this check, the damaged value would be stored again with a valid checksum."""
+    """If writes didn't verify the checksum, they would store the damaged value with a valid checksum."""
     for write in (
         update("SET num = num + :n", n=n(1)),
         ("PutItem", {**TABLE, "Item": KEY, **IF_NUM}),

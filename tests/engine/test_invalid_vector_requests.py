@@ -1,4 +1,4 @@
-"""Invalid vector indexes, vectors and searches, which are rejected."""
+"""Invalid vector indexes, vectors and searches are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PartiQL statements. Error messages are recorded from DynamoDB or from its documented list (decision 0031)."""
+"""PartiQL statements. Error messages are those recorded or documented for DynamoDB (decision 0031)."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ def test_select_returns_pages_and_validates_next_tokens(engine: Engine) -> None:
 
 
 def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
-    """The Developer Guide documents this limit of a page. A statement with more than 50 partition keys is rejected."""
+    """The Developer Guide documents this limit of ten partitions. A statement with more than 50 partition keys is rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
     listed = [f"'p{number:02}'" for number in range(51)]

@@ -173,7 +173,7 @@ def test_resources_that_support_no_policy_are_rejected(engine: Engine, operation
 
 
 def test_each_policy_change_increases_the_revision() -> None:
-    """Changes in the same millisecond also have different revisions."""
+    """Policy changes in the same millisecond also have different revisions."""
     now_s = [1_800_000_000.0]
     with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
         create(engine)

@@ -128,7 +128,7 @@ _SELECT = "Must specify the AttributesToGet or ProjectionExpression when choosin
     ],
 )
 def test_scan_errors_have_the_wording_of_their_region(more: dict[str, Any], current: str, older: str) -> None:
-    """The wording was recorded in 33 regions in September 2026. Without a region, it is that of us-east-1."""
+    """DynamoDB was tested in 33 regions in September 2026. Without a region, errors have the wording of us-east-1."""
     with Engine.open(":memory:") as engine, Regions.open(":memory:", ["us-east-1", "eu-west-2"]) as group:
         for store, expected in (
             (engine, older),

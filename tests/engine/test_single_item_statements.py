@@ -76,7 +76,7 @@ def engine() -> Iterator[Engine]:
 
 
 def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
-    """Run the statement alone, in a batch and in a transaction, on the same item. Return the results and the items."""
+    """Run the statement alone, in a batch and in a transaction. Return each response and the items after it."""
     given = {"Statement": statement, **({"Parameters": parameters} if parameters else {})}
     answers: list[Any] = []
     for operation, request in (

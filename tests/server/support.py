@@ -85,7 +85,7 @@ class Answer:
         return text
 
     def assert_sound(self) -> None:
-        """Check properties that every response must have."""
+        """Check the headers that every response must have."""
         assert int(self.headers["content-length"]) == len(self.body)
         assert int(self.headers["x-amz-crc32"]) == zlib.crc32(self.body)
         assert len(self.headers["x-amzn-requestid"]) == 52
@@ -206,14 +206,14 @@ class Server:
             raw.socket.close()
 
     def memory_mb(self) -> float:
-        """Return the resident memory in MB."""
+        """Return the resident memory of the server process in MB."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
         raise AssertionError
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Send a signal to the process and wait for its exit. Return its exit status and standard error."""
+        """Send a signal to the process and wait for its exit. Return the exit status and standard error."""
         self.process.send_signal(number)
         _, errors = self.process.end()
         return self.process.returncode, errors

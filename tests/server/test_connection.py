@@ -64,7 +64,7 @@ class Wire:
 
 
 class Played:
-    """A connection to a service that responds when the test calls ``answer``. ``now`` is the time of its clock."""
+    """A connection to a service that responds when the test calls ``answer``. ``now`` is the monotonic time."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, immediate: bool = False, limits: Limits = LIMITS) -> None:
         self.now = 1000.0

@@ -1,4 +1,4 @@
-"""The protocol of the server: HTTP, AWS JSON 1.0, and DynamoDB's errors for invalid requests."""
+"""The server supports HTTP and AWS JSON 1.0, and returns DynamoDB's errors for invalid requests."""
 
 from __future__ import annotations
 

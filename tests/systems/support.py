@@ -1,6 +1,6 @@
 """Helpers for the tests of all systems.
 
-``recorded(design)`` records requests with their responses and units; ``rounds`` are sizes of parallel groups.
+``recorded(design)`` records requests with their responses and units; ``rounds`` has the size of each parallel group.
 ``stored(design)`` returns every stored item. ``open_on(Design, store, folder)`` opens an empty store of
 ``STORES``. ``alike_in_every_way`` runs one read in every interface. ``in_processes`` runs a program in several
 processes on one file.

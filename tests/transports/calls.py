@@ -93,8 +93,8 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a method. ``effect`` counts the call's writes. ``sets`` tells what happens after a lost response:
-    "repeats": a retry has the same effect; "condition": the condition of a retry fails; "adds": there is no retry.
+    """A method call. ``effect`` counts the call's writes. ``sets`` is "repeats" if a retry after a lost response has
+    the same effect, "condition" if the condition of the retry fails, or "adds" if there is no retry.
     """
 
     name: str

@@ -15,7 +15,7 @@ BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 
 
 def unknown(call: Call, fault: Fault) -> bool:
-    """Return whether the outcome is unknown: the response is lost, and the write can't be repeated."""
+    """Return whether the outcome is unknown: the response is lost, and there is no retry or its condition fails."""
     return fault.lost and (call.sets == "adds" or (call.sets == "condition" and fault.carried_out))
 
 

@@ -1,6 +1,6 @@
 """A store with faults on demand: an engine behind DynamoDB's protocol.
 
-A fault occurs before or after the store executes the request, so that a retry executes the request once or twice.
+A fault occurs before or after the store executes the request, so after a retry, the request was executed once or twice.
 The server runs in a thread with its own event loop.
 """
 

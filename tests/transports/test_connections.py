@@ -249,7 +249,7 @@ def test_forked_process_starts_its_own_threads(notes: Notes) -> None:
 
 
 def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: FaultyStore) -> None:
-    """The iterator raises the error, even if another thread closed the design."""
+    """The iterator and later calls, both synchronous and asynchronous, raise the error."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     items = notes.scan_index("b")
     assert [next(items).number for _ in range(60)] == list(range(60))
@@ -279,7 +279,7 @@ def test_closing_a_design_keeps_a_connection_open_until_its_pending_response(not
 
 
 def test_compressed_responses_are_decompressed_and_their_checksums_verified(store: FaultyStore) -> None:
-    """Compression is an option. The CRC covers the compressed bytes. Corrupt and oversized bodies are rejected."""
+    """Compression is optional. The CRC covers the compressed bytes. Corrupt and oversized bodies are rejected."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("gzip=true")) as notes:
         assert b"Accept-Encoding: gzip" in store.heads[-1]

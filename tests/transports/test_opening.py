@@ -66,7 +66,7 @@ def test_opening_a_table_that_differs_from_the_design_raises_an_error(store: Fau
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_opening_retries_every_network_fault(fault: Fault, store: FaultyStore) -> None:
-    """Opening sends only DescribeTable, which can be repeated. Expired credentials remain an error."""
+    """Opening sends only DescribeTable, which can be repeated. Expired credentials raise an error."""
     Notes.open(store.url(), create=True).close()
     store.fail("DescribeTable", fault)
     if fault.name == "expired":

@@ -54,7 +54,7 @@ class Endpoint:
         return comparable({"error": type_, "message": message, **body})
 
     def clear(self) -> None:
-        """Delete all tables. If that fails, change the access key, because a new key has no tables."""
+        """Delete all tables. If a deletion fails, change the access key, because a new key has no tables."""
         for name in self.ask("ListTables", {})["TableNames"]:
             self.ask("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
             if "error" in self.ask("DeleteTable", {"TableName": name}):
@@ -124,7 +124,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _total_units(consumed: Answer) -> Answer:
-    """Return capacity units without read and write units, which DynamoDB Local doesn't report."""
+    """Return the total units only, because DynamoDB Local doesn't report separate read and write units."""
     units = {"CapacityUnits": consumed["CapacityUnits"]}
     return {"TableName": consumed["TableName"], **units, **({"Table": units} if "Table" in consumed else {})}
 
@@ -195,7 +195,7 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
 
 
 def only_removes(operation: str, params: Answer) -> bool:
-    """Return whether an update only removes attributes. On DynamoDB Local, such updates create missing items."""
+    """Return whether an update only removes attributes. On DynamoDB Local, a REMOVE creates a missing item."""
     updates = [params] if operation == "UpdateItem" else []
     if operation == "TransactWriteItems":
         given: Any = params.get("TransactItems")

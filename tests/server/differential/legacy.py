@@ -26,7 +26,7 @@ SCALARS = ("S", "N", "B")
 
 
 class LegacySequence(Sequence):
-    """Operations with Expected, AttributeUpdates, KeyConditions, filters and AttributesToGet."""
+    """A sequence of operations with Expected, AttributeUpdates, KeyConditions, filters and AttributesToGet."""
 
     def step(self) -> Request:
         make = self.chance.pick(

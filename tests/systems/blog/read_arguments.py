@@ -31,7 +31,7 @@ def completed(blog: Blog) -> None:
 
 
 def arguments() -> dict[str, dict[str, Any]]:
-    """Return the arguments of each read by pattern name. In a sample of SAMPLED posts, each read returns a result."""
+    """Return the arguments of each read by its name. With SAMPLED posts and ``completed``, each read has a result."""
     wholes = [whole_post(number) for number in range(SAMPLED)]
     whole = max(
         (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)

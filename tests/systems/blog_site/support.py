@@ -35,7 +35,7 @@ class Visit:
         return match.group(1)
 
     def send(self, path: str, page: str | None = None, **fields: str) -> Response:
-        """Send a form with the form token of the page, which has the same path by default."""
+        """Send a form with the form token of ``page``, by default of the page at ``path``."""
         return cast("Response", self.client.post(path, data={"csrf": self.token(page or path), **fields}))
 
     def sign_in(self, login: str, password: str = PASSWORD) -> Visit:

@@ -1,4 +1,4 @@
-"""Emails reset passwords and confirm addresses. Links work once, and don't disclose registered addresses."""
+"""Emails reset passwords and confirm addresses. Emailed links work once. Registered addresses aren't disclosed."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_publishing_has_the_same_result_in_each_interface(path: Path, cms: Cms) 
 
 
 def a_week(cms: Cms) -> list[Any]:
-    """Make the calls of one week, and return their results without timestamps."""
+    """Create, edit, publish, archive and read articles. Return the results of the reads without timestamps."""
     for number, name in enumerate("abc"):
         at = datetime(2026, 5, 4 + number, tzinfo=UTC)
         cms.create_article(

@@ -25,7 +25,7 @@ BODY = "word " * 1600
 
 @pytest.fixture(params=[10, *([LARGE] if NEW else [])])
 def cms(request: pytest.FixtureRequest) -> Iterator[Cms]:
-    """Return a store with the sample and ten articles with texts of 8 KB. One of these articles has ten versions."""
+    """Return a store with the sample and ten articles with texts of 8 KB. The article ``m0`` has ten versions."""
     with Cms.open(":memory:") as opened:
         sample(opened, request.param, silent)
         for number in range(10):

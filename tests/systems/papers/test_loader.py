@@ -508,7 +508,7 @@ def test_a_bibliography_file_over_the_size_limit_is_reported(empty: Papers, tmp_
 
 
 def test_importing_a_large_file_takes_limited_memory_and_reports_progress(empty: Papers, tmp_path: Path) -> None:
-    """Most entries of the 10 MB file are invalid, and keeping all of them would take far more memory."""
+    """Most entries of the 10 MB file are invalid, and keeping all of them would exceed the memory limit."""
     path = tmp_path / "a.bib"
     entries, filler = 4000, "n" * 2500
     with path.open("w", encoding="utf-8") as file:

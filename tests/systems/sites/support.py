@@ -28,7 +28,7 @@ class Visit:
         return self._took(self.client.get(path))
 
     def send(self, target: str, **fields: str) -> int:
-        """Send the form on this page with this action. ``fields`` replace its values. Return the response's status."""
+        """Send this page's form with this action. ``fields`` replace the form's values. Return the response status."""
         form = re.search(rf'<form[^>]* action="{re.escape(target)}".*?</form>', self.text, re.DOTALL)
         assert form is not None, f"{self.path} has no form to {target}"
         return self._took(self.client.post(target, data={**_fields(form[0]), **fields}))
@@ -44,7 +44,7 @@ class Visit:
         return match[1]
 
     def once(self) -> str:
-        """Return the form field of this page that identifies repeated submissions."""
+        """Return the value of this page's form field that identifies repeated submissions."""
         match = re.search(r'name="once" value="([^"]+)"', self.text)
         assert match is not None
         return match[1]

@@ -1,4 +1,4 @@
-"""The feed has exact pages during concurrent writes, and sends the expected requests."""
+"""Feed pages are exact during concurrent writes, and take the expected requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls of one day have equal results on each store, and keep items consistent."""
+"""The same calls have equal results on each store, and keep items consistent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.systems.support import STORES, all_pages, open_on
 
 
 def a_day(social: Social) -> list[Any]:
-    """Make the calls of one day, and return their results without timestamps and generated ids."""
+    """Add follows, posts, likes and messages, and return the results of reads without timestamps and generated ids."""
     people(social, "ann", "ben", "cid", "dot")
     result: list[Any] = [social.follow("ann", other).delivery for other in ("ben", "cid", "dot")]
     posts = [social.publish(who, f"{number} by {who}") for number in range(3) for who in ("ben", "cid", "dot")]
