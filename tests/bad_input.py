@@ -1,7 +1,7 @@
 # mypy: disable-error-code="empty-body"
 # ruff: noqa: DTZ001, DTZ901 - timestamps without a time zone are bad input
 """A design with keys of every kind, and argument values of every kind, most of them invalid. The random tests of each
-interface (Python, async methods, REST, command line) draw from them.
+interface (Python, async methods, REST and command line) use this design and these values.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Thing(Entity):
-    """Fields of every kind that has its own stored form, in keys of every kind."""
+    """An entity with a field for each stored form, and with keys of every kind."""
 
     name: str
     number: int = 0
@@ -61,7 +61,7 @@ class Thing(Entity):
 
 
 class Other(Entity):
-    """A unique value, a version and a reversed date."""
+    """An entity with a unique value, a version and a date in descending order."""
 
     other_id: str
     email: str

@@ -1,7 +1,7 @@
 """Settings for all tests: seeds of random tests, and the frequency of garbage collection.
 
-``make test`` draws the same examples each time. ``make nightly`` sets ``KEYPLAN_SEEDS=new`` and draws new ones; add
-what it finds as an ``@example`` or a test. Examples have no deadline: the machine may be busy.
+``make test`` draws the same examples each time. ``make nightly`` sets ``KEYPLAN_SEEDS=new`` and draws new
+examples; add each failing one as an ``@example`` or a test. Examples have no deadline, since the machine may be busy.
 """
 
 from __future__ import annotations

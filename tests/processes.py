@@ -1,6 +1,6 @@
 """Processes that end with the test that started them, including their child processes.
 
-They have no time limit of their own: ``timeout`` in pyproject.toml limits the test.
+``end`` waits at most ``PATIENCE_S`` for a process, and ``timeout`` in pyproject.toml limits the whole test.
 """
 
 from __future__ import annotations

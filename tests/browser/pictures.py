@@ -48,7 +48,6 @@ def take(browser: Browser, name: str, address: str, token: str, query: str, sche
 
 
 def main() -> None:
-    """Save all screenshots."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only this needs it
 
     FOLDER.mkdir(exist_ok=True)

@@ -113,7 +113,6 @@ def letter() -> Iterator[Callable[[], str]]:
 
 
 def sign_in(page: Page, label: str, login: str, password: str) -> None:
-    """Sign in with the sign-in form."""
     page.goto("/sign-in")
     page.get_by_label(label).fill(login)
     page.get_by_label("Password").fill(password)

@@ -1,4 +1,4 @@
-"""Browser tests of links to the studio: no code runs automatically, each tab requires the token and keeps its view."""
+"""Browser tests of links to the studio: no code runs automatically, and a new tab requires the token."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_writing_sample_data_fills_an_empty_map(browser: Browser) -> None:
 
 
 @pytest.mark.nightly
-def test_a_new_tab_requires_the_token_and_keeps_the_view_of_its_address(browser: Browser, school: School) -> None:
+def test_a_new_tab_requires_the_token_and_shows_the_view_in_its_url(browser: Browser, school: School) -> None:
     with serving_studio(school) as (address, token):
         context = browser.new_context()
         first = context.new_page()

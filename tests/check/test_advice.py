@@ -203,7 +203,7 @@ class Shop(Design):
 
 
 def collection(folder: Path, users: str, orders: str) -> tuple[Finding, ...]:
-    """The findings for users and their orders in one partition, and a product."""
+    """The findings for ``COLLECTION`` with these partition keys of users and orders."""
     code = COLLECTION.replace("{users}", users).replace("{orders}", orders)
     return Example(code, None).report(folder).findings
 
@@ -219,7 +219,7 @@ def test_the_advised_key_prefix_keeps_an_item_collection_together(tmp_path: Path
 
 
 def test_a_collection_with_different_key_prefixes_does_not_compile(tmp_path: Path) -> None:
-    """A regression test: KP208 once advised different key prefixes for such a collection."""
+    """Regression test: KP208 advised different key prefixes for a read of users with their orders."""
     codes = {finding.code for finding in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
     assert codes == {"KP100"}
 

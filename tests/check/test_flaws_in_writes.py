@@ -301,7 +301,7 @@ class Member(Entity):
 
 
 def tidy(text: str) -> str:
-    """A helper that folds the case of a string."""
+    """A helper that strips a string and folds its case."""
     return text.strip().casefold()
 
 

@@ -26,7 +26,7 @@ class Reading(Entity):
 
 
 class Watch(Entity):
-    """A junction that leads to the letters of readers."""
+    """A junction that leads to the letters of ``other``."""
 
     who: str
     other: str
@@ -70,7 +70,7 @@ def pattern(name: str, **given: Any) -> dict[str, Any]:
 
 
 def days(count: int) -> dict[str, Any]:
-    """Traffic of ``readings`` whose typical call has a range of this many days."""
+    """Traffic data in which the typical call of ``readings`` has a range of this many days."""
     last = date.fromordinal(date(2026, 1, 1).toordinal() + count - 1)
     return pattern("readings", arguments={"at": {"ge": "2026-01-01T00:00:00Z", "le": f"{last}T12:00:00Z"}})
 
@@ -122,7 +122,7 @@ def test_a_read_over_a_year_of_time_buckets_is_reported(layout: str, year: str) 
 
 
 def projecting(*sizes: int) -> type[Design]:
-    """A design with one index per number, which projects that many attributes."""
+    """A design with one index per given size. The size is the number of attributes that the index projects."""
     names = [f"field_{number}" for number in range(max(sizes))]
     indexes = [
         Index(f"GSI{number}", f"g{number}pk", f"g{number}sk", projection=names[:size])

@@ -1,6 +1,5 @@
-"""Known flaws of the five published designs, and the finding that reports each.
-
-Two flaws aren't visible in a design: the blog's two tables differ, and no design models messages between users.
+"""Known flaws of the five published designs, and the finding that reports each. Two flaws aren't visible in a design:
+the blog's document and template have different index names, and the social network has no messages between users.
 """
 
 from __future__ import annotations
@@ -164,7 +163,7 @@ def test_each_published_design_has_the_expected_findings(name: str) -> None:
 
 
 def test_the_write_rate_of_a_popular_post_exceeds_the_partition_limit() -> None:
-    """At 10,000 writes per second, index entries of 5,000 bytes take 50,000 units; a partition allows 1,000."""
+    """10,000 calls/s that each move an index entry (5 + 5 units) take 100,000 units/s; a partition allows 1,000."""
     (finding,) = [
         finding
         for finding in report("blog").findings

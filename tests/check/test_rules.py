@@ -1,4 +1,4 @@
-"""Each rule page's incorrect example has its finding, the correct example doesn't, and pages match the code."""
+"""On a rule's page, the incorrect example has the finding, the correct one doesn't, and the text is up to date."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_an_index_with_the_same_sort_order_as_another_is_redundant(
 
 
 def redundant_keys(code: str, folder: Path) -> set[str]:
-    """The keys that KP404 reports as redundant, each with the key that replaces it."""
+    """Return the keys that KP404 reports as redundant, after checking that no key is its own replacement."""
     rule = next(element for element in RULES if element.code == "KP404")
     report = replace(examples(rule)["wrong"], code=code).report(folder)
     assert {finding.code for finding in report.findings} != {"KP100"}, report.findings
@@ -223,7 +223,7 @@ def test_every_number_in_a_finding_is_in_its_calculation(rule: Rule, tmp_path: P
 
 
 def test_the_advised_expiry_filter_keeps_items_without_ttl(tmp_path: Path) -> None:
-    """The filter that KP602 advises compiles and excludes only expired items."""
+    """KP602 advises the filter of its correct example, which excludes only expired items."""
     rule = next(element for element in RULES if element.code == "KP602")
     wrong = examples(rule)["wrong"]
     (finding,) = [element for element in wrong.report(tmp_path).findings if element.code == "KP602"]
@@ -234,7 +234,7 @@ def test_the_advised_expiry_filter_keeps_items_without_ttl(tmp_path: Path) -> No
 
 
 def test_replacing_an_expired_lock_is_not_reported(tmp_path: Path) -> None:
-    """KP315 reports only a Create that can't replace an expired item."""
+    """KP315 is reported unless a put with a condition on ``expires_at`` replaces an expired item."""
     rule = next(element for element in RULES if element.code == "KP315")
     wrong = examples(rule)["wrong"]
     create = "        yield Create(Lock(name=name, owner=owner, expires_at=now() + timedelta(minutes=5)))"

@@ -1,4 +1,4 @@
-"""The five systems have only ignored findings, with reasons, and no rule raises on any design or traffic file."""
+"""Systems have only ignored findings, with reasons, and no rule raises an exception for any design or traffic file."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _is_design(value: object) -> bool:
 
 
 def _designs_of(program: Program, path: Path) -> list[type[Design]]:
-    """The designs in an example of the documentation. Complete pages are run in tests/repository."""
+    """The designs in the first block of a documentation example. tests/repository runs complete examples."""
     if "class " not in (code := program.steps[0][1]):
         return []
     name = f"checked_{path.stem.replace('-', '_')}_{program.line}"

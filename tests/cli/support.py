@@ -26,7 +26,7 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
 
 
 def json_of(*arguments: str) -> Any:
-    """The output of a successful command with ``--json``, indented by two spaces."""
+    """Return the parsed output of a command with ``--json``, after checking its success and indentation."""
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)

@@ -13,7 +13,7 @@ Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 class Recorder:
     """A transport that records requests and can change responses. ``before`` is called with each request and may raise
-    an error; ``around`` can return a different response. More requests than expected raise an error.
+    an error; ``around`` can return a different response. ``REQUESTS_MAX`` requests raise an AssertionError.
     """
 
     def __init__(self, design: Design) -> None:

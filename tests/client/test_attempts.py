@@ -54,7 +54,7 @@ class Line(Entity):
 
 
 class Club(Design):
-    """A design with one write for each reason why a write can fail."""
+    """A design with writes that fail for different reasons."""
 
     table = Table("club", indexes=[GSI1])
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Counts in an index in which items of several entities have the same keys. The count must read each item."""
+"""Counts in an index in which items of several entities have the same keys, so each item must be read."""
 
 from __future__ import annotations
 

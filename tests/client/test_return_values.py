@@ -71,7 +71,7 @@ class Member(Entity):
 
 
 class Visit(Entity):
-    """A counter of visits, with a TTL. The first visit's update creates the counter."""
+    """A counter of visits, with a TTL. The update for the first visit creates the counter."""
 
     path: str
     n: int = 0
@@ -417,7 +417,7 @@ class LockedPair(Entity):
 
 
 class Pairs(Design):
-    """A design with writes of one or two updates, and with conditions on any fields."""
+    """A design with writes of any given action, alone or in a transaction with a put."""
 
     table = Table("pairs", entities=[Pair, LockedPair])
 

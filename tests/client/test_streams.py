@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Iterators prefetch the next part, and read no more items than necessary."""
+"""Iterators prefetch the next part of a result, and read no more items than necessary."""
 
 from __future__ import annotations
 

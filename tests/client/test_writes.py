@@ -278,7 +278,7 @@ def test_a_key_is_not_recomputed_from_stale_field_values(shop: Shop) -> None:
 
 
 class Pair(Entity):
-    """A pair of names, whose partition is the first letter of the lesser name."""
+    """A pair of names, whose partition key contains the first letter of the name that sorts first."""
 
     pair_id: str
     left: str
@@ -290,7 +290,7 @@ class Pair(Entity):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def initial(self) -> str:
-        """Return the first letter of the lesser name, which the partition key contains."""
+        """Return the first letter of the name that sorts first."""
         return min(self.left, self.right)[:1]
 
 

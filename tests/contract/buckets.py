@@ -54,7 +54,7 @@ class Visit(Entity):
 
 
 class Total(Entity):
-    """A daily sum."""
+    """The number of visits to a site on one day."""
 
     site: str
     day: date

@@ -88,7 +88,7 @@ class Follow(Entity):
 
 
 class Post(Entity):
-    """A post, with keys by author and time, by id, by shard if published, and by optional category, reversed."""
+    """A post, with keys by author and time, by ID, by time in shards if published, and by category, reversed."""
 
     user_id: str
     post_id: str
@@ -218,7 +218,7 @@ class Call(Entity):
 
 
 class Total(Entity):
-    """A sharded counter of a day's total, in the same partition as the day's mark."""
+    """A sharded counter of a group's total, in the same partition as the group's mark."""
 
     group: str
     amount: int = 0
@@ -227,7 +227,7 @@ class Total(Entity):
 
 
 class Mark(Entity):
-    """A mark of a day, in the same partition as the day's total."""
+    """A mark of a group, in the same partition as the group's total."""
 
     group: str
     text: str = ""
@@ -236,7 +236,7 @@ class Mark(Entity):
 
 
 class Marked(NamedTuple):
-    """The total of one day and its mark."""
+    """The total of a group and the group's mark."""
 
     total: Total
     mark: Mark | None
@@ -453,7 +453,7 @@ class Everything(Design):
 
     @write("W5")
     def pay(self, order_id: str, paid_on: date, reference: str) -> Writes:
-        """Replace one item and delete another."""
+        """Put the payment of an order, and delete the order's lines without an amount."""
         order = yield from self.order_details.read(order_id)
         if order is None:
             raise ItemNotFound("no such order", place="Everything.pay")

@@ -53,7 +53,6 @@ def local_address() -> str:
 
 
 def new_table() -> str:
-    """Return a new table name."""
     return f"contract-{os.getpid()}-{next(_numbers)}"
 
 

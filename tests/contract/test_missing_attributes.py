@@ -381,7 +381,7 @@ class Pair:
         return True
 
     def check_expectations(self) -> None:
-        """Update an item if its values are as read, and check that the item is in the index afterwards."""
+        """Update each item if some fields have the values as read, and check that every item is in the index."""
         for item, _ in self.rows():
             some = {
                 name: got(item, name) for name in self.random.sample(sorted(FIELDS), 3) if got(item, name) is not None

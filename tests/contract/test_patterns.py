@@ -46,7 +46,7 @@ def post(number: int, by: str = "u1", **more: Any) -> Post:
 
 
 def pages(read_page: Callable[..., Page[Any]], limit: int, **arguments: Any) -> list[Any]:
-    """Return all items, page by page. Check that no page is too long, and only the last page has no cursor."""
+    """Return the items of all pages. Check that no page is too long, and only the last page has no cursor."""
     result: list[Any] = []
     cursor = None
     while True:

@@ -62,7 +62,7 @@ def test_assert_cost_checks_an_open_design() -> None:
 
 
 def test_assert_cost_checks_a_design_class() -> None:
-    """The prediction is for typical items. An article of the CMS is below 4 KB, so a read takes half a unit."""
+    """The prediction is for typical items. An article of the CMS is smaller than 4 KB, so a read takes half a unit."""
     assert_cost(Cms.article, read_units=0.5)  # inherited from another class
     assert_cost(Readings.note, write_units=4)
     assert_cost(Readings.readings, read_units=1)

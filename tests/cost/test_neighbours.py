@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A read of several entities skips many items between them by separate queries, and reads few items between them."""
+"""Reads of several entities use one query if it reads few other items, and separate queries if it would read many."""
 
 from __future__ import annotations
 

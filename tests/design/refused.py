@@ -55,7 +55,7 @@ TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
 
 
 def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
-    """Check that one of the errors contains all of these texts."""
+    """Check that one of the errors matches all of these regular expressions."""
     faults = [str(fault) for fault in error.value.errors]
     assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)
 

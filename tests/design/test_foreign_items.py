@@ -247,12 +247,12 @@ def known(schema: Any) -> Any:
 
 
 def inner(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """Return a copy of a pydantic schema in which a function has changed the model's schema."""
+    """Return a function that copies a pydantic schema and applies ``change`` to the model's schema."""
     return lambda schema: {**schema, "schema": change(schema["schema"])}
 
 
 def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """Return a copy of a pydantic schema in which a function has changed the schema of each field."""
+    """Return a function that copies a pydantic schema and applies ``change`` to the schema of each field."""
     return inner(lambda part: {**part, "fields": {name: change(field) for name, field in part["fields"].items()}})
 
 

@@ -39,7 +39,7 @@ class Point(NamedTuple):
 
 
 class Address(BaseModel):
-    """A nested model that contains models."""
+    """A nested model that can contain another address."""
 
     street: str
     since: datetime | None = None
@@ -286,7 +286,7 @@ def test_missing_attributes_are_read_as_the_defaults_of_their_fields() -> None:
         assert result == Nothing(name="a", required=None, required_set=set())
 
 
-def test_a_stored_null_is_read_as_none_or_the_default_or_reported_as_invalid() -> None:
+def test_a_stored_null_is_read_as_none_if_the_field_allows_none_and_else_as_the_default() -> None:
     entity = compiled(Numbers)
     item = {**entity.to_item(Numbers(name="a", whole=3)), "whole": {"NULL": True}}
     result = entity.from_item(item)
@@ -318,7 +318,7 @@ class Open(BaseModel):
 
 
 class Whole(RootModel[list[int]]):
-    """A nested model with a list that has an alias."""
+    """A nested model whose value is a list."""
 
 
 class Nested(Entity):

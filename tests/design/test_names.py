@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Names that Python, pydantic or Keyplan use, are accepted as names of fields, keys, entities, patterns and parameters,
+"""Names that Python, pydantic or Keyplan use are accepted as names of fields, keys, entities, patterns and parameters,
 or rejected with an error at the name.
 """
 
@@ -76,7 +76,7 @@ def quiet() -> Iterator[None]:
 
 
 def functions(code: str, **scope: Any) -> dict[str, Any]:
-    """Return functions defined from source code, with parameters of these names."""
+    """Run source code, and return its namespace. ``scope`` contains names that the code can use."""
     result: dict[str, Any] = {"Create": Create, "Update": Update, **scope}
     exec(code, result)
     return result

@@ -32,7 +32,7 @@ PAGE: Any = Page
 
 
 def players(table: str | None, text: str | None, two: str | None) -> type[Any]:
-    """Return a Player entity with one key on the table and two on indexes, each with its own order."""
+    """Return a Player entity with these sort key templates in the table and in two indexes; None omits an index."""
     body: dict[str, Any] = {
         "__annotations__": {"game": str, "name": str, "score": int, "at": datetime},
         "primary": Key("PLAYER#{name}", "HEAD") if table is None else Key("GAME#{game}", table),

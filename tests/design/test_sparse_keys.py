@@ -67,7 +67,7 @@ def asking(entity: type[Any], where: Any = None, **parameters: Any) -> type[Desi
 
 
 def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
-    """Yield designs that read the given states, each with another declaration, and the calls of these reads."""
+    """Yield designs that read the given states, each with a different declaration, and the calls of these reads."""
     literal: Any = Literal[wanted]
     shapes: list[tuple[Any, dict[str, Any], list[dict[str, Any]]]] = [
         ({"status": list(wanted)}, {}, [{}]),
@@ -311,8 +311,8 @@ def test_a_complete_key_is_preferred_to_a_sparse_key() -> None:
 
 @pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
 @pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
-def test_a_key_with_every_field_value_in_when_contains_all_items(waits: list[Any], hurry: list[Any] | None) -> None:
-    """All items have the key, whether or not the read fixes the field."""
+def test_a_key_whose_when_lists_every_value_contains_all_items(waits: list[Any], hurry: list[Any] | None) -> None:
+    """If ``when=`` omits a value, the key supports only reads that fix the field to a listed value."""
     held: dict[str, list[Any]] = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
 
     class Ticket(Entity):

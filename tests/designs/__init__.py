@@ -1,1 +1,1 @@
-"""Random designs on generated items: reads, ``check``, ``cost`` and other results are compared with brute force."""
+"""Random designs on generated items: reads, ``check``, ``cost`` and more are compared with brute-force results."""

@@ -331,7 +331,7 @@ class _Maker:
         return replace(read, newest_first=chance.random() < 0.5, consistent=consistent, directed=directed)
 
     def _sparse(self, read: ReadSpec, key: KeySpec) -> ReadSpec:
-        """Return reads for keys with ``when=`` that fix the field by a constant, several constants or a parameter."""
+        """Return the read with the field of the key's ``when=`` fixed by one or more constants or by a parameter."""
         if key.when is None:
             return read
         name, values = key.when

@@ -1,5 +1,5 @@
-"""Runs a generated design on a store: its CRUD methods and writes write items, and every read is compared with brute
-force. The expected results come from the generator's own data, never from the compiled design.
+"""Runs a generated design on a store: its CRUD methods and writes write items, and every read is compared with a
+brute-force result. The expected results come from the generator's own data, never from the compiled design.
 """
 
 from __future__ import annotations
@@ -316,7 +316,6 @@ class Run:
 
 
 def within(value: Any, bounds: Range[Any]) -> bool:
-    """Return whether a value is within a range."""
     return value is not None and not (
         (bounds.ge is not None and value < bounds.ge)
         or (bounds.gt is not None and value <= bounds.gt)
@@ -334,7 +333,7 @@ def in_key(read: ReadSpec, item: Any) -> bool:
 
 
 def place(key: KeySpec, item: Any) -> list[tuple[Any, bool]]:
-    """Return an item's fields in sort key order, each with whether the key reverses it."""
+    """For each field in the sort key, return the item's value and whether the key reverses the order."""
     return [(getattr(item, variable.name), variable.turned) for variable in key.sort_variables]
 
 
@@ -391,7 +390,7 @@ def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int
 
 
 def in_order(groups: list[list[Any]], got: Iterable[Any], limit: int | None = None) -> str | None:
-    """Return an error unless the groups are in order, up to the limit. Items of a group can have any order."""
+    """Return an error unless the result contains the groups in order, up to the limit, in any order within a group."""
     rest = list(got)
     total = sum(map(len, groups))
     total = total if limit is None else min(total, limit)

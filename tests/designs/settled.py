@@ -32,7 +32,7 @@ class Settled:
 
 @cache
 def settled(number: int) -> Settled:
-    """Return the compiled design of a number. Raise AssertionError for an unexpected rejection."""
+    """Return the compiled random design with this number. Raise AssertionError for an unexpected rejection."""
     spec = design_of(number)
     for _ in range(ROUNDS):
         try:

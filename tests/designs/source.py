@@ -31,7 +31,6 @@ class Colour(StrEnum):
 
 
 def source_of(design: DesignSpec) -> str:
-    """Return the Python source of the design."""
     parts = [_HEAD, *(_index(index) for index in design.indexes), *(_entity(entity) for entity in design.entities)]
     parts += [_named(spec) for spec in design.reads if spec.shape == "named"]
     indexes = ", ".join(index.name for index in design.indexes)

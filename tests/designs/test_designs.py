@@ -1,5 +1,5 @@
-"""Random designs return the same results as brute force, and every analysis accepts them. The tests use 50 fixed
-designs, nightly 100; ``make designs`` tests thousands of new ones.
+"""Reads of random designs return the same results as a brute-force filter, and every analysis accepts the designs. The
+tests use 50 fixed designs, 100 in nightly runs; ``make designs`` tests thousands of new designs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Generated designs with smaller results: views, counts, booleans, keys-only indexes and index scans. ``verify``
-compares each result with brute force.
+compares each result with a brute-force result.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ BY_ID = Index("BY_ID", "id_pk", "id_sk")
 
 
 class Member(Entity):
-    """A member, read by number, by a claim on the email, and by an index that has the same keys as the table."""
+    """A member, read by ID, by a claim on the email, and by an index whose key contains the ID, too."""
 
     member_id: str
     email: str
@@ -31,7 +31,7 @@ class Member(Entity):
 
 
 class Badge(Entity):
-    """A badge of one member, read by the member's number."""
+    """A badge of one member, read by the member's ID."""
 
     member_id: str
     number: int = 0
@@ -40,7 +40,7 @@ class Badge(Entity):
 
 
 class Locker(Entity):
-    """A locker of one member, read by the member's number in an index."""
+    """A locker of one member, read by the member's ID in an index."""
 
     locker_id: str
     member_id: str
@@ -60,7 +60,7 @@ class Visits(Entity):
 
 
 class Notice(Entity):
-    """A notice of a month; all notices are in one partition."""
+    """A notice of a day. All notices are in one partition of the table, and in an index by month."""
 
     day: date
     text: str = ""

@@ -34,7 +34,7 @@ def _bare(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Convert the parser's result to the JSON form: no quotes within strings, and single blocks not in a list."""
+    """Convert the parser's result to the JSON form: without quotes around strings, and a single block not in a list."""
     if isinstance(value, dict):
         result = {_bare(name): plain(element) for name, element in value.items() if not name.startswith("__")}
         return {

@@ -18,7 +18,7 @@ def day(number: int) -> date:
 
 
 def fill_partition(magazine: Magazine, notes: int) -> None:
-    """Write notes, and items of other entities before, between and after the notes."""
+    """Write notes, and other items before, between and after the notes."""
     for number in range(1, notes + 1):
         magazine.put(Note(owner="o", day=day(number), name=f"note {number}"))
         put_foreign(magazine, pk="NOTES#o", sk=f"{day(number)}", name="no note: half a key")

@@ -1,5 +1,5 @@
 """Plans have at most the number of indexes of published designs. For designs of up to three entities with four fields
-and four reads, plans have the minimum number, found by brute force over every possible key.
+and four reads, plans have the minimum number of indexes, found by trying every possible key.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Read:
-    """A read of some entities: fields fixed by equality, a range field and a sort field. ``one`` reads one item."""
+    """A read of entities: fixed fields, a range field, a sort field, and whether the read returns one item."""
 
     kinds: tuple[str, ...]
     known: tuple[str, ...]
@@ -197,7 +197,6 @@ def source(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> str:
 
 @pytest.mark.parametrize("first", range(0, examples(20, 1500), 20))
 def test_the_planned_number_of_indexes_is_minimal(first: int) -> None:
-    """The number doesn't depend on the order of the fields in entities and reads."""
     compared = 0
     for number in range(first, first + 20):
         kinds, reads = drawn(Random(number))

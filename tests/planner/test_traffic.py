@@ -1,4 +1,4 @@
-"""Plans that consider traffic: keys above the limit of a partition, reasons against alternatives, and projections."""
+"""Plans that consider traffic: keys above a partition's throughput limit, comparisons of plans, and projections."""
 
 from __future__ import annotations
 

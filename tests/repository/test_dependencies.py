@@ -22,7 +22,6 @@ OF_OTHERS = {
 
 
 def normalized(name: str) -> str:
-    """Return the normalized name of a distribution."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

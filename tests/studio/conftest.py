@@ -26,6 +26,6 @@ def subject(school: School) -> Subject:
 
 @pytest.fixture
 def empty() -> Iterator[Subject]:
-    """The subject of a studio of an empty School store."""
+    """The School design, open on an empty store, as the subject of a studio."""
     with School.open(":memory:", secret="s") as opened:
         yield of_design(opened)

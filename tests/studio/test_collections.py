@@ -75,8 +75,8 @@ def test_each_card_of_a_large_table_shows_its_total_item_count(school: School) -
     assert " of 24 items<" in map_json(subject)["svg"]
 
 
-def test_a_truncated_count_is_marked_as_a_lower_bound(school: School) -> None:
-    """The studio counts a limited number of pages. The map shows the count as a lower bound."""
+def test_a_large_collection_is_counted_exactly_although_the_sample_is_incomplete(school: School) -> None:
+    """The count takes few requests, and the sample contains ``LOCAL_ITEMS`` items."""
     school.batch([_report(number) for number in range(1, 9000)])
     asked: list[str] = []
     school.store.on_call = lambda record: asked.append(record.operation)

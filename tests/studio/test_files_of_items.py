@@ -128,7 +128,7 @@ def test_an_import_does_not_change_fields_that_the_file_lacks(subject: Subject) 
 
 
 def test_a_line_with_only_the_member_item_is_a_stored_item() -> None:
-    """If the line has another member, its members are fields."""
+    """If the line has another member, or ``Item`` isn't an object, the line's members are fields."""
     with School.open(":memory:") as school:
         subject = of_design(school)
         (edit,) = brought(subject, '{"Item": {"pk": {"S": "a"}}, "course_id": "c"}', entity="Course")["edits"]

@@ -102,7 +102,7 @@ class Shelf(Entity):
 
 
 class Place(Entity):
-    """The place of a box on a shelf. The ID of the box is any string."""
+    """The place of a box on a shelf. The ID of the box can be any string."""
 
     box_id: str
     shelf_id: str

@@ -88,7 +88,7 @@ class Counters(Design):
 
 @pytest.fixture
 def counters() -> Iterator[Studio]:
-    """The studio of two counters, one too large for JavaScript."""
+    """The studio of two counters, with some numbers that are too large for JavaScript."""
     with Counters.open(":memory:") as design:
         design.put(Counter(counter_id="a", count=2**53, parts=(1, 2**60)))
         design.put(Counter(counter_id="b", count=2**53 - 1, parts=(-(2**53),)))

@@ -224,7 +224,7 @@ def test_the_number_of_executed_lines_is_linear_in_the_text_length(mark: str, tm
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("mark", FEW)
-def test_functions_accept_very_large_texts(mark: str, tmp_path: Path, record_property: Callable[..., None]) -> None:
+def test_very_large_user_text_is_processed(mark: str, tmp_path: Path, record_property: Callable[..., None]) -> None:
     """The texts have 400,000 characters. The CPU time of each function is recorded, but not limited."""
     text = (mark * 400_000)[:400_000]
     start = time.process_time()

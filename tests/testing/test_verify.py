@@ -404,7 +404,7 @@ def test_verify_finds_each_deliberate_bug(monkeypatch: Patch, break_it: Any, tol
     break_it(monkeypatch)
 
     class Broken(Club):
-        """A subclass that is compiled with the bug, because keys cache their formats."""
+        """A new class, so that its keys, which cache their formats, are compiled with the bug."""
 
     with pytest.raises(AssertionError) as caught:
         verify(Broken, stores=300, seed=3)

@@ -77,7 +77,7 @@ def plain_size(value: dict[str, Any]) -> int:
 
 
 def number_size(text: str) -> int:
-    """Write an even number of digits on both sides of the decimal point, and count the pairs between the zeros."""
+    """Return a number's size in bytes: 1, plus 1 per pair of digits without outer zero pairs, plus 1 if negative."""
     whole, _, fraction = text.removeprefix("-").partition(".")
     line = whole.zfill(len(whole) + len(whole) % 2) + fraction.ljust(len(fraction) + len(fraction) % 2, "0")
     pairs = [line[start : start + 2] for start in range(0, len(line), 2)]

@@ -1,4 +1,4 @@
-"""The response to any random request to the REST API is JSON, and its status is never 500."""
+"""Responses to random requests to the REST API never have status 500, and JSON in responses is valid."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Sender:
         return {**headers, "content-type": self.seed.choice(KINDS)}
 
     def once(self) -> int:
-        """Send one request, and return its status. The response must be JSON, or a page if the path isn't the API's."""
+        """Send one request, and return its status. A response with the content type JSON must be valid JSON."""
         method = self.seed.choice([*["GET"] * 10, *["POST"] * 10, "PUT", "DELETE", "HEAD", "OPTIONS"])
         body = self.body() if method in {"POST", "PUT"} else b""
         answer = self.http.request(method, self.path(), content=body, headers=self.headers())

@@ -159,7 +159,6 @@ assert "Marginalia" in page
 
 
 def main(parts: Sequence[str]) -> None:
-    """Build, check, install and use the packages."""
     WORK.mkdir(parents=True, exist_ok=True)
     build()
     check_files()

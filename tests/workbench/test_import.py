@@ -1,4 +1,4 @@
-"""Designs generated from NoSQL Workbench models: keys and fields from sample items, and TODO marks for doubts."""
+"""Designs generated from NoSQL Workbench models: keys and fields from sample items, and TODO comments for guesses."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class Thing(Entity):
 
 
 class Caller(Design):
-    """A write that calls a read and a write directly, instead of with ``read`` and ``in_transaction``."""
+    """A design with writes that call reads and writes directly, without ``read`` and ``in_transaction``."""
 
     table = Table("callers")
 
@@ -168,7 +168,7 @@ class Caller(Design):
 
 
 class Joiner(Design):
-    """Writes that run other writes in their own transaction."""
+    """A design with writes that include the actions of other writes in the same transaction."""
 
     table = Table("joiners", entities=[Thing])
 
