@@ -41,7 +41,7 @@ def test_each_string_of_the_dynamodb_protocol_is_defined_in_one_module(text: str
 
 
 def test_the_maximum_item_size_is_defined_in_one_module() -> None:
-    """Apart from it, ``updates.py`` derives the maximum number of members in an update from 400 KB."""
+    """``limits.py`` defines it, and ``updates.py`` derives the maximum number of members in an update from 400 KB."""
     spelt = ("400 * 1024", "400 * KIB", "409_600", "409600")
     holders = {
         path.relative_to(SOURCE).as_posix()
