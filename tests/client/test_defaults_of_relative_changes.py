@@ -151,7 +151,7 @@ def test_changes_of_old_items_use_defaults_for_missing_attributes() -> None:
 
 
 class Bounded(Entity):
-    """An entity with a number that has an exclusive lower bound."""
+    """An entity with an exclusive lower bound of one number, and an exclusive upper bound of another."""
 
     name: str
     above: Annotated[int, PydanticField(gt=-5)] = 0

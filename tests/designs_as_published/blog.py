@@ -187,7 +187,7 @@ class Blog(Design):
 
     @write("W1")
     def create_post(self, post: Post) -> Writes:
-        """Create a post by two separate puts."""
+        """Create a post by two puts in a batch, which isn't atomic."""
         yield Batch([Put(post), Put(PostSlug(slug=post.post_slug, post_id=post.post_id))])
 
     @write("W2")

@@ -32,7 +32,7 @@ class Author(Entity):
 
 
 class Membership(Entity):
-    """The authorship of an author in a paper."""
+    """An author of a paper, with a role."""
 
     paper_id: str
     handle: str
