@@ -254,8 +254,8 @@ class UniqueValueTaken(WriteFailed):
 
 
 class TransactionFailed(WriteFailed):
-    """A transaction was canceled. ``errors`` describes each failed action; ``reasons`` has the exception of each
-    action, or None.
+    """A transaction was canceled. ``errors`` describes each failed action; ``reasons`` has, for each operation, its
+    exception or None.
     """
 
     code = "TransactionFailed"

@@ -1,4 +1,4 @@
-"""Exports to OpenTelemetry a span for each pattern call, with child spans for its requests, and metrics by pattern.
+"""Exports spans of pattern calls, with child spans for their requests, and metrics by pattern to OpenTelemetry.
 
 ``blog.store.watch(Telemetry())`` enables the export, which requires the extra ``otel``. ``keyplan.client.call_records``
 defines the records; the application configures exporters with the SDK.

@@ -12,14 +12,14 @@ from tests.repository.walks import BEFORE, Walk, walks
 HEAD = """# Architecture
 
 This page lists the packages of `src/keyplan`, their imports, and the functions that requests pass through. \
-`make docs` generates the page from the modules' imports (including imports for types and imports inside functions) \
+`make docs` generates the page from the modules' docstrings and imports (including imports for types and in functions) \
 and by running the example calls. The contracts in `pyproject.toml` define which imports are allowed between packages; \
 the [decision records](decisions/README.md) give the reasons. [CONTRIBUTING](../CONTRIBUTING.md) describes where to \
 make a change.
 """
 WALKS = (
     "The table shows counts for the third call of each request, when the design is already compiled. *calls* counts "
-    "calls of functions and resumptions of generators. The numbers in parentheses are from 2026-11-21 (a580b44)."
+    "function calls and generator resumptions. The numbers in parentheses are from 2026-11-21 (commit a580b44)."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")
 """Packages whose modules are listed too."""

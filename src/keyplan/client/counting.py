@@ -1,7 +1,7 @@
-"""Counts, existence checks and sums, which read all pages but not whole items.
+"""Counts and sums, which read all pages, and existence checks, which read until the first match.
 
-These reads return the items' keys, so that items of other entities and programs can be ignored. Select=COUNT would
-consume the same read units, because DynamoDB bills the data read, not the data returned.
+Queries and scans return the items' keys, so that items of other entities and programs can be ignored. Select=COUNT
+would consume the same read units, because DynamoDB bills the data read, not the data returned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cursors are opaque strings for a page's end. A cursor is signed, and valid only for the same pattern and arguments.
+"""A cursor is an opaque string that marks the end of a page, valid only for the same pattern and arguments.
 
 A cursor is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest detects truncated
 cursors and cursors of other patterns or arguments; with a secret, it also prevents forgery.

@@ -1,4 +1,4 @@
-"""Reads a junction's items, the items that they join, and the union of several junctions."""
+"""Reads junction items, the items that they connect, and the union of the items of several junctions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Key conditions for the values of one call, from the strings of the partition key and an interval of sort keys.
+"""Builds the key conditions of a call: equality for the partition key, and an interval of sort keys.
 
 An interval is exact in the order of stored strings. If DynamoDB has no operator for a bound (an exclusive upper bound
 with a lower bound), the query includes the bound and the readers drop items equal to it.

@@ -1,4 +1,4 @@
-"""Results of read patterns, as conversations from the plan, the result shape and the arguments of a call.
+"""Builds the conversation of a read pattern's call from the plan, the result shape and the arguments.
 
 This module handles limits, cursors and missing items; ``read_plans``, ``merged_partitions`` and ``junction_reads``
 execute plans.

@@ -1,4 +1,4 @@
-"""The state that operations use, which is the storage, the cached catalog of tables, and a clock."""
+"""The state that operations share: the storage, the cached catalog of tables, and a clock."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The engine dispatches operations, retries operations that found an outdated table, and converts errors to DynamoDB's
-errors, with the messages of the operation's API layer.
+"""Dispatches operations, retries operations that used an outdated cached table definition, and converts errors to
+DynamoDB's errors, with the messages of the operation's API layer.
 """
 
 from __future__ import annotations

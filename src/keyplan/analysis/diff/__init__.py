@@ -1,1 +1,1 @@
-"""Compare two designs without a store, and report the effect of each change on a table with data of the old design."""
+"""Compares two designs without a store, and reports the effect of each change on data of the old design."""

@@ -1,4 +1,4 @@
-"""Builds the SQL statements of one table, for its columns, its writes, and its reads by the shape of their bounds.
+"""Builds the SQL statements that create one table, write its items, and read its items within bounds.
 
 Items are in ``items_<id>_<generation>``: the key in its storage form and the item's JSON as ``body``. Every statement
 names the generation, so that a statement with an outdated layout fails.

@@ -1,4 +1,4 @@
-"""The ``StoreError`` for each error of SQLite and of its file."""
+"""Converts errors of SQLite and of the database file to ``StoreError``."""
 
 from __future__ import annotations
 
