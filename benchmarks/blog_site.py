@@ -347,7 +347,7 @@ def before_others() -> str:
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     except (AttributeError, PermissionError):
         return "at the usual priority"
-    return "at the highest usual priority (nice -20)"
+    return "at the highest non-real-time priority (nice -20)"
 
 
 def keep_apart(pid: int) -> None:

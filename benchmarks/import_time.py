@@ -14,8 +14,8 @@ import tempfile
 
 IMPORTS = {
     "import keyplan": "import keyplan",
-    "from keyplan import all that a design takes": "from keyplan import Create, Design, Entity, Key, Page, read, write",
-    "the CMS's design": "import keyplan_systems.cms.design",
+    "import the names that a design needs": "from keyplan import Create, Design, Entity, Key, Page, read, write",
+    "import the CMS's design": "import keyplan_systems.cms.design",
     "import boto3": "import boto3",
     "import boto3, and a client for DynamoDB": "import boto3; boto3.client('dynamodb', region_name='eu-west-1')",
     "import pydantic, and a model's base class": "import pydantic; pydantic.BaseModel",

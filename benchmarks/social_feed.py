@@ -180,13 +180,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         parts = [
-            "A page of 20 posts:",
+            "Reading a page of 20 posts:",
             table(
                 ["follows", "feed", "requests", "rounds", "read units", "USD per million pages", "ms"],
                 list(pages(folder)),
                 2,
             ),
-            "A post:",
+            "Writing a post:",
             table(["timelines", "requests", "units", "USD per million posts", "ms"], list(posts_of(folder)), 1),
         ]
         known = PAGE.read_text(encoding="utf-8").splitlines()

@@ -229,7 +229,7 @@ def measure() -> str:
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(one.row() for one in found),
         "",
-        f"The first map shows key templates after {opened['']:.2f} s, and items after {opened['?show=items']:.2f} s.",
+        f"The page shows key templates after {opened['']:.2f} s, and items after {opened['?show=items']:.2f} s.",
         f"{counts}; all rows are shown after {first:.1f} s.",
         f"Measured in headless Chromium {version} without a graphics processor, at 1440 × 900 pixels;",
         f"{machine}; load average before the run {load:.1f}.",
