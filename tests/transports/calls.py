@@ -152,14 +152,14 @@ CALLS = (
     ),
     Call("put", "PutItem", "put", (NEW,), _count("e"), result=lambda note: note.book, expected="e"),
     Call("create", "PutItem", "create", (NEW,), _count("e"), "condition", result=lambda note: note.book, expected="e"),
-    Call("update, only_if", "UpdateItem", "transact", ([EXPECTING],), _has_title("new"), "condition"),
-    Call("update, Add", "UpdateItem", "transact", ([BY_CLASS],), _views, "adds"),
+    Call("update with only_if", "UpdateItem", "transact", ([EXPECTING],), _has_title("new"), "condition"),
+    Call("update with Add", "UpdateItem", "transact", ([BY_CLASS],), _views, "adds"),
     Call(
-        *("idempotent update, Add", "UpdateItem", "update", (BY_CLASS.idempotent("visit 1"),), _views),
+        *("idempotent update with Add", "UpdateItem", "update", (BY_CLASS.idempotent("visit 1"),), _views),
         result=lambda note: note.views,
         expected=1,
     ),
-    Call("update, previous", "UpdateItem", "rename", ("b", 1, "newer"), _has_title("newer"), "adds", expected="old"),
+    Call("update with ALL_OLD", "UpdateItem", "rename", ("b", 1, "newer"), _has_title("newer"), "adds", expected="old"),
     # A repetition doesn't find the deleted item.
     Call("delete", "DeleteItem", "delete", (LAST,), lambda notes: 3 - _count("b")(notes), result=lambda _: None),
     Call("batch of 30 puts", "BatchWriteItem", "batch", (PUTS,), lambda notes: _count("c")(notes) // 30),

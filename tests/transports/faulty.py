@@ -52,7 +52,7 @@ FAULTS = {
         Fault("wrong crc", True, True, "the response's CRC-32 doesn't match its body"),
         Fault("500", False, True, "the store returns InternalServerError, and doesn't execute the request"),
         Fault("500 after", True, True, "the store returns InternalServerError, although it executed the request"),
-        Fault("503", False, True, "a proxy returns an HTML page"),
+        Fault("503", False, True, "a proxy returns status 503 with an HTML page, and the request isn't executed"),
         Fault("throttled", False, False, "the store returns ProvisionedThroughputExceededException three times", 3),
         Fault("expired", False, False, "the store returns ExpiredTokenException once, because the credentials expired"),
         Fault("clock", False, False, "the signature is rejected, because the client's clock is one hour slow"),
