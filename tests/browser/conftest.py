@@ -1,4 +1,4 @@
-"""Fixtures for browser tests: a browser and a server of the library. Without Chromium, the tests are skipped."""
+"""Fixtures for browser tests: a browser and a server of the design ``Library``. Tests are skipped without Chromium."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def address(library: Library) -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The open page of the library's API. Console messages and requests to other hosts fail the test."""
+    """The page of the ``Library`` API in a browser. Console messages and requests to other hosts fail the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(TIMEOUT_MS)
     opened = context.new_page()

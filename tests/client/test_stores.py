@@ -126,8 +126,8 @@ def test_a_load_report_keeps_at_most_1000_errors() -> None:
     assert (FAULTS_KEPT, len(report.errors), report.more_faults) == (1000, 1000, 2)
 
 
-def test_unused_designs_start_no_threads() -> None:
-    """Opening and closing a design without calls starts no thread."""
+def test_workers_reject_functions_after_shutdown() -> None:
+    """This includes workers that have never run a function."""
     idle, used = Workers(1, "idle"), Workers(1, "used")
     assert used.submit(int, "3").result() == 3
     for workers in (idle, used):

@@ -47,7 +47,7 @@ LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
 
 @dataclass
 class Recording:
-    """Records the steps of a write's last attempt, as input for the model."""
+    """Records the steps of a write's last attempt, as input for a dry run."""
 
     steps: list[Any] = field(default_factory=list[Any])
 
@@ -172,7 +172,7 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
 
 
 def large(design: CompiledDesign) -> dict[Any, Any]:
-    """Strategies for strings of many lengths, so that the number of items changes the units."""
+    """Strategies for strings of many lengths, so that writes consume different numbers of units."""
     names = {
         field.name
         for entity in design.entities.values()

@@ -72,7 +72,7 @@ class Thing(Entity):
 
 
 def test_each_argument_of_a_declaration_is_checked() -> None:
-    """Every declaration reports arguments of wrong types. The expected errors are abbreviated."""
+    """Every argument rejects all values in ``WRONG``, except the arguments in ``RIGHT``, which accept some."""
     taken: set[str] = set()
     for make, others in DECLARED.items():
         for name in inspect.signature(make).parameters:

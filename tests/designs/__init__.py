@@ -1,1 +1,1 @@
-"""Random designs on generated items: reads, ``check``, ``cost`` and more are compared with brute-force results."""
+"""Random designs on generated items: results of reads are compared with brute-force results."""

@@ -78,7 +78,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("pattern", "arguments"), CALLS)
 def test_explained_requests_equal_requests_of_a_call(library: Library, pattern: str, arguments: dict[str, Any]) -> None:
-    """On an empty table, a call of a junction or claim sends only one request; the explanation also has the next."""
+    """On an empty table, a read through a junction or claim sends one request; the explanation also has the second."""
     listening = Listening(library.store.transport)
     library.store.transport = listening
     try:

@@ -1,4 +1,4 @@
-"""Modules have a docstring, functions are short, and requests take a limited number of calls."""
+"""Modules have a docstring, functions are short, and requests make a limited number of function calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_functions_have_a_limited_number_of_lines() -> None:
 
 
 def has_large_gap(text: str) -> bool:
-    """Return whether a module may have a long function: compare lines of definitions, which is faster than parsing."""
+    """Return whether a module may have a long function, by the distances between definitions (faster than parsing)."""
     starts = [(text.count("\n", 0, match.start()), len(match[1])) for match in DEFINITION.finditer(text)]
     starts.append((text.count("\n"), 0))
     return any(

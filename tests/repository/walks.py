@@ -170,7 +170,7 @@ class _Served:
         self._connection.data_received(self._request)
 
     def write(self, answer: bytes) -> None:
-        """Receive a response from the connection, as its transport."""
+        """Record a response: this object is the transport to which the connection writes."""
         self._answered = answer
 
     def get_write_buffer_size(self) -> int:
