@@ -1,4 +1,4 @@
-"""Browser tests of links to the studio: no code runs automatically, and a new tab requires the token."""
+"""Browser tests: no linked code runs automatically, design files are reloaded, and a new tab requires the token."""
 
 from __future__ import annotations
 

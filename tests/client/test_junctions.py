@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Reads of several entities through junctions, and the number of items that are read from merged partitions."""
+"""Reads through one or more junctions, and the number of items that are read from merged partitions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The arguments of a call are validated against field and parameter types; errors are reported together."""
+"""Arguments of ``Prefix`` parameters are strings, and other values are rejected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan.errors import ArgumentError
 
 
 @pytest.mark.parametrize("prefix", ["a", "", 5])
-def test_a_prefix_argument_is_encoded_in_the_key_condition(prefix: Any) -> None:
+def test_a_prefix_argument_must_be_a_string(prefix: Any) -> None:
     class Named(Entity):
         shelf: str
         name: str

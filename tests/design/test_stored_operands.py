@@ -1,6 +1,4 @@
-"""The operands of conditions on each kind of field: stored type, comparable types, nested parts, and the value in the
-request. The conditions are in ``condition_cases.py``.
-"""
+"""Stored operands of conditions: values of a Counter have no stored type, and TTL bounds keep microseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about DynamoDB are defined in the package ``keyplan.dynamodb`` only."""
+"""Each of these facts about DynamoDB is defined in one module, and other modules import the fact."""
 
 from __future__ import annotations
 

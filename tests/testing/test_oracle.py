@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The rules of the oracle, without a store: sort order, matching of parameters, and which items have a key."""
+"""The rules of the oracle, without a store: the sort order of results, and the items in an index."""
 
 from __future__ import annotations
 

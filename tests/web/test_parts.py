@@ -1,5 +1,5 @@
-"""Parts of the API and its page: response schemas, form fields, signatures, statuses, and limits. Limits are tested
-with the largest allowed value and the next one.
+"""Checks of HTTP requests: limits, content types, cross-site requests and hosts. Limits are tested with the largest
+allowed value and the next one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An API with a policy: available patterns, callers and filtered results. An API that runs next to a site."""
+"""An API with a policy (available patterns, callers and filtered results), and an API that runs next to a site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Error messages of the strict parser for values of a wrong type, and the column that each message reports."""
+"""The columns that error messages of the strict parser report for missing values and values of a wrong type."""
 
 from __future__ import annotations
 
