@@ -1,6 +1,6 @@
 """Browser tests of the studio with all five systems: the tasks of each view by mouse and by keyboard alone, axe's
 findings in both themes, and the exported page. The page is loaded once per system. ``make nightly``
-(``KEYPLAN_STUDIO=all``) tests every system with the mouse and axe; other runs test one.
+(``KEYPLAN_STUDIO=all``) tests every system; other runs test only the papers, and not by keyboard.
 """
 
 from __future__ import annotations

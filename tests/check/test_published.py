@@ -1,4 +1,4 @@
-"""Known flaws of the five published designs, and the finding that reports each. Two flaws aren't visible in a design:
+"""Known flaws of published designs, and the finding that reports each. Two flaws aren't visible in a design:
 the blog's document and template have different index names, and the social network has no messages between users.
 """
 

@@ -36,7 +36,7 @@ class Reading(Entity):
 
 
 class Both(NamedTuple):
-    """A device and its newest reading."""
+    """A device and its readings."""
 
     device: Device
     readings: list[Reading]

@@ -138,13 +138,13 @@ class Caller:
         return self.seed.choice(calls)()
 
     def once(self) -> None:
-        """Make one call, and return its complete result."""
+        """Make one call, and read its result completely."""
         answer = self.call()
         if isinstance(answer, Iterator):
             list(answer)
 
     async def once_awaited(self) -> None:
-        """Make one asynchronous call, and return its complete result."""
+        """Make one asynchronous call, and read its result completely."""
         answer = self.call()
         if isinstance(answer, AsyncIterator):
             async for _ in answer:

@@ -175,10 +175,8 @@ def test_opening_a_design_with_a_changed_index_is_rejected(deployed: Any) -> Non
         deployed(changes)
 
 
-def test_a_timestamp_that_was_a_ttl_is_read_from_seconds(deployed: Any) -> None:
-    """A timestamp can be read from epoch seconds as well, but conditions match only strings, and the table's TTL
-    setting is unchanged.
-    """
+def test_a_field_that_is_no_longer_a_ttl_requires_two_migrations(deployed: Any) -> None:
+    """Conditions on the new timestamps match only strings, and the table's TTL setting is unchanged."""
     shop, result = deployed(("expires: Ttl", "expires: datetime"))
     assert result == ["migration expiry-removed table", "migration stored-type-changed User.expires"]
     with shop:

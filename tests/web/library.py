@@ -270,7 +270,7 @@ class Library(Design):
 
     @write("W7")
     def count_pages(self, sizes: dict[str, Literal["big", "small"]], ratio: float = 1.0) -> Writes[dict[str, int]]:
-        """Write nothing."""
+        """Compute numbers from strings, and write nothing."""
         yield from ()
         return {name: round(len(text) * ratio) for name, text in sizes.items()}
 
