@@ -99,7 +99,7 @@ FOLDERS: dict[str, dict[str, str]] = {
 
 REPORTED: dict[str, set[tuple[str, str]]] = {
     "jekyll": {
-        ("_config.yml", "default fields of folders, not imported: author"),
+        ("_config.yml", "default fields of folders are ignored: author"),
         ("_data", "the site's data files aren't imported"),
         ("_posts/loop", "symbolic links aren't followed"),
         ("index.html", "files that aren't Markdown, skipped: 1"),

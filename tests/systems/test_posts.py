@@ -240,7 +240,7 @@ def test_symbolic_links_in_a_post_folder_are_not_followed(tmp_path: Path) -> Non
 
 def test_special_missing_and_too_large_post_files_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
-    with pytest.raises(FrontMatterError, match="not a file"):
+    with pytest.raises(FrontMatterError, match="the path isn't a regular file"):
         read_post(tmp_path, tmp_path / "pipe.md")
     with (tmp_path / "huge.md").open("wb") as file:
         file.truncate(1 << 40)

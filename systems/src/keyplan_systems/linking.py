@@ -79,7 +79,7 @@ class SiteFolder:
         values = [each.get("values") for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         lost = sorted({name for each in values if isinstance(each, dict) for name in each if name in TAKEN})
         if lost and self.config is not None:
-            message = f"default fields of folders, not imported: {', '.join(lost)}"
+            message = f"default fields of folders are ignored: {', '.join(lost)}"
             yield ErrorDetail(self.config.name, message, "add the fields to the front matter of each post")
 
 

@@ -240,7 +240,7 @@ def _bytes_of(path: Path) -> tuple[bytes, datetime]:
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            raise FrontMatterError("not a file")
+            raise FrontMatterError("the path isn't a regular file")
         if status.st_size > FILE_BYTES_MAX:
             raise FrontMatterError(
                 f"the file is {status.st_size:,} bytes; the maximum is {FILE_BYTES_MAX:,}",

@@ -257,7 +257,7 @@ def test_front_matter_defaults_of_jekyll_are_reported_as_unsupported(blog: Blog,
     )
     report = loaded(blog, tmp_path, {"_config.yml": settings, "_posts/2024-01-01-a.md": "---\ntitle: A\n---\nText.\n"})
     (fault,) = report.errors
-    assert (fault.place, fault.message) == ("_config.yml", "default fields of folders, not imported: author, category")
+    assert (fault.place, fault.message) == ("_config.yml", "default fields of folders are ignored: author, category")
 
 
 HEAD = "---\ndate: 2024-01-01\n---\n"

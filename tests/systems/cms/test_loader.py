@@ -128,7 +128,7 @@ def odd_folder(folder: Path) -> dict[str, str]:
         "tag.md": "tags: ",
         "title.md": "title: ",
         "huge.md": "68,719,476,736 bytes",
-        "pipe.md": "not a file",
+        "pipe.md": "the path isn't a regular file",
         "link.md": "not followed",
     }
 

@@ -208,7 +208,7 @@ def test_an_id_that_occurs_in_two_files_is_reported(empty: Papers, tmp_path: Pat
 def test_files_in_latin_1_are_imported_and_reported(empty: Papers, tmp_path: Path) -> None:
     for name, text in (("a.bib", "@article{a,\n title={Größe}}\n"), ("b.json", '[{"id": "b",\n "title": "Größe"}]')):
         (tmp_path / name).write_bytes(text.encode("latin-1"))
-    hint = "the file isn't UTF-8: other bytes are read as Latin-1 (save the file as UTF-8)"
+    hint = "the file isn't UTF-8, so invalid bytes are read as Latin-1 (save the file as UTF-8)"
     assert told(load(empty, tmp_path, silent)) == [f"a.bib:2: {hint}", f"b.json:2: {hint}"]
     assert [paper.title for paper in empty.papers(["a", "b"])] == ["Größe", "Größe"]
 
@@ -293,7 +293,7 @@ def test_errors_in_csl_json_have_line_numbers(empty: Papers, tmp_path: Path) -> 
     [
         ('[\n{"id": "a", "title": "A [1"},\n', "2: the rest of the file can't be read: the list isn't closed"),
         ('{"items": [{"id": "a", "title": "A"}\n', "1: the rest of the file can't be read: the list isn't closed"),
-        ('[{"id": "a", "title": "A"}, x, {}]', "1: the rest of the file can't be read: not an entry: ', x, {}]'"),
+        ('[{"id": "a", "title": "A"}, x, {}]', "1: the rest of the file can't be read: ', x, {}]' isn't an entry"),
         ('[{"id": "a", "title": "A"}]', None),
         ('{"items": [{"id": "a", "title": "A [1"}]}', None),
         ('{"id": "a", "title": "A ["}\n{"id": "b", "title": "B"}\n', None),
@@ -432,7 +432,7 @@ def test_folders_of_zotero_and_jabref_are_imported(empty: Papers, tmp_path: Path
 
 def test_importing_a_file_that_is_not_a_bibliography_raises_an_error(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.json", '"just a text"\n')
-    assert "not an entry: '\"just a text\"'" in report.errors[0].message
+    assert "'\"just a text\"' isn't an entry" in report.errors[0].message
     report = loaded(empty, tmp_path / "notes.txt", "Dear diary,\n\ntoday I read.\n")
     assert told(report) == ["notes.txt:1: text outside of an entry is ignored: 'Dear diary,' (2 lines)"]
     (tmp_path / "folder").mkdir()

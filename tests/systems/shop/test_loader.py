@@ -126,7 +126,7 @@ def test_errors_in_product_files_have_line_numbers(empty: Shop, tmp_path: Path) 
         "products.csv:5",
     ]
     messages = [fault.message for fault in report.errors]
-    assert messages[0] == "price is '4.505'"
+    assert messages[0] == "price is '4.505', which isn't an amount"
     assert messages[1].startswith("stock: input should be greater than or equal to 0")
     assert messages[2] == "line 4 can't be read: ',' expected after '\"'"
     assert messages[3] == "the row has 2 columns, expected 6"
@@ -159,14 +159,14 @@ def test_errors_in_order_files_have_line_numbers(empty: Shop, tmp_path: Path) ->
     assert report.loaded == 4 + 2
     assert [(fault.place, fault.message.split(": ")[0]) for fault in report.errors] == [
         ("orders.csv:3", "quantity"),
-        ("orders.csv:4", "status is 'lost'"),
+        ("orders.csv:4", "status is 'lost', which is unknown"),
         ("orders.csv:5", "the order has products of several merchants"),
         ("orders.csv:7", "external_id 'pi_1' belongs to another Payment"),
-        ("orders.csv:8", "there is no user 'eve', and no email to register one"),
+        ("orders.csv:8", "there is no user 'eve', and the row has no email"),
         ("orders.csv:10", "user_id is 'bob', but 'ada' on line 9"),
         ("orders.csv:9", "order '7' is skipped"),
         ("orders.csv:11", "order '1' exists with other data"),
-        ("orders.csv:12", "created_at is 'tomorrow'"),
+        ("orders.csv:12", "created_at is 'tomorrow', which isn't a time"),
         ("orders.csv:13", "email 'ada@example.com' belongs to another User"),
         ("orders.csv:14", "there is no product 'nothing'"),
     ]

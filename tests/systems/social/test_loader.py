@@ -90,8 +90,8 @@ def test_invalid_edges_are_reported_with_their_line_numbers(empty: Social, tmp_p
     report = load(empty, path, silent)
     assert places(report) == [
         "1: 'nd' isn't a user number",
-        "3: the line has only one column",
-        "4: the line has 5 columns",
+        "3: the line has 1 of 2 to 4 columns",
+        "4: the line has 5 of 2 to 4 columns",
         "5: 'a' isn't a user number",
         "6: '-1' isn't a user number",
         "7: user 3 follows themselves",

@@ -115,7 +115,7 @@ def _username_faults(username: str) -> list[ErrorDetail]:
 def _name_faults(name: str) -> list[ErrorDetail]:
     if 1 <= len(name) <= NAME_MAX and is_storable(name) and name.isprintable():
         return []
-    return [ErrorDetail("name", "invalid name", "use 1 to 80 characters")]
+    return [ErrorDetail("name", "invalid name", "use 1 to 80 printable characters")]
 
 
 def _password_faults(password: str, email: str, username: str, field: str = "password") -> list[ErrorDetail]:

@@ -49,7 +49,7 @@ class PostWrites(Reads):
         """
         check_content(content, "Blog.create_post.content")
         if post.status != "unpublished":
-            raise Refused("a new post can't be published", place="Blog.create_post", hint="publish the post afterwards")
+            raise Refused("a new post must be unpublished", place="Blog.create_post", hint="publish it afterwards")
         yield from self._active(post.user_id, "Blog.create_post")
         if (yield from self.post.read(post.post_id)) is not None:
             raise Refused(f"post {post.post_id!r} already exists", place="Blog.create_post", hint="edit it")

@@ -45,10 +45,10 @@ __all__ = [
 SILENCE = {
     "KP103 ArticleVersion.body": "check_body rejects a longer body before the request, and suggests alternatives",
     "KP201 Member.every": "a site has few members",
-    "KP201 PublishedArticle.primary": "at most 500 items per second are written, when articles are published or change",
+    "KP201 PublishedArticle.primary": "only changes to published articles write items, at most 500 per second",
     "KP202 Founded.primary": "this entity has one item, which is written once",
-    "KP202 StateArticle.primary": "items are written when an article changes its status, and read by editors only",
-    "KP303 article_history": "only exports of a whole history use this pattern; article_versions is paginated",
+    "KP202 StateArticle.primary": "items are written when an article changes its status, and only editors read them",
+    "KP303 article_history": "only exports read a whole history; pages use article_versions, which is paginated",
     "KP602 Preview.expires_at": "the preview page compares expires_at with the current time",
     "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
 }

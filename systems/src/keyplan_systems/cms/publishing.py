@@ -62,9 +62,9 @@ class PublishingWrites(ArticleWrites):
         article = yield from self._editable(article_id)
         if based_on is not None and based_on != article.current_version:
             raise Refused(
-                "another version was saved in the meantime",
+                f"version {based_on} isn't the newest version",
                 place="Cms.save_draft",
-                hint="read the newest version, then save again",
+                hint="read the newest version, apply the changes to it, then save again",
                 errors=[ErrorDetail("based_on", f"is {based_on}; the newest version is {article.current_version}")],
             )
         moment = now()

@@ -137,7 +137,7 @@ def _sign_in(turn: Turn[Any]) -> Response:
         if person is not None and fits:
             turn.sign_in(person)
             return turn.go(form["next"] or "/")
-        form.fault("login", "the email, username or password is wrong")
+        form.fault("login", f"the {turn.site.look.login.lower()} or password is wrong")
     return turn.page("sign_in.html", 422)
 
 

@@ -66,7 +66,7 @@ class People(ABC, Generic[D, U]):
     hash isn't ``old_hash``.
     """
 
-    taken = "this login is taken"
+    taken = "already taken"
     """The error for a login of another user."""
     can_join = True
     """Whether visitors can create an account."""
@@ -118,7 +118,7 @@ class People(ABC, Generic[D, U]):
         try:
             user = self.add(login, name, password_hash)
         except UniqueValueTaken:
-            raise Refused("the login is taken", errors=[ErrorDetail("login", self.taken)]) from None
+            raise Refused("the account already exists", errors=[ErrorDetail("login", self.taken)]) from None
         return Person(user.user_id, user.name, password_hash, self.roles(user), self.login(user))
 
     def _person(self, user: U | None) -> Person | None:

@@ -231,7 +231,7 @@ class _EntryReader:
         collection, named = self._collection(kind)
         odd = sorted(name for name in own if not FIELD_NAME.fullmatch(name))
         if odd:
-            yield Trouble(self.line, f"entry {key} has fields with invalid names, ignored: {', '.join(odd)[:200]}")
+            yield Trouble(self.line, f"entry {key}: fields with invalid names are ignored: {', '.join(odd)[:200]}")
         people = [Person(name, "author") for name in self._names(own.get("author", ""))]
         editors = list(self._names(both.get("editor", "")))
         if not people and "editor" in own:

@@ -79,7 +79,7 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
             yield line, entry
     is_list = start or text.lstrip().startswith("[")
     if not reason and text[place:].strip(_BETWEEN):
-        reason = f"not an entry: {' '.join(text[place : place + 200].split())[:60]!r}"
+        reason = f"{' '.join(text[place : place + 200].split())[:60]!r} isn't an entry"
     elif not reason and is_list and "]" not in text[place:]:
         reason = "the list isn't closed"
     if reason:

@@ -85,7 +85,7 @@ def _files(path: Path) -> list[Path]:
     paths = [each for each in found if each.is_file() and not _is_hidden(each.relative_to(path))]
     if not paths:
         raise RequestError(
-            f"{path} contains no bibliography", hint=f"pass a file, or a folder with {', '.join(KNOWN)} files"
+            f"{path} contains no bibliography", hint=f"pass a file, or a folder with {' or '.join(KNOWN)} files"
         )
     return paths
 
@@ -123,7 +123,7 @@ class _Loading:
             self._tell(record.line, record.message, record.hint)
             return
         if {".", ".."} & {*record.paper_id.split("/")}:
-            self._tell(record.line, f"{record.paper_id} can't be used in a URL", "change the id of the entry")
+            self._tell(record.line, f"the id {record.paper_id} can't be used in a URL", "change the id of the entry")
             return
         if record.paper_id in self.met:
             self._tell(record.line, f"{record.paper_id} is the id of an earlier entry", "give each entry a unique id")

@@ -91,7 +91,7 @@ def text_of(path: Path) -> tuple[str, Trouble | None]:
         return text, None
     line = text.count("\n", 0, odd.start()) + 1
     text = text.translate({0xDC00 + byte: chr(byte) for byte in range(0x80, 0x100)})
-    return text, Trouble(line, "the file isn't UTF-8: other bytes are read as Latin-1", "save the file as UTF-8")
+    return text, Trouble(line, "the file isn't UTF-8, so invalid bytes are read as Latin-1", "save the file as UTF-8")
 
 
 def doi_of(text: str, url: str) -> str | None:

@@ -79,4 +79,4 @@ class CustomerWrites(Reads):
 
 
 def _unknown(user_id: str, place: str) -> ItemNotFound:
-    return ItemNotFound(f"there is no user {user_id!r}", place=place, hint="register first")
+    return ItemNotFound(f"there is no user {user_id!r}", place=place, hint="first call register")

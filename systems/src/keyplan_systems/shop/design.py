@@ -16,9 +16,9 @@ SILENCE = {
     "KP201 Merchant.every": "there are few merchants, and they rarely change",
     "KP602 Cart.expires_at": "an expired cart is still valid",
     "KP314 restock": "merchants check the stock before they repeat a call",
-    "KP602 OrderToken.expires_at": "a token may be stored after it expires",
+    "KP602 OrderToken.expires_at": "an expired token is still valid",
     "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
-    "KP602 Reading.expires_at": "an expired reading is still valid; expiry bounds the partition",
+    "KP602 Reading.expires_at": "an expired reading is still valid; the TTL only limits the partition's size",
 }
 
 

@@ -113,7 +113,7 @@ class _Loading:
             raise RequestError(
                 f"{self.path.name} has neither product nor order columns",
                 place=f"{self.path.name}:1",
-                hint="name columns in the first line: product_id, merchant_id, name, price, stock; or order_id, ...",
+                hint="add a first line with the column names, which must include product_id or order_id",
             )
 
     def tell(self, line: int, message: str, hint: str | None = None) -> None:
@@ -211,7 +211,7 @@ class _Loading:
             raise _RowError(f"the order has products of several merchants: {', '.join(sellers)}", "split the order")
         status = STATUSES.get(values["status"].lower())
         if status is None:
-            raise _RowError(f"status is {values['status']!r}", f"use one of {', '.join(STATUSES)}")
+            raise _RowError(f"status is {values['status']!r}, which is unknown", f"use one of {', '.join(STATUSES)}")
         order, _, (payment,) = order_of(
             values["user_id"], sellers[0], lines, _moment(values["created_at"]), _ship_to(values)
         )
@@ -226,7 +226,7 @@ class _Loading:
         user_id, email = values["user_id"], values.get("email", "")
         if self.design.get(User, user_id=user_id, consistent=True) is None:
             if not email:
-                raise _RowError(f"there is no user {user_id!r}, and no email to register one", "add a column email")
+                raise _RowError(f"there is no user {user_id!r}, and the row has no email", "add an email address")
             self.design.register(User(user_id=user_id, email=email, name=values.get("name") or email))
 
     def _write(self, order: Order, lines: list[OrderLine], payment: Payment) -> None:
@@ -259,7 +259,7 @@ def _cents(values: Mapping[str, str]) -> int | str:
     cents = cents_of(values.get("price", ""))
     if cents is None:
         hint = "write the price as 12.50, without a currency, or add a column price_cents"
-        raise _RowError(f"price is {values.get('price', '')!r}", hint)
+        raise _RowError(f"price is {values.get('price', '')!r}, which isn't an amount", hint)
     return cents
 
 
@@ -269,7 +269,7 @@ def _moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise _RowError(f"created_at is {text!r}", "write the time as 2026-11-21T09:42:00Z") from None
+        raise _RowError(f"created_at is {text!r}, which isn't a time", "write it as 2026-11-21T09:42:00Z") from None
 
 
 def _ship_to(values: Mapping[str, str]) -> PostalAddress | None:

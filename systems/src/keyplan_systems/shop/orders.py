@@ -52,7 +52,7 @@ class OrderWrites(Reads):
             return (yield from self._placed_before(used, body))
         user = yield from self.user.read(user_id)
         if user is None:
-            raise ItemNotFound(f"there is no user {user_id!r}", place="Shop.place_order", hint="register first")
+            raise ItemNotFound(f"there is no user {user_id!r}", place="Shop.place_order", hint="first call register")
         products = yield from self.products.read(sorted(items))
         _check_wanted(items, {product.product_id: product for product in products})
         wanted = [(product, items[product.product_id]) for product in products]
@@ -152,7 +152,7 @@ class OrderWrites(Reads):
         if payment.status == "refunded":
             return
         if payment.status != "refund_due":
-            raise Refused(f"the payment of order {order_id} is {payment.status}", place="Shop.settle_refund")
+            raise Refused(f"order {order_id}: no refund is due (payment {payment.status})", place="Shop.settle_refund")
         yield Update(payment, status="refunded", refund_id=refund_id).only_if(status="refund_due")
 
     @write("W11")

@@ -83,7 +83,7 @@ class Table:
                     values = next(reader, None)
                 except csv.Error as error:
                     where = f"line {taken[0]}" if len(taken) == 1 else f"lines {taken[0]} to {taken[-1]}"
-                    self.tell(taken[0], f"{where} can't be read: {error}", "close each quote; double quotes in values")
+                    self.tell(taken[0], f"{where} can't be read: {error}", 'close each quote; write a literal " as ""')
                     continue
                 if values is None:
                     return

@@ -155,6 +155,6 @@ def files_at(place: str) -> Files:
     parts = urlsplit(place)
     prefix = parts.path.strip("/")
     if not parts.netloc:
-        raise RequestError(f"{place} has no bucket", place="files", hint="s3://bucket/prefix")
+        raise RequestError(f"{place} has no bucket", place="files", hint="use the form s3://bucket/prefix")
     client: Any = session.get_session().create_client("s3")
     return S3Files(client, parts.netloc, f"{prefix}/" if prefix else "")

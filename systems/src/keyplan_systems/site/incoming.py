@@ -54,7 +54,7 @@ async def read_form(request: Request) -> Form:
     """The form in a request's body. Raises BadRequest."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise BadRequest(415, "The request must contain a form.")
+        raise BadRequest(415, "The request must have the content type application/x-www-form-urlencoded.")
     return Form(_pairs(await read_body(request, BODY_BYTES_MAX), "form"))
 
 
@@ -130,7 +130,7 @@ class Form:
         self.labels[name] = label
         text = self[name].strip()
         if not (text.isascii() and text.isdigit() and len(text) < 10):
-            self.fault(name, "enter a whole number")
+            self.fault(name, "enter a whole number of at most nine digits")
             return None
         return int(text)
 

@@ -267,7 +267,7 @@ def looked_at(text: str) -> Look:
     try:
         tokens = _PARSER.parse(text, env)
     except TooIntricate:
-        look.left_out["all Markdown, because the text is too complex,"] += 1
+        look.left_out["all Markdown, because the text is too complex"] += 1
         return look
     for token in _each(tokens):
         if token.type in {"heading_open", "dt_open"}:

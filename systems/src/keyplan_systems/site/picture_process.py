@@ -35,7 +35,7 @@ def _decoded(data: bytes) -> tuple[dict[str, object], bytes]:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
                 if image.width * image.height > PIXELS_MAX:
-                    return {"error": f"{image.width * image.height:,} pixels; the maximum is {PIXELS_MAX:,}"}, b""
+                    return {"error": f"the picture has more than {PIXELS_MAX:,} pixels"}, b""
                 return _kept(image)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         return {"error": f"the picture has more than {PIXELS_MAX:,} pixels"}, b""

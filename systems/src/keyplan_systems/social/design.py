@@ -51,7 +51,7 @@ _REASONS = {
     "KP602 Notification.expires_at": "pages may show expired notifications for a few days",
     **dict.fromkeys(
         ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
-        "a block ends at most two follow relationships; each of the other writes ends one",
+        "block ends at most two follow relationships; unfollow and remove_follower end one",
     ),
     "KP602 Session.expires_at": "Sessions.of compares expires_at with the current time",
     "KP303 deliveries_of": "a delivery takes seconds, so an author has at most a few at a time",

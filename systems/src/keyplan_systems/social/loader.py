@@ -100,7 +100,7 @@ def _edges(path: Path, report: LoadReport) -> Iterator[tuple[int, str, str, bool
 
 def _problem(columns: list[str]) -> str | None:
     if not 2 <= len(columns) <= COLUMNS_MAX:
-        return f"the line has {len(columns)} columns" if len(columns) != 1 else "the line has only one column"
+        return f"the line has {len(columns)} of 2 to {COLUMNS_MAX} columns"
     for column in columns[:2]:
         if not (column.isascii() and column.isdecimal()) or len(column) > DIGITS_MAX:
             return f"{column[:40]!r} isn't a user number"

@@ -88,7 +88,7 @@ class BlogPolicy(BasePolicy[User]):
 
     def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
         if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
-            raise AccessDenied("drafts and archived posts can be read only by their author", place=f"Blog.{pattern}")
+            raise AccessDenied("only the author and moderators can list unpublished posts", place=f"Blog.{pattern}")
 
     def _own_comment(self, arguments: Mapping[str, Any], caller: User | None) -> None:
         comment = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))

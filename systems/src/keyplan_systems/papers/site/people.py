@@ -29,4 +29,4 @@ class PapersPeople(People[Papers, Author]):
 
     def add(self, login: str, name: str, password_hash: str) -> Author:  # noqa: ARG002 - users can't register
         """Raises Refused: no registration."""
-        raise Refused("ask the catalogue's operator for an account", place="sign-up")
+        raise Refused("users can't register", place="sign-up", hint="ask the catalogue's operator for an account")

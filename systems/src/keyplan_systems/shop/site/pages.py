@@ -158,7 +158,7 @@ def pay(turn: ShopTurn, provider: Provider) -> Response:
         turn.design.pay(result.order_id, payment_id, result.total_cents)
     except (Refused, UniqueValueTaken):
         provider.give_back(f"{result.order_id}/late", payment_id, result.total_cents)
-        raise Problem(409, "The order was cancelled", "Nothing was charged.", (("Your orders", "/orders"),)) from None
+        raise Problem(409, "The order was cancelled", "You were refunded.", (("Your orders", "/orders"),)) from None
     return turn.go(f"/orders/{result.order_id}", "paid")
 
 

@@ -171,7 +171,7 @@ def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
     if more is not None and more > 10_000:
         form.fault("more", "enter at most 10,000 pieces")
     if given["picture"] and not re.fullmatch(r"(https://|/)\S+", given["picture"]):
-        form.fault("picture", "enter a URL that starts with https://")
+        form.fault("picture", "enter a URL that starts with https:// or /")
     if not form or not cents:
         return None, None
     return ProductDetails(**given, price_cents=cents, listed=bool(form["listed"])), more

@@ -30,7 +30,7 @@ def sign_up(turn: Turn) -> Response:
     form = turn.form
     identity = identity_of(turn, form["identity"]) if form["identity"] else None
     if form["identity"] and identity is None:
-        raise Problem(400, "The sign-in has expired", "Please start again.", (("Sign in", "/sign-in"),))
+        raise Problem(400, "The sign-in has expired", "Sign in again.", (("Sign in", "/sign-in"),))
     email = form.text("email", "Email", accounts.EMAIL_MAX)
     username = form.text("username", "Username", accounts.USERNAME_MAX)
     name = form.text("name", "Name", accounts.NAME_MAX)

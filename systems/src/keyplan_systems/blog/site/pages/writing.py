@@ -75,7 +75,7 @@ def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
     form.labels["tags"] = "Tags"
     tags = tuple(dict.fromkeys(filter(None, map(tag_from, form["tags"].replace(",", " ").split()))))
     if len(tags) > TAGS_MAX:
-        form.fault("tags", f"at most {TAGS_MAX} tags, found {len(tags)}")
+        form.fault("tags", f"enter at most {TAGS_MAX} tags; the form has {len(tags)}")
     return title, content, slug or slug_from(title), tags
 
 
