@@ -244,7 +244,7 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> 
     page.get_by_role("link", name="Inbox").click()
     message = page.get_by_role("article").filter(has_text="Somebody floods the tags")
     assert "Look at Zoe's posts, please." in message.inner_text()
-    message.get_by_role("button", name="Handled").click()
+    message.get_by_role("button", name="Mark as handled").click()
     message.get_by_text("· handled").wait_for()
     page.goto("/moderation?order=newest")
     page.get_by_role("row").filter(has_text="@zoe").get_by_role("button", name="Suspend").click()

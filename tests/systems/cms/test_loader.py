@@ -129,7 +129,7 @@ def odd_folder(folder: Path) -> dict[str, str]:
         "title.md": "title: ",
         "huge.md": "68,719,476,736 bytes",
         "pipe.md": "the path isn't a regular file",
-        "link.md": "not followed",
+        "link.md": "symbolic links aren't followed",
     }
 
 
