@@ -485,7 +485,7 @@ def _behind(servers: list[Server], measured: list[Contest], own: str) -> str:
         and contest.failures.keys().isdisjoint({(server.name, connections), (own, connections)})
         and cell(contest, server.name, connections, own)[1] < 1
     ]
-    return f"{own} is slower than{': ' + '; '.join(found) if found else ' no other server in this run'}.  "
+    return f"{own} is slower than {' and '.join(found) if found else 'no other server in this run'}.  "
 
 
 def _what(servers: list[Server], name: str) -> str:
