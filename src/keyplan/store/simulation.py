@@ -2,7 +2,7 @@
 
 Throttling follows the developer guide ("Read and write capacity", "Burst and adaptive capacity"). A provisioned table
 or global secondary index provides its units per second, and keeps unused units for five minutes. On-demand capacity
-starts with 4,000 write and 12,000 read units per second and allows twice its peak of half an hour ago. A partition
+starts with 4,000 write and 12,000 read units per second, and rises to twice its peak every half hour. A partition
 allows 1,000 write and 3,000 read units, and a hot partition isn't split. A request is admitted while every resource
 that it uses has units left, and is then charged in full. Consumed units are in the memory of one process.
 
@@ -150,7 +150,7 @@ class _Resource:
         self._units_of_second += units
 
     def _scale(self, now_s: float) -> None:
-        """On demand: record the peak, and allow twice the peak of half an hour ago."""
+        """On demand: record the peak; every half hour, allow twice the highest peak."""
         if self.level.provisioned is not None:
             return
         if now_s - self._second >= 1.0:
