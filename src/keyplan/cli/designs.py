@@ -119,7 +119,7 @@ def _file(where: str) -> ModuleType:
     name = f"keyplan_design_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UnknownDesign(f"{where} can't be imported")
+        raise UnknownDesign(f"{where} isn't a Python file", hint="write path/to/file.py:Class")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # needed to resolve the module's annotations
     _reachable(path.parent)

@@ -48,7 +48,7 @@ class ResourceNotFoundException(_ServiceError):
 
 
 class TableNotFoundException(_ServiceError):
-    """The table that an operation on backups names doesn't exist."""
+    """The table named in a backup request doesn't exist."""
 
 
 class AccessDeniedException(_ServiceError):

@@ -223,7 +223,7 @@ class _Reader:
         if len(ranges) > 1:
             raise Problem(
                 f"{' and '.join(ranges)} are ranges, and a key supports only one range",
-                "pass one of them by equality, or filter by it with where= and a :parameter",
+                "use an equality condition on one of them, or filter by it with where= and a :parameter",
             )
         unsure = [p.name for p in conditions if p.kind is ParameterKind.VALUE and is_optional(p.annotation)]
         if unsure:

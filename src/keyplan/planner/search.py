@@ -227,8 +227,8 @@ class _Entity:
         kinds = self.entity.kinds
         if fractions := sorted(name for name in need.known if is_fraction(kinds[name])):
             return (
-                f"{', '.join(fractions)} is a float or Decimal, which a partition key can't represent exactly",
-                "pass another field by equality, and this one as a Range",
+                f"a partition key can't represent a float or Decimal exactly: {', '.join(fractions)}",
+                f"use an equality condition on another field, and a Range for {', '.join(fractions)}",
             )
         if need.whole is not None:
             return (
@@ -247,7 +247,7 @@ class _Entity:
                 f"{write} changes {names[0]} without reading the item, so no key with {names[0]} can be recomputed",
                 f"read the {self.entity.name} in the write, and update the instance: Update(item, {names[0]}=...)",
             )
-        return "no single key supports this pattern", "pass more fields by equality, or split the pattern in two"
+        return "no single key supports this pattern", "use more equality conditions, or split the pattern in two"
 
     # Sets of keys
 

@@ -39,7 +39,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def design_class(request: pytest.FixtureRequest) -> type[Design]:
-    """The design of a test, from the annotation of its parameter ``design``. Override this fixture to use another."""
+    """A test's design, from the annotation of its parameter ``design``. Override the fixture to use another design."""
     from keyplan import Design  # noqa: PLC0415 - only for tests that use this fixture
 
     try:

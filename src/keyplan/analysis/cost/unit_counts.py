@@ -49,7 +49,7 @@ def total_units(requests: Iterable[Request], direction: Direction) -> dict[str, 
 
 
 def get_item(size_bytes: int | None, *, consistent: bool, what: str = "item") -> Request:
-    """A GetItem request. ``size_bytes`` is None if the item doesn't exist, which consumes the minimum units."""
+    """A GetItem request. ``size_bytes`` is None if the item doesn't exist; the request uses the minimum units."""
     return Request("GetItem", (_read_line(TABLE, (size_bytes,), what, consistent=consistent),))
 
 

@@ -100,7 +100,7 @@ class WrittenCode:
         """The reason why the body isn't run; None if it can run."""
         if not self.known:
             return "the body isn't run: the source can't be read"
-        calls = (f"calls {name}, which can't be followed" for name in self.not_followed)
+        calls = (f"calls {name}, whose code can't be analyzed" for name in self.not_followed)
         direct = (f"calls self.{name}" for name in self.direct_calls)
         why = next(iter([*self.outside, *["has an endless loop"] * self.endless, *calls, *direct]), None)
         return None if why is None else f"the body isn't run: it {why}"

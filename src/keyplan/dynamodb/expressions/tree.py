@@ -1,7 +1,7 @@
 """Syntax trees of expressions: frozen, hashable, with placeholders as written. One class per grammar form.
 
-``parse_*`` functions build trees, ``to_text`` prints text that parses to the same tree, binding compiles trees. Trees
-don't contain the names and values that placeholders stand for.
+``parse_*`` functions build trees; ``to_text`` prints text that parses to the same tree. Trees don't contain the names
+and values that placeholders stand for.
 """
 
 from __future__ import annotations

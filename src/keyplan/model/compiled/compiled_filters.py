@@ -111,7 +111,11 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
             other.fields[field].attribute,
             stored_field(other, field).form,
         ):
-            raise Problem(f"{first.name}.{field} and {other.name}.{field} differ in their attribute or stored format")
+            raise Problem(
+                f"{first.name} and {other.name} store {field} in different attributes or formats, so one filter can't "
+                "apply to both",
+                "read each entity with its own access pattern",
+            )
     return first
 
 

@@ -431,7 +431,7 @@ class _ReadCompiler:
         open_field = unsorted(matches) if self.options.newest_first or self.direction is not None else None
         if open_field is not None:
             raise Problem(
-                f"newest_first= sorts by {open_field}, whose strings in the key don't sort like the values",
+                f"newest_first= sorts by {open_field}, but the key stores {open_field} as text in a different order",
                 "omit newest_first=, or pad numbers and use one case in the key",
             )
         turned = {match.order[0][1] for match in matches if match.order}

@@ -99,7 +99,7 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
 
 
 def check_sifted(matches: Sequence[KeyMatch]) -> None:
-    """Reject an index that doesn't project the field that limits the first and the last time bucket. Raises Problem."""
+    """Reject an index without the time field, by which items of the outer time buckets are filtered. Raises Problem."""
     for match in matches:
         if match.sifts and lacking_in_index(match):
             raise Problem(

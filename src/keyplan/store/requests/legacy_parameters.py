@@ -60,14 +60,14 @@ class Translated:
 
 
 def expected(request: Request) -> BoundCondition | None:
-    """The condition of a write's ``Expected``. Raises RequestFault, ValueFault."""
+    """The condition of a write's ``Expected``. Raises RequestFault or ValueFault."""
     conditions: Conditions = request.get("Expected") or {}
     plain = {name: _of_expected(name, condition) for name, condition in conditions.items()}
     return _bound(request, plain, "ConditionExpression")
 
 
 def filtered(request: Request, member: str) -> BoundCondition | None:
-    """The filter of a ``QueryFilter`` or ``ScanFilter``. Raises RequestFault, ValueFault."""
+    """The filter of a ``QueryFilter`` or ``ScanFilter``. Raises RequestFault or ValueFault."""
     return _bound(request, _checked(request.get(member) or {}), "FilterExpression")
 
 

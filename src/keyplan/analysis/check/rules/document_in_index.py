@@ -1,9 +1,9 @@
 """Large attribute projected into an index.
 
-An index with projection "ALL" stores a copy of every attribute, including the body of a post. Each write to the index
-costs the size of the whole item, and a query for a list of 10 posts reads 10 bodies that the list doesn't show. The
-rule reports fields with a name such as ``body`` or ``content`` and without ``max_length``, and fields of 1 KB or more
-in the traffic file.
+An index with projection "ALL" stores a copy of every attribute, including the body of a post. Each index write is
+charged for the size of the whole item, and a query for a list of 10 posts reads 10 bodies that the list doesn't show.
+The rule reports fields with a name such as ``body`` or ``content`` and without ``max_length``, and fields of 1 KB or
+more in the traffic file.
 
 Store the document in a separate item under the same partition key, or project only the attributes that lists show.
 

@@ -43,7 +43,7 @@ def sign_in(turn: Turn) -> Response:
     known = f"login {login.lower()}"
     turn.limit("sign-in from an address", turn.address)
     turn.limit("sign-in", f"{turn.address} {known}")
-    turn.limit("sign-in to an account", known)  # limits guesses for an account from many addresses
+    turn.limit("sign-in to an account", known)  # limits guesses of a password, also from many addresses
     try:
         with turn.site.hashing:
             user = accounts.sign_in(turn.blog, login, password)
