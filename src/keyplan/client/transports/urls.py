@@ -22,9 +22,9 @@ _LOOPBACK = re.compile(r"127(\.\d{1,3}){3}")
 class Settings:
     """Options of a URL: ``dynamodb://eu-west-1/cms?attempts=8&total_seconds=5``.
 
-    ``attempts``: maximum requests per call; AWS's SDKs send at most 4 to DynamoDB.
+    ``attempts``: maximum attempts per request; AWS's SDKs send at most 4 to DynamoDB.
     ``connect_seconds``: timeout of a connection, including TLS. ``answer_seconds``: timeout from sending a request to
-    the end of its response. ``total_seconds``: timeout of a call, including retries and pauses. ``connections``:
+    the end of its response. ``total_seconds``: timeout of a request, including retries and pauses. ``connections``:
     maximum number of open connections. ``parallel``: maximum number of parallel requests of one call. ``gzip``: whether
     to request compressed responses, which save bytes and cost CPU time.
     """
