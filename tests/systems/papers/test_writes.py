@@ -68,7 +68,7 @@ def test_a_paper_is_read_by_one_query(papers: Papers, paper: Paper) -> None:
 def test_invalid_papers_are_rejected(papers: Papers, paper: Paper) -> None:
     with pytest.raises(ItemExists):
         papers.add_paper(draft(), {"jon": "author"})
-    with pytest.raises(ItemNotFound, match="there is no author 'eve', 'mallory'"):
+    with pytest.raises(ItemNotFound, match="authors without a profile: 'eve', 'mallory'"):
         papers.add_paper(draft("new"), {"jon": "author", "eve": "author", "mallory": "editor"})
     with pytest.raises(Refused, match="must be a draft or published"):
         papers.add_paper(draft("new", "superseded"), {})

@@ -533,7 +533,7 @@ class Papers(SessionPatterns, Design, ignore=SILENCE):
         unknown = [handle for handle in authors if handle not in result]
         if unknown:
             raise ItemNotFound(
-                f"there is no author {', '.join(map(repr, unknown))}", place=place, hint="first call add_author"
+                f"authors without a profile: {', '.join(map(repr, unknown))}", place=place, hint="first call add_author"
             )
         return result
 

@@ -131,7 +131,7 @@ def callback(turn: Turn) -> Response:
 
 def _unavailable(provider: Provider, error: ProviderError) -> Problem:
     _LOG.warning("the identity provider %s failed: %s", provider.name, error)
-    return Problem(503, "Sign-in isn't available", f"{provider.title} doesn't respond. Try again later.", _AGAIN)
+    return Problem(503, "Sign-in isn't available", f"The request to {provider.title} failed. Try again later.", _AGAIN)
 
 
 _AGAIN = (("Start again", "/sign-in"), ("Front page", "/"))
@@ -143,7 +143,7 @@ def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> R
         if user is None:
             turn.blog.link_provider(turn.user.user_id, provider.name, identity.external_id)
         elif user.user_id != turn.user.user_id:
-            raise Problem(409, "This identity is taken", "It is linked to another account.", (("Account", "/account"),))
+            raise Problem(409, "Identity taken", "Another account has this identity.", (("Account", "/account"),))
         return turn.go("/account", "linked")
     if user is not None:
         if user.status != "active":
