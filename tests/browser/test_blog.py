@@ -92,7 +92,7 @@ def test_a_reader_joins_and_likes_and_rates_a_post(visitor: Arrive) -> None:
     page.wait_for_url("**/sign-in?next=**")
     post = page.url.partition("next=")[2]
     page.get_by_role("link", name="Continue with a demo identity").click()
-    page.get_by_text("It accepts any input; public sites don't offer it.").wait_for()
+    page.get_by_text("It isn't available on public sites.").wait_for()
     page.goto("/")
     join(page, "Nora Reader", writes=False)
     assert page.get_by_role("link", name="Write", exact=True).count() == 0
