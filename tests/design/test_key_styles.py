@@ -249,7 +249,7 @@ def test_unique_values_that_differ_only_in_case_conflict() -> None:
 
 
 def test_a_sort_key_that_does_not_sort_by_value_is_rejected() -> None:
-    with pytest.raises(DesignError, match="don't sort"):
+    with pytest.raises(DesignError, match="as text in a different order"):
 
         class Ordered(Design):
             table = App.table

@@ -67,7 +67,7 @@ CounterKind = Literal["post", "user", "tag"]
 def _slug(text: str) -> str:
     lower = text.lower()
     if not is_slug(lower):
-        raise ValueError("a slug has words of letters and digits, separated by single hyphens")
+        raise ValueError("a slug must consist of words of letters and digits, separated by single hyphens")
     return lower
 
 

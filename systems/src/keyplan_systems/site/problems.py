@@ -85,7 +85,7 @@ def problem_of(error: Exception, path: str) -> Problem:
             text = "Another user changed the same data. Reload the page and try again."
             return Problem(409, "Conflict", text)
         case KeyplanError():
-            return Problem(503, "Temporarily unavailable", "The request to the store failed. Try again later.")
+            return Problem(503, "Temporarily unavailable", "The database request failed. Try again later.")
         case _:
             raise error
 

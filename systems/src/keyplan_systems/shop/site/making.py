@@ -142,12 +142,12 @@ def rules(shop: Shop, search: Search) -> dict[str, Rule]:
     def own_product(caller: Person | None, given: dict[str, Any]) -> None:
         product = shop.product(str(given["product_id"]))
         if product is None or product.merchant_id != merchant_of(caller):
-            raise ItemNotFound(f"your merchant has no product {given['product_id']!r}", place="Shop.product")
+            raise ItemNotFound(f"this account's merchant has no product {given['product_id']!r}", place="Shop.product")
 
     def own_device(caller: Person | None, given: dict[str, Any]) -> None:
         owner = shop.merchant(merchant_of(caller))
         if owner is None or given["device_id"] not in owner.devices:
-            raise ItemNotFound(f"your merchant has no device {given['device_id']!r}", place="Shop.readings")
+            raise ItemNotFound(f"this account's merchant has no device {given['device_id']!r}", place="Shop.readings")
 
     def own_events(caller: Person | None, events: Sequence[Any]) -> list[Any]:
         return [event for event in events if event.merchant_id == merchant_of(caller)]

@@ -51,7 +51,7 @@ def change_user(turn: Turn) -> Response:
     """Suspend or activate a user, whose sessions end; change the role; or assign an imported author to an address."""
     user_id, status, role, email = turn.path("user_id"), turn.form["status"], turn.form["role"], turn.form["email"]
     if not (email or status in {"active", "suspended"} or role in {"reader", "author"}):
-        raise Problem(400, "Invalid status or role", "The status is active or suspended; the role is reader or author.")
+        raise Problem(400, "Invalid status or role", "Use status active or suspended, or role reader or author.")
     if user_id == turn.user.user_id:
         raise Problem(
             409, "This is your account", "You can't moderate your own account.", (("Moderation", "/moderation"),)
