@@ -49,7 +49,7 @@ def test_no_access_pattern_scans_the_table(design: type[Design]) -> None:
 @pytest.mark.parametrize(
     "design", [pytest.param(design, marks=() if design is Cms else pytest.mark.nightly) for design in DESIGNS]
 )
-def test_every_read_of_a_system_equals_a_brute_force_filter(design: type[Design]) -> None:
+def test_every_read_of_a_system_returns_the_brute_force_results(design: type[Design]) -> None:
     stores = examples(4 if design is Shop else 10, 80)  # rare writes get more examples
     report = verify(design, stores=stores, seed=seed(20261121), strategies=STRATEGIES.get(design))
     assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")

@@ -267,7 +267,7 @@ def test_documentation_folders_of_real_generators_are_imported(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_the_cms_imports_texts_of_generator_folders_unchanged(name: str, tmp_path: Path) -> None:
+def test_the_cms_imports_each_text_of_a_generator_folder_that_the_blog_imports(name: str, tmp_path: Path) -> None:
     folder = written(tmp_path, FOLDERS[name])
     loaded = imported(folder)[0].loaded
     with Cms.open(":memory:") as cms:

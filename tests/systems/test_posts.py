@@ -301,7 +301,7 @@ def test_a_status_field_that_marks_a_draft_is_recognized(tmp_path: Path, status:
 # Omitted files are reported
 
 
-def test_files_in_a_folder_that_are_not_read_are_reported(tmp_path: Path) -> None:
+def test_skipped_files_and_folders_are_reported(tmp_path: Path) -> None:
     files = {
         "_data/c.yml": "- 1\n",
         "c.rst": "C\n=\n",

@@ -124,7 +124,7 @@ TOKENIZERS = {
 """Patterns that match one token at a place, with possessive repeats or classes that exclude each other."""
 
 
-def test_every_regular_expression_on_user_text_is_listed_as_reviewed() -> None:
+def test_every_regular_expression_applied_to_user_text_is_listed_as_reviewed() -> None:
     in_code = {(path, pattern) for path, patterns in found().items() if path not in TOKENIZERS for pattern in patterns}
     reviewed = set[str]().union(*REVIEWED.values())
     assert {(path, pattern) for path, pattern in in_code if pattern not in reviewed} == set()

@@ -230,7 +230,7 @@ def test_changing_the_email_address_releases_the_old_address(blog: Blog, uma: Us
     check_books(blog)
 
 
-def test_the_profile_role_and_status_of_a_user_can_be_updated(blog: Blog, uma: User) -> None:
+def test_the_profile_the_role_and_the_status_of_a_user_can_be_updated(blog: Blog, uma: User) -> None:
     blog.edit_profile(uma.user_id, "U.", "About me")
     blog.set_role(uma.user_id, "moderator")
     user = blog.user(uma.user_id)

@@ -103,7 +103,7 @@ def register(blog: Blog, email: str, username: str) -> Callable[[], User]:
 # One call succeeds, the others are rejected
 
 
-def test_one_of_concurrently_created_posts_gets_the_slug(shared: Blog) -> None:
+def test_only_one_of_several_concurrently_created_posts_gets_the_slug(shared: Blog) -> None:
     user = new_user(shared, "ada")
     outcomes = at_once([lambda: new_post(shared, user, "one", ("a",))] * THREADS)
     assert refused(outcomes) == ["slug"] * (THREADS - 1)
@@ -111,7 +111,7 @@ def test_one_of_concurrently_created_posts_gets_the_slug(shared: Blog) -> None:
     check_books(shared)
 
 
-def test_one_of_concurrently_edited_posts_gets_the_slug(shared: Blog) -> None:
+def test_only_one_of_several_concurrently_edited_posts_gets_the_slug(shared: Blog) -> None:
     user = new_user(shared, "ada")
     posts = [new_post(shared, user, f"post-{number}") for number in range(THREADS)]
     outcomes = at_once(
@@ -121,21 +121,21 @@ def test_one_of_concurrently_edited_posts_gets_the_slug(shared: Blog) -> None:
     check_books(shared)
 
 
-def test_one_of_concurrent_registrations_gets_the_email(shared: Blog) -> None:
+def test_only_one_of_several_concurrent_registrations_gets_the_email_address(shared: Blog) -> None:
     calls = [register(shared, "one@example.com", f"user-{number}") for number in range(THREADS)]
     assert refused(at_once(calls)) == ["email"] * (THREADS - 1)
     assert len(items_of(shared, User)) == len(items_of(shared, Credential)) == 1
     check_books(shared)
 
 
-def test_one_of_concurrent_registrations_gets_the_username(shared: Blog) -> None:
+def test_only_one_of_several_concurrent_registrations_gets_the_username(shared: Blog) -> None:
     calls = [register(shared, f"{number}@example.com", "one") for number in range(THREADS)]
     assert refused(at_once(calls)) == ["username"] * (THREADS - 1)
     assert len(items_of(shared, User)) == len(items_of(shared, Credential)) == 1
     check_books(shared)
 
 
-def test_only_one_of_concurrent_edits_of_a_post_version_is_saved(shared: Blog) -> None:
+def test_only_one_of_several_concurrent_edits_of_a_post_version_is_saved(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one", ("a", "b"))
     calls = [
@@ -158,7 +158,7 @@ def test_only_one_of_concurrent_edits_of_a_post_version_is_saved(shared: Blog) -
     check_books(shared)
 
 
-def test_one_of_concurrent_sign_ins_links_an_external_identity(shared: Blog) -> None:
+def test_only_one_of_several_concurrent_users_can_link_an_external_identity(shared: Blog) -> None:
     users = [new_user(shared, f"user-{number}") for number in range(THREADS)]
     outcomes = at_once([partial(shared.link_provider, user.user_id, "github", "1") for user in users])
     assert sum(isinstance(outcome, Refused) for outcome in outcomes) == THREADS - 1

@@ -23,7 +23,7 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> list[timedelta]:
     return added
 
 
-def test_views_are_counted_once_per_user_and_each_time_if_anonymous(blog: Blog, ada: User, eve: User) -> None:
+def test_views_by_a_user_are_counted_once_and_anonymous_views_each_time(blog: Blog, ada: User, eve: User) -> None:
     post = published(blog, ada, "one")
     assert blog.post_seen(post.post_id, eve.user_id) is None
     assert [blog.view_post(post.post_id, eve.user_id) for _ in range(3)] == [True, False, False]
@@ -72,7 +72,7 @@ def test_a_rating_has_one_to_five_stars(blog: Blog, eve: User, stars: int) -> No
         blog.rate_post("p", eve.user_id, stars)
 
 
-def test_profile_views_are_counted_once_per_user_except_the_owner(
+def test_profile_views_are_counted_once_per_user_and_not_for_the_owner(
     blog: Blog, ada: User, eve: User, gone: list[timedelta]
 ) -> None:
     assert [blog.view_user(eve.user_id, ada.user_id) for _ in range(2)] == [True, False]

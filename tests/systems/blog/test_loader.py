@@ -62,7 +62,7 @@ def test_a_jekyll_post_is_imported(blog: Blog, tmp_path: Path) -> None:
     check_books(blog)
 
 
-def test_a_hugo_bundle_a_draft_and_a_future_post_are_imported(blog: Blog, tmp_path: Path) -> None:
+def test_hugo_bundles_drafts_and_future_posts_are_imported(blog: Blog, tmp_path: Path) -> None:
     report = loaded(
         blog,
         tmp_path,
@@ -332,7 +332,7 @@ def test_url_patterns_in_permalinks_are_reported(blog: Blog, tmp_path: Path) -> 
     assert said(loaded(blog, tmp_path, {"b.md": text})) == {"URL patterns, not evaluated": "/x/{{ title | slug }}/"}
 
 
-def test_imported_tags_and_excerpts_that_are_normalized_are_reported(blog: Blog, tmp_path: Path) -> None:
+def test_skipped_tags_and_truncated_excerpts_of_imports_are_reported(blog: Blog, tmp_path: Path) -> None:
     text = f"---\ntitle: B\ndate: 2024-01-01\ntags: ['#', b]\nsummary: {'x' * 301}\n---\nText.\n"
     assert said(loaded(blog, tmp_path, {"b.md": text})) == {
         "tags without letters or digits, skipped": "#",

@@ -62,7 +62,7 @@ def test_invalid_posts_are_rejected(
     check_books(blog)
 
 
-def test_a_suspended_author_cannot_create_or_publish(blog: Blog, ada: User) -> None:
+def test_a_suspended_author_cannot_create_or_publish_posts(blog: Blog, ada: User) -> None:
     draft = new_post(blog, ada, "one")
     blog.set_status(ada.user_id, "suspended")
     with pytest.raises(Refused):

@@ -49,7 +49,7 @@ def views(blog: Blog, *posts: Post) -> list[int]:
     return [post.views for post in result if post is not None]
 
 
-def test_rankings_of_viewed_posts_are_refreshed_with_their_tags_and_author(blog: Blog, ada: User, clock: Clock) -> None:
+def test_refreshing_a_viewed_post_also_refreshes_its_tags_and_author(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     gatherer = Gatherer(blog, clock=clock)
     viewed(blog, gatherer, post, 3)
@@ -135,7 +135,7 @@ class Busy(threading.Event):
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_background_writes_wait_for_requests_up_to_a_limit(
+def test_background_writes_wait_for_requests_for_a_limited_time(
     blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
     post = published(blog, ada, "one", ("a", "b"))

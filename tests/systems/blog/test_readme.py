@@ -73,7 +73,7 @@ def test_the_readme_lists_each_index_with_its_patterns() -> None:
     assert served == on_indexes
 
 
-def test_the_readme_calculates_with_the_numbers_of_the_design() -> None:
+def test_numbers_in_the_readme_equal_those_of_the_design() -> None:
     text = section("Write sharding for viral posts")
     assert f"{COUNTER_SHARDS['post']} counter partitions, {COUNTER_SLOTS} items each" in text
     assert f"{READER_SHARDS} partitions by reader" in text

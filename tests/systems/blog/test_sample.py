@@ -36,7 +36,7 @@ def check_sample(blog: Blog, count: int) -> None:
         assert user.rating == totals_of(counter for counter in counters if counter.subject == user.user_id).points
 
 
-def test_counters_and_copies_in_the_sample_are_consistent(blog: Blog) -> None:
+def test_counters_and_denormalized_items_of_the_sample_are_consistent(blog: Blog) -> None:
     assert sample(blog, SAMPLED, silent) == SAMPLED
     check_sample(blog, SAMPLED)
     assert len(items_of(blog, User)) == users_for(SAMPLED)
@@ -92,7 +92,7 @@ def test_edited_sample_posts_are_kept(blog: Blog) -> None:
     assert result.title == "Mine"
 
 
-def test_adding_the_sample_keeps_a_slug_that_another_post_uses(blog: Blog) -> None:
+def test_adding_the_sample_keeps_the_slug_of_an_existing_post(blog: Blog) -> None:
     mine = new_post(blog, new_user(blog, "ada"), whole_post(0).post.slug)
     sample(blog, 5, silent)
     check_books(

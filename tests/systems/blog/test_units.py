@@ -68,7 +68,7 @@ def test_an_anonymous_view_costs_one_unit(blog: Blog, post: Post, requests: Reco
         lambda blog, post: blog.view_user("reader", post),
     ],
 )
-def test_counting_a_user_for_the_first_time_takes_a_transaction_of_two_items(
+def test_the_first_view_like_or_rating_by_a_user_takes_a_transaction_of_two_items(
     blog: Blog, post: Post, requests: Recorder, count: Callable[[Blog, str], bool]
 ) -> None:
     assert count(blog, post.post_id)
@@ -115,7 +115,7 @@ def test_writes_of_ten_thousand_views_per_second_fit_the_partition_limits() -> N
     assert VIRAL_RATE / shards / COUNTER_SLOTS < 40
 
 
-def test_the_ranking_index_supports_the_refresh_rate(blog: Blog, ada: User, post: Post, requests: Recorder) -> None:
+def test_1400_rankings_can_be_refreshed_per_second(blog: Blog, ada: User, post: Post, requests: Recorder) -> None:
     blog.view_post(post.post_id, "reader")
     requests.made.clear()
     assert blog.refresh_ranking(post.post_id) == "refreshed"

@@ -29,7 +29,7 @@ def follow(visit: Visit, box: Box, **fields: str) -> Response:
     return visit.send("/sign-up/finish", letter.link, token=letter.token, **fields)
 
 
-def test_joining_by_the_emailed_link_signs_in(blog: Blog, anybody: Visit, box: Box) -> None:
+def test_joining_by_the_emailed_link_signs_the_user_in(blog: Blog, anybody: Visit, box: Box) -> None:
     assert "An email with a link was sent to bea@example.com" in text_of(anybody.send("/sign-up", **NEW))
     assert [letter.to for letter in box.letters] == ["bea@example.com"]
     assert blog.user_by_username("bea") is None  # nothing is stored before that
@@ -122,7 +122,7 @@ def test_errors_are_shown_next_to_their_field_and_input_is_kept(
     assert box.letters == []
 
 
-def test_one_of_two_concurrent_registrations_succeeds(visit: Callable[[], Visit], box: Box) -> None:
+def test_only_one_of_several_concurrent_uses_of_a_join_link_succeeds(visit: Callable[[], Visit], box: Box) -> None:
     visitors = [visit() for _ in range(4)]
     visitors[0].send("/sign-up", **NEW)
     letter = box.letters[0]
@@ -303,7 +303,7 @@ def test_the_only_external_identity_of_a_user_without_a_password_cannot_be_unlin
     assert blog.user_by_provider("offline", "8") is None
 
 
-def test_a_sign_in_callback_is_valid_only_in_its_browser_for_a_limited_time(
+def test_a_sign_in_callback_expires_and_is_rejected_in_another_browser(
     visit: Callable[[], Visit], clock: Clock, anybody: Visit
 ) -> None:
     callback = come_back(anybody, "/sign-in/with/offline", code="42")
@@ -321,7 +321,7 @@ def test_a_forged_external_identity_is_rejected(blog: Blog, anybody: Visit) -> N
     assert blog.user_by_provider("offline", "42") is None
 
 
-def test_a_suspended_user_cannot_sign_in_by_identity(
+def test_a_suspended_user_cannot_sign_in_with_an_external_identity(
     visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit
 ) -> None:
     author.get(come_back(author, "/sign-in/with/offline", code="7"))

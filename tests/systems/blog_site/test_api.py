@@ -57,7 +57,7 @@ def as_mona(site: Site, beside: Beside, mona: User) -> Api:
     return Api(site, beside, mona)
 
 
-def test_the_access_policy_fills_only_parameters_that_exist() -> None:
+def test_the_access_policy_sets_only_existing_parameters_of_patterns() -> None:
     for name in BlogPolicy.patterns:
         filled = BlogPolicy.filled(None, name)  # type: ignore[arg-type]
         assert set(filled) <= {parameter.name for parameter in Blog.compiled.patterns[name].signature.parameters}
@@ -191,7 +191,7 @@ def test_the_api_rejects_invisible_text(as_ada: Api, as_rita: Api, ada: User, bl
     assert blog.whole_post(draft.post_id).content.version == 1  # type: ignore[union-attr]
 
 
-def test_moderators_can_read_removed_users(as_rita: Api, as_mona: Api, nobody: Api, ada: User, blog: Blog) -> None:
+def test_only_moderators_can_read_deleted_users(as_rita: Api, as_mona: Api, nobody: Api, ada: User, blog: Blog) -> None:
     blog.set_status(ada.user_id, "deleted")
     for api, status, count in ((nobody, 404, 0), (as_rita, 404, 0), (as_mona, 200, 1)):
         assert api.read("user", user_id=ada.user_id)[0] == status
@@ -228,7 +228,7 @@ def test_an_api_call_runs_in_one_thread(nobody: Api, as_ada: Api, post: Post, mo
     assert len(jobs) == 1
 
 
-def test_the_api_rejects_changes_of_other_authors_posts(
+def test_the_api_rejects_changes_to_posts_of_other_authors(
     as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post
 ) -> None:
     from tests.systems.blog_site.support import make_user  # noqa: PLC0415
@@ -242,7 +242,7 @@ def test_the_api_rejects_changes_of_other_authors_posts(
     assert as_mona.write("unpublish", post_id=other.post_id)[0] == 200
 
 
-def test_a_write_with_a_session_cookie_requires_the_sessions_form_token(beside: Beside, rita: User, post: Post) -> None:
+def test_a_write_with_a_session_cookie_requires_its_form_token(beside: Beside, rita: User, post: Post) -> None:
     visit = Visit(beside).sign_in("rita")
     body = {"post_id": post.post_id}
     assert visit.client.post("/api/like_post", json=body).status_code == 403
@@ -268,7 +268,7 @@ def test_examples_on_the_api_pages_contain_no_stored_values(nobody: Api, ada: Us
     assert nobody.visit.get("/examples.json").json() == {}
 
 
-def test_responses_contain_no_email_address_or_password_hash(as_ada: Api, nobody: Api, post: Post, ada: User) -> None:
+def test_the_api_returns_no_email_address_and_no_password_hash(as_ada: Api, nobody: Api, post: Post, ada: User) -> None:
     for name, given in (
         ("user_by_username", {"username": "ada"}),
         ("user", {"user_id": ada.user_id}),

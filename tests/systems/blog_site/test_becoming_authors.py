@@ -38,7 +38,7 @@ def visit_with(site: Site) -> Callable[[str], Visit]:
         ("invited", "/?done=joined", None),
     ],
 )
-def test_readers_become_authors_if_the_authors_setting_allows(
+def test_the_authors_setting_determines_how_readers_become_authors(
     blog: Blog, box: Box, visit_with: Callable[[str], Visit], authors: str, joined: str, asked: str | None
 ) -> None:
     visitor = visit_with(authors)

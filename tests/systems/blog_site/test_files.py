@@ -62,7 +62,7 @@ def test_uploading_an_image_with_too_many_pixels_is_rejected() -> None:
     assert "more than 25,000,000 pixels" in refused.value.errors[0].message
 
 
-def test_images_are_decoded_outside_the_sites_process() -> None:
+def test_images_are_decoded_in_a_separate_process() -> None:
     """Decoding nine images of 25 megapixels took 1.9 GB in the site's process. In the decoder's process, each image
     takes 100 MB.
     """

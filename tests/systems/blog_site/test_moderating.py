@@ -62,7 +62,7 @@ def test_a_suspended_authors_posts_and_page_are_hidden(
     assert "Keys and doors" in anybody.get("/").text
 
 
-def test_comments_are_added_replied_to_hidden_and_deleted(
+def test_comments_can_be_added_answered_hidden_and_deleted(
     reader: Visit, author: Visit, moderator: Visit, anybody: Visit, blog: Blog, post: Post
 ) -> None:
     page = "/posts/keys-and-doors"
@@ -129,7 +129,7 @@ def test_errors_of_contact_messages_keep_the_input(anybody: Visit, blog: Blog, f
 
 
 @pytest.mark.parametrize("month", ["2026-13", "x", "2026-1", "9999-01", "1999-12", ""])
-def test_an_invalid_month_of_messages_shows_the_current_month(moderator: Visit, month: str) -> None:
+def test_requesting_an_invalid_month_of_messages_causes_no_error(moderator: Visit, month: str) -> None:
     assert moderator.get(f"/inbox?month={month}").status_code == 200
 
 

@@ -179,7 +179,7 @@ def test_an_unverified_email_address_is_not_used(idp: IdentityProvider, visit_id
     assert "bea@example.com" not in page.text
 
 
-def test_a_sign_in_callback_to_another_browser_fails(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
+def test_a_sign_in_callback_in_another_browser_fails(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
     mine, theirs = visit_idp(), visit_idp()
     back = urlsplit(idp.authorize(theirs.get("/sign-in/with/idp").headers["location"]))
     mine.get("/sign-in/with/idp")

@@ -91,7 +91,7 @@ def test_bare_urls_are_rendered_as_links_in_any_position(address: str) -> None:
         assert f'<a href="{address}" rel=' in render_markdown(text)
 
 
-def test_loading_the_highlighting_languages_covers_every_language() -> None:
+def test_preloading_the_highlighting_languages_loads_every_language() -> None:
     """Loading a language on first use blocked all requests for up to 0.2 s."""
     highlighting.prepare()
     made = highlighting._lexer.cache_info().misses

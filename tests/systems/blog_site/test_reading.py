@@ -176,7 +176,7 @@ def test_an_old_address_of_a_post_redirects_to_the_new_one(blog: Blog, post: Pos
     assert anybody.get("/posts/doors-and-keys").status_code == 200
 
 
-def test_views_count_once_per_reader_and_are_batched_if_anonymous(
+def test_views_by_a_reader_count_once_and_anonymous_views_are_batched(
     blog: Blog, site: Site, post: Post, rita: User, anybody: Visit, reader: Visit
 ) -> None:
     for _ in range(3):
@@ -237,7 +237,7 @@ def test_lists_of_posts_continue_at_a_cursor(blog: Blog, ada: User, anybody: Vis
     assert anybody.get(following.replace("/latest", "/popular")).status_code == 400
 
 
-def test_posts_with_several_tags_are_listed(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
+def test_posts_are_listed_by_one_or_several_tags(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
     make_post(blog, ada, "Only keys", tags=("keys",))
     both = text_of(anybody.get("/tags/keys"))
     assert "Only keys" in both
@@ -262,7 +262,7 @@ def test_a_search_without_results_suggests_posts(post: Post, anybody: Visit) -> 
     assert 'href="/tags/keys"' in page
 
 
-def test_search_finds_posts_by_tags_and_authors_and_suggests_others(post: Post, anybody: Visit) -> None:
+def test_search_finds_posts_by_tag_and_author_and_suggests_tags(post: Post, anybody: Visit) -> None:
     page = text_of(anybody.get("/search?q=keys+doors"))
     assert "Keys and doors" in page
     assert "Ada Example" in text_of(anybody.get("/search?q=%40ada"))

@@ -74,7 +74,7 @@ def test_a_search_index_file_is_shared_by_processes_and_rebuilt(tmp_path: Path) 
     assert (tmp_path / "blog.search").exists()
 
 
-def test_a_search_for_a_common_word_ranks_the_latest_posts_and_titles_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_for_a_common_word_prefers_title_matches_and_new_posts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "RANKED_MAX", 3)
     search = Search(None)
     texts = [

@@ -381,7 +381,7 @@ def test_html_in_user_text_is_escaped_on_all_pages(blog: Blog, author: Visit, mo
         assert "<img" not in moderator.get(page).text
 
 
-def test_pages_are_limited_to_their_roles(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
+def test_pages_require_specific_roles(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
     for path in ("/moderation", "/moderation/posts", "/inbox"):
         assert reader.get(path).status_code == 404
         assert author.get(path).status_code == 404

@@ -74,7 +74,7 @@ def test_concurrent_publishing_in_processes_loses_no_version(tmp_path: Path) -> 
         assert_no_gap_no_repeat(cms, name, [int(each) for each in printed])
 
 
-def test_concurrent_tagging_keeps_tags_and_junctions_equal(tmp_path: Path) -> None:
+def test_concurrent_tagging_keeps_tags_and_junction_items_consistent(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(10) as pool:
         name = new_article(cms)
         wanted = [{f"t{number % 7}", f"t{number % 5}", f"own{number}"} for number in range(40)]

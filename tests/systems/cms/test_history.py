@@ -209,7 +209,7 @@ def test_old_versions_that_are_invalid_articles_are_omitted(cms: Cms, repository
     assert report.loaded == 1
 
 
-def test_a_missing_repository_or_git_is_reported(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_git_history_is_imported(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a.md", post("One\n", author="ann"))
     assert History.of(tmp_path) is None
     monkeypatch.setenv("PATH", str(tmp_path))

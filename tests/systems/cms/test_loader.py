@@ -253,7 +253,7 @@ def test_importing_a_folder_again_keeps_versions_published_in_the_cms(cms: Cms, 
     assert (latest.version.version, latest.version.body) == (14, "First paragraph.\n\nOther.\n")
 
 
-def test_importing_a_folder_again_keeps_articles_archived(cms: Cms, tmp_path: Path) -> None:
+def test_importing_a_folder_again_keeps_archived_articles_unchanged(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     cms.archive(only_article(cms).article_id)

@@ -173,7 +173,7 @@ def test_each_pattern_sends_the_expected_requests(cms: Cms, article: Article) ->
     ]
 
 
-def test_asynchronous_calls_send_the_same_requests(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_async_calls_send_the_expected_requests(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> list[str]:
         recorder = AsyncRecorder(cms.store.async_transport)
         monkeypatch.setattr(type(cms.store), "async_transport", recorder)

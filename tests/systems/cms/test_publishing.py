@@ -248,7 +248,7 @@ def test_the_list_of_version_summaries_reads_no_bodies(cms: Cms, article: Articl
 # Previews
 
 
-def test_a_preview_shows_one_version_until_it_expires(cms: Cms, article: Article) -> None:
+def test_a_preview_shows_one_version_and_can_be_revoked(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.save_draft(name, "one", "u_01")
     token = cms.share_preview(name, "u_01", hours=2)

@@ -299,7 +299,7 @@ def test_errors_in_csl_json_have_line_numbers(empty: Papers, tmp_path: Path) -> 
         ('{"id": "a", "title": "A ["}\n{"id": "b", "title": "B"}\n', None),
     ],
 )
-def test_a_truncated_list_of_names_is_reported(empty: Papers, tmp_path: Path, text: str, error: str | None) -> None:
+def test_a_truncated_csl_json_file_is_reported(empty: Papers, tmp_path: Path, text: str, error: str | None) -> None:
     report = loaded(empty, tmp_path / "a.json", text)
     hint = "the file may be truncated: repeat the export"
     assert told(report) == ([] if error is None else [f"a.json:{error} ({hint})"])
@@ -332,7 +332,7 @@ def test_folders_are_searched_for_bibliographies(empty: Papers, tmp_path: Path) 
     assert (report.loaded, [fault.place for fault in report.errors]) == (2, ["2024/may/a.bib:2", "b.bib:2"])
 
 
-def test_an_entry_with_a_long_keyword_is_imported(empty: Papers, tmp_path: Path) -> None:
+def test_keywords_that_are_too_long_are_reported_and_omitted(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.bib", f"@misc{{a, title={{T}}, keywords={{one, {'x' * 201}, two}}}}\n")
     assert report.loaded == 1
     assert [message.partition(": 'xx")[0] for message in told(report)] == [
@@ -493,7 +493,7 @@ def test_importing_a_superseded_paper_does_not_change_it(empty: Papers, tmp_path
     assert plain_items(empty) == before
 
 
-def test_a_very_long_line_is_truncated(empty: Papers, tmp_path: Path) -> None:
+def test_a_very_long_abstract_is_truncated_and_reported(empty: Papers, tmp_path: Path) -> None:
     text = f"@article{{a, title={{A}},\n abstract={{{'x' * 300_000}}}}}\n@article{{b, title={{B}}}}\n"
     report = loaded(empty, tmp_path / "a.bib", text)
     assert (report.loaded, told(report)) == (2, ["a.bib:1: entry a: the abstract is truncated to 20,000 characters"])
@@ -581,7 +581,7 @@ def test_a_real_bibliography_is_imported_completely(krr: tuple[Papers, LoadRepor
     assert "cross-references to 527 missing entries (jelia14, " in report.errors[0].message
 
 
-def test_a_real_bibliography_is_read_by_author_collection_and_topic(krr: tuple[Papers, LoadReport]) -> None:
+def test_a_real_bibliography_is_listed_by_author_collection_and_topic(krr: tuple[Papers, LoadReport]) -> None:
     papers, _ = krr
     by_author = all_pages(papers.papers_by_author, "t-schaub", limit=100)
     assert len(by_author) == 418

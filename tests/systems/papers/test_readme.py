@@ -154,14 +154,14 @@ def tables(catalogue: Catalogue) -> list[str]:
     ]
 
 
-def test_the_readme_contains_the_results_on_the_sample() -> None:
+def test_open_questions_in_the_readme_show_the_results_for_the_sample() -> None:
     assert "python -m benchmarks.papers_questions --count 1000" in QUESTIONS
     missing = [line for line in tables(catalogue_of(count=1000)) if line not in QUESTIONS]
     assert not missing, "the README is to say:\n" + "\n".join(missing)
 
 
 @pytest.mark.nightly
-def test_the_readme_contains_the_results_on_a_real_bibliography() -> None:
+def test_open_questions_in_the_readme_show_results_for_a_real_bibliography() -> None:
     if not KRR.is_file():
         pytest.skip(f"{KRR} isn't there")
     catalogue = catalogue_of(KRR)
@@ -175,7 +175,7 @@ def test_the_readme_contains_the_results_on_a_real_bibliography() -> None:
 
 
 @pytest.mark.parametrize("command", re.findall(r"^keyplan (?:cost|check) .*$", QUESTIONS, re.MULTILINE))
-def test_commands_in_the_open_problems_of_the_readme_succeed(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_in_the_open_questions_of_the_readme_succeed(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands run in the repository, and the README shows their output."""
     monkeypatch.chdir(ROOT)
     result = run(*command.split()[1:])
@@ -187,6 +187,6 @@ def test_commands_in_the_open_problems_of_the_readme_succeed(command: str, monke
         assert " ".join(line.split()) in said, line
 
 
-def test_open_problems_in_the_readme_are_shown_with_commands() -> None:
+def test_open_questions_in_the_readme_are_shown_with_commands() -> None:
     assert len(re.findall(r"^keyplan (?:cost|check) ", QUESTIONS, re.MULTILINE)) >= 4
     assert (Path(keyplan_systems.papers.__file__).parent / "traffic.toml").is_file()

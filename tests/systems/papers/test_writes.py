@@ -301,7 +301,7 @@ def test_a_paper_changed_between_read_and_write_is_detected(papers: Papers, pape
     assert_consistent(papers)
 
 
-def test_superseding_by_a_paper_that_is_superseded_meanwhile_is_rejected(papers: Papers, paper: Paper) -> None:
+def test_superseding_a_paper_by_a_concurrently_superseded_paper_is_rejected(papers: Papers, paper: Paper) -> None:
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)

@@ -21,7 +21,7 @@ def ids(products: object) -> list[str]:
     return [product.product_id for product in products]
 
 
-def test_lists_of_products_equal_a_filter_over_all_products(shop: Shop) -> None:
+def test_product_lists_equal_the_filtered_list_of_all_products(shop: Shop) -> None:
     """The lists are compared after each change of a product."""
     chance = random.Random(7)
     for number in range(60):
@@ -119,7 +119,7 @@ def test_a_cart_can_be_ordered_only_once(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_ordering_a_cart_at_other_than_the_displayed_prices_is_rejected(shop: Shop) -> None:
+def test_ordering_a_cart_whose_price_has_changed_is_rejected(shop: Shop) -> None:
     shop.put_in_cart("ada", "tea", 1)
     edit(shop, "tea", price_cents=460)
     with pytest.raises(Refused, match="a price has changed"):

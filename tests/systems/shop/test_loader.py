@@ -80,7 +80,7 @@ def test_products_and_orders_are_imported(empty: Shop, tmp_path: Path) -> None:
     assert [(event.order_id, event.kind) for event in events] == [("2", "placed")]
 
 
-def test_imported_orders_can_be_paid_shipped_and_cancelled(empty: Shop, tmp_path: Path) -> None:
+def test_imported_orders_can_be_paid_and_cancelled(empty: Shop, tmp_path: Path) -> None:
     loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     empty.pay("2", "pi_2", 2999)
     empty.cancel("2")

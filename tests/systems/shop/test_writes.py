@@ -236,7 +236,7 @@ def test_writes_to_unknown_orders_are_rejected(shop: Shop, call: str) -> None:
         getattr(shop, call)("nothing", *arguments)
 
 
-def test_unpaid_orders_are_released_except_those_of_a_new_sample(shop: Shop, sampled: Shop) -> None:
+def test_overdue_unpaid_orders_are_released_except_in_a_new_sample(shop: Shop, sampled: Shop) -> None:
     order, paid = (shop.place_order("ada", name, {"tea": 1}) for name in ("a", "b"))
     shop.pay(paid.order_id, "pi_1", 450)
     assert release_unpaid(shop) == 0

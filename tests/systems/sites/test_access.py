@@ -415,7 +415,7 @@ def bearer(site: Any, user_id: str) -> str:
     return str(sessions.open(person))
 
 
-def test_api_reads_return_the_marked_items_only_to_allowed_callers(served: Served) -> None:
+def test_each_api_read_returns_items_only_to_permitted_callers(served: Served) -> None:
     world = served.world
     assert world.reads.keys() == served.design.compiled.reads.keys()
     wrong: dict[str, tuple[str, dict[str, int]]] = {}
@@ -451,7 +451,7 @@ def test_api_writes_reject_callers_without_permission(served: Served) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\u202eb", "\u200b"])
-def test_writes_of_the_api_reject_invisible_text_as_forms_do(served: Served, text: str) -> None:
+def test_api_writes_reject_invisible_text(served: Served, text: str) -> None:
     """Each string argument is tested separately, with a caller that has permission. Multi-line strings may contain
     bidirectional control characters.
     """

@@ -53,7 +53,7 @@ def described(client: TestClient) -> dict[str, dict[str, Any]]:
     return paths
 
 
-def test_cross_site_forms_and_writes_are_rejected(served: Served) -> None:
+def test_cross_site_form_and_api_requests_are_rejected(served: Served) -> None:
     forms = [route.path for route in served.routes if isinstance(route, Route) and "POST" in (route.methods or ())]
     writes = [path for path, ways in described(served.own).items() if "post" in ways]
     assert writes

@@ -53,7 +53,7 @@ def test_a_repeated_form_submission_is_applied_once(social: Social, ada: Visit) 
     assert texts(social) == ["Once"]
 
 
-def test_forms_with_other_input_or_of_other_pages_are_not_treated_as_repeated(social: Social, ada: Visit) -> None:
+def test_a_changed_or_reloaded_form_is_not_treated_as_repeated(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once()}
     ada.post("/posts", {**fields, "text": "One"})
     ada.post("/posts", {**fields, "text": "Two"})

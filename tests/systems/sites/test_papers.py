@@ -99,7 +99,7 @@ def test_papers_are_found_by_search_words(papers: Papers, site: ServedSite) -> N
         assert list(search.find("marmalade jon", 20)) == found
 
 
-def test_the_page_of_a_paper_shows_old_versions_full_text_and_reading_time(papers: Papers, site: ServedSite) -> None:
+def test_the_paper_page_shows_the_full_text_reading_time_and_old_versions(papers: Papers, site: ServedSite) -> None:
     papers.add_paper(
         Paper(paper_id="long", title="Long", abstract="The first.", collection="c", status="published"),
         {"jon/x": "author"},
@@ -172,7 +172,7 @@ def test_the_api_shows_only_published_papers(papers: Papers, site: ServedSite) -
             assert client.get(f"/api/{pattern}").status_code == 404
 
 
-def test_pages_of_names_that_are_invalid_in_keys_return_status_404(site: ServedSite) -> None:
+def test_urls_with_names_that_are_invalid_in_keys_return_status_404(site: ServedSite) -> None:
     reader = Visit(site.application)
     for path in (
         "/papers/",

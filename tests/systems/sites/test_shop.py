@@ -138,7 +138,7 @@ def test_the_page_of_an_unpaid_order_shows_when_it_expires(shop: Shop, site: Ser
     assert customer.send(f"{placed}/cancel") == 200
 
 
-def test_an_order_is_placed_paid_and_shipped(shop: Shop, site: ServedSite) -> None:
+def test_an_order_can_be_placed_paid_and_shipped(shop: Shop, site: ServedSite) -> None:
     customer, merchant = visit(site, CUSTOMER), visit(site, MERCHANT)
     for path in ("/", "/merchants/lumen", "/categories/tea", "/products/green-tea"):
         assert customer.get(path) == 200
@@ -162,7 +162,7 @@ def test_an_order_is_placed_paid_and_shipped(shop: Shop, site: ServedSite) -> No
     assert_consistent(shop)
 
 
-def test_merchants_see_readings_and_events_of_a_day(shop: Shop, site: ServedSite) -> None:
+def test_merchants_see_device_readings_and_order_events_of_a_day(shop: Shop, site: ServedSite) -> None:
     merchant = visit(site, MERCHANT)
     merchant.get(f"/selling/devices?device=cold-store&day={now() - timedelta(days=1):%Y-%m-%d}")
     assert merchant.says("readings")
@@ -336,7 +336,7 @@ class Together:
         pass
 
 
-def test_one_of_concurrent_uses_of_a_reset_link_succeeds(site: ServedSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reset_link_used_concurrently_works_only_once(site: ServedSite, monkeypatch: pytest.MonkeyPatch) -> None:
     visit(site).join("six@example.com")
     box = site.application.state.site.joining.mail = Box()
     visitors = [visit(site) for _ in range(6)]
@@ -465,7 +465,7 @@ def test_the_search_index_is_rebuilt_from_the_listed_products(tmp_path: Path) ->
             assert list(search.find("pad", 5)) == ["ruled-pad"]
 
 
-def test_search_finds_products_of_a_larger_sample(tmp_path: Path) -> None:
+def test_the_search_index_is_rebuilt_after_the_sample_is_enlarged(tmp_path: Path) -> None:
     with Shop.open(str(tmp_path / "shop.db")) as shop:
         sample(shop, 2, silent)
         with contextlib.closing(search_of(shop)) as search:

@@ -50,7 +50,7 @@ def people(site: ServedSite) -> dict[str, Visit]:
     return {handle: join(site, handle) for handle in ("ada", "bob", "eve")}
 
 
-def test_users_join_follow_and_post(people: dict[str, Visit]) -> None:
+def test_users_can_join_follow_others_and_publish_posts(people: dict[str, Visit]) -> None:
     ada, bob, eve = people.values()
     bob.get("/people/ada")
     assert bob.send("/people/ada/follow") == 200
@@ -244,7 +244,7 @@ def test_the_public_timeline_shows_the_posts_of_all_users(social: Social, site: 
     assert anyone.says("@gardener · 2 followers")
 
 
-def test_lists_of_a_days_posts_and_a_posts_likes_have_pages(social: Social, site: ServedSite) -> None:
+def test_pages_list_the_posts_of_a_day_and_the_likes_of_a_post(social: Social, site: ServedSite) -> None:
     moment = now() - timedelta(days=40)
     author = social.sign_up("diarist", "Diarist").user_id
     add_posts(social, [Post(user_id=author, text=f"day {at}", created_at=moment - timedelta(days=at)) for at in (0, 1)])

@@ -63,7 +63,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("store", [text for text in STORES if text != "memory"])
-def test_random_actions_in_processes_keep_items_consistent(store: str, tmp_path: Path) -> None:
+def test_random_actions_in_four_processes_keep_items_consistent(store: str, tmp_path: Path) -> None:
     """Four processes run all kinds of user actions. The thresholds are so low that six users reach them."""
     with open_on(Social, store, tmp_path) as social:
         people(social, *NAMES)
@@ -81,7 +81,7 @@ def test_random_actions_in_processes_keep_items_consistent(store: str, tmp_path:
             assert pages == sorted(wanted, key=lambda value: (value.created_at, value.post_id), reverse=True)
 
 
-def test_repeated_likes_by_one_user_in_threads_are_counted_once(file: Path) -> None:
+def test_concurrent_likes_by_one_user_are_counted_once(file: Path) -> None:
     with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
         post = social.publish("u0", "hello")
         barrier = Barrier(WORKERS)
@@ -125,7 +125,7 @@ def test_concurrent_follows_and_unfollows_of_one_pair_keep_timelines_correct(fil
         assert_whole(social)
 
 
-def test_concurrent_messages_in_tasks_are_all_stored(file: Path) -> None:
+def test_messages_sent_concurrently_by_tasks_are_all_stored(file: Path) -> None:
     async def talk(social: Social) -> None:
         pairs = [("u0", "u1"), ("u1", "u0")] * 6
         await asyncio.gather(*(social.send_message.aio(text, other, "hi") for text, other in pairs))
@@ -138,7 +138,7 @@ def test_concurrent_messages_in_tasks_are_all_stored(file: Path) -> None:
         assert_whole(social)
 
 
-def test_one_of_concurrent_registrations_gets_a_handle(file: Path) -> None:
+def test_only_one_of_several_concurrent_registrations_gets_a_handle(file: Path) -> None:
     with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
 
         def sign_up(number: int) -> bool:

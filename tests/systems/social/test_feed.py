@@ -115,7 +115,7 @@ def _place(post: Post) -> tuple[object, str]:
     return post.created_at, post.post_id
 
 
-def test_random_actions_use_both_kinds_of_fan_out(small: None) -> None:
+def test_a_feed_combines_fan_out_on_read_and_fan_out_on_write(small: None) -> None:
     """The thresholds are low, so both fan-out on read and fan-out on write occur."""
     with Social.open(":memory:") as social:
         people(social, *NAMES)

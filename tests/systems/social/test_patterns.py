@@ -51,7 +51,7 @@ def _sorted(social: Social) -> list[dict[str, Any]]:
     return sorted(stored(social), key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
 
 
-def test_feeds_and_the_public_timeline_equal_a_brute_force_filter(sampled: Social) -> None:
+def test_feeds_and_the_public_timeline_equal_the_brute_force_results(sampled: Social) -> None:
     there = everything(sampled)
     posts = sorted(there[Post], key=lambda value: (value.created_at, value.post_id), reverse=True)
     for number in (READER, 0, 5, 100):
@@ -61,7 +61,7 @@ def test_feeds_and_the_public_timeline_equal_a_brute_force_filter(sampled: Socia
     assert all_pages(sampled.latest_posts, limit=100) == posts
 
 
-def test_posts_of_one_day_equal_a_brute_force_filter(sampled: Social) -> None:
+def test_posts_of_one_day_equal_the_brute_force_results(sampled: Social) -> None:
     mine = [value for value in everything(sampled)[Post] if value.user_id == user_id(0)]
     day = mine[0].created_at.replace(hour=0, minute=0)
     wanted = [value for value in mine if value.created_at.date() == day.date()]

@@ -80,7 +80,7 @@ def test_invalid_follows_are_rejected(social: Social) -> None:
     assert_whole(social)
 
 
-def test_a_follow_adds_earlier_posts_and_an_unfollow_removes_all_posts(small: None, social: Social) -> None:
+def test_following_adds_earlier_posts_to_the_feed_and_unfollowing_removes_them(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     for number in range(3):
         social.publish("ben", str(number))
@@ -114,7 +114,7 @@ def test_an_author_with_many_posts_uses_fan_out_on_read(small: None, social: Soc
 # Posts
 
 
-def test_posts_are_published_counted_read_and_deleted(social: Social) -> None:
+def test_posts_can_be_published_read_and_deleted(social: Social) -> None:
     first, second = social.publish("ann", "one"), social.publish("ann", "two")
     assert [post.text for post in social.posts_of_user("ann")] == ["two", "one"]
     assert social.post_by_id(first.post_id) == first
@@ -187,7 +187,7 @@ def test_a_comment_added_while_its_post_is_deleted_is_also_deleted(social: Socia
 
 @pytest.mark.parametrize("what", ["like", "comment"])
 @pytest.mark.parametrize("spread", [False, True], ids=["a post", "a post whose counters are spread"])
-def test_writes_about_a_concurrently_deleted_post_report_it_as_not_found(
+def test_liking_or_commenting_on_a_concurrently_deleted_post_raises_an_error(
     social: Social, monkeypatch: pytest.MonkeyPatch, what: str, *, spread: bool
 ) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 0 if spread else 1000)
@@ -338,7 +338,7 @@ def test_sharded_counters_of_a_post_are_exact(social: Social, monkeypatch: pytes
     assert_whole(social)
 
 
-def test_following_a_popular_user_leaves_its_item_unchanged(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_following_a_popular_user_leaves_their_item_unchanged(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "USER_SPREAD_AT", 2)
     monkeypatch.setattr(design, "GATHER_EVERY", 10**9)
     people(social, *(f"u{number}" for number in range(10)))
@@ -373,7 +373,7 @@ def test_following_a_popular_user_leaves_its_item_unchanged(social: Social, monk
     assert_whole(social)
 
 
-def test_a_fraction_of_changes_updates_the_displayed_counters(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_follows_and_likes_refresh_the_displayed_counters(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "USER_SPREAD_AT", 0)
     monkeypatch.setattr(design, "POST_SPREAD_AT", 0)
     monkeypatch.setattr(design, "GATHER_EVERY", 1)
