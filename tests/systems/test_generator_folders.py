@@ -201,7 +201,7 @@ def shown_tags(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_every_file_of_a_generator_folder_is_imported_or_reported(name: str, tmp_path: Path) -> None:
+def test_every_file_of_a_site_generator_folder_is_imported_or_reported(name: str, tmp_path: Path) -> None:
     folder = written(tmp_path, FOLDERS[name])
     if name == "jekyll":
         (folder / "_posts" / "loop").symlink_to("loop")
@@ -214,7 +214,7 @@ def test_every_file_of_a_generator_folder_is_imported_or_reported(name: str, tmp
     assert statuses["published"] == {"jekyll": 3, "hugo": 2, "notes": 1, "zola": 1}[name]
 
 
-def test_links_images_and_code_of_generator_folders_are_imported(tmp_path: Path) -> None:
+def test_links_images_and_code_of_site_generator_folders_are_imported(tmp_path: Path) -> None:
     texts: dict[str, str] = {}
     for name, files in FOLDERS.items():
         texts |= {title.partition("/")[0]: text for title, text in imported(written(tmp_path / name, files))[1].items()}
@@ -230,7 +230,7 @@ def test_links_images_and_code_of_generator_folders_are_imported(tmp_path: Path)
         assert [part for part in parts if part not in texts[title]] == [], texts[title]
 
 
-def test_dates_tags_and_authors_of_generator_folders_are_imported(tmp_path: Path) -> None:
+def test_dates_tags_and_authors_of_site_generator_folders_are_imported(tmp_path: Path) -> None:
     found: dict[str, tuple[str, tuple[str, ...], str]] = {}
     for name, files in FOLDERS.items():
         with Blog.open(":memory:") as blog:
@@ -254,7 +254,7 @@ DATED_TWICE = "2023-01-29-jekyll-3-9-3-released.markdown"
 
 
 @pytest.mark.parametrize("name", ["hugo-docs", "jekyll-docs", "jekyll-posts"])
-def test_documentation_folders_of_real_generators_are_imported(name: str) -> None:
+def test_documentation_folders_of_real_site_generators_are_imported(name: str) -> None:
     if not (DATA / name).is_dir():
         pytest.skip("the shared data isn't there")
     report, texts, _ = imported(DATA / name)
@@ -267,7 +267,7 @@ def test_documentation_folders_of_real_generators_are_imported(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_the_cms_imports_each_text_of_a_generator_folder_that_the_blog_imports(name: str, tmp_path: Path) -> None:
+def test_the_cms_imports_the_same_number_of_site_generator_files_as_the_blog(name: str, tmp_path: Path) -> None:
     folder = written(tmp_path, FOLDERS[name])
     loaded = imported(folder)[0].loaded
     with Cms.open(":memory:") as cms:

@@ -55,7 +55,7 @@ def test_removed_template_tags_are_reported_by_kind_and_name() -> None:
     }
 
 
-def test_urls_in_a_text_are_returned_once_in_order() -> None:
+def test_each_url_in_a_text_is_replaced_in_order() -> None:
     seen: list[tuple[str, bool]] = []
 
     def address(given: str, is_picture: bool) -> str:

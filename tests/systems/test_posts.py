@@ -77,7 +77,7 @@ def test_front_matter_fields_set_the_slug(tmp_path: Path, fields: str, slug: str
         ("title: ''", "#hashtag\n", "Post"),
     ],
 )
-def test_titles_of_posts_are_read(tmp_path: Path, fields: str, body: str, title: str) -> None:
+def test_titles_are_read_from_front_matter_or_headings(tmp_path: Path, fields: str, body: str, title: str) -> None:
     assert with_fields(tmp_path, fields, body).title == title
 
 
@@ -96,7 +96,7 @@ def test_titles_of_posts_are_read(tmp_path: Path, fields: str, body: str, title:
         ("Mon, 06 May 2013 02:12:52 +0200", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
     ],
 )
-def test_dates_of_posts_are_read(tmp_path: Path, date: str, expected: datetime) -> None:
+def test_dates_are_read_from_front_matter(tmp_path: Path, date: str, expected: datetime) -> None:
     assert with_fields(tmp_path, f"date: {date}").date == expected
 
 
@@ -161,7 +161,7 @@ def test_front_matter_fields_mark_drafts(tmp_path: Path, name: str, fields: str,
         ("tags: &t [*t, a]", ("a",)),
     ],
 )
-def test_tags_of_posts_are_read(tmp_path: Path, fields: str, tags: tuple[str, ...]) -> None:
+def test_tags_and_categories_are_read_from_front_matter(tmp_path: Path, fields: str, tags: tuple[str, ...]) -> None:
     assert with_fields(tmp_path, fields).tags == tags
     assert with_fields(tmp_path, fields.replace("tags:", "categories:").replace("tag:", "category:")).categories == tags
 
@@ -181,11 +181,11 @@ def test_tags_are_read_from_taxonomies_in_toml_front_matter(tmp_path: Path) -> N
         ("author:", ()),
     ],
 )
-def test_authors_of_posts_are_read(tmp_path: Path, fields: str, authors: tuple[str, ...]) -> None:
+def test_authors_are_read_from_front_matter(tmp_path: Path, fields: str, authors: tuple[str, ...]) -> None:
     assert with_fields(tmp_path, fields).authors == authors
 
 
-def test_excerpts_of_posts_are_read(tmp_path: Path) -> None:
+def test_excerpts_are_read_from_front_matter_or_the_first_paragraph(tmp_path: Path) -> None:
     assert with_fields(tmp_path, "description: Said").excerpt == "Said"
     assert first_paragraph("# T\n\nFirst *words*\nhere.\n\nMore\n") == "First words here."
     assert with_fields(tmp_path, "a: 1", "").excerpt is None
@@ -258,7 +258,7 @@ def test_reading_a_missing_folder_raises_an_error(tmp_path: Path) -> None:
         find_posts(tmp_path / "file")
 
 
-def test_a_truncated_utf8_character_in_a_post_file_is_reported(tmp_path: Path) -> None:
+def test_an_unpaired_surrogate_in_a_title_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FrontMatterError, match="title contains"):
         with_fields(tmp_path, 'title: "\\ud800"')
 

@@ -141,7 +141,7 @@ def test_sign_in_with_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypa
     assert not passwords.password_fits("no hash at all", PASSWORD)
 
 
-def test_passwords_hashed_with_older_parameters_work(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_password_hashes_are_replaced_at_sign_in(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
     old = blog.get(Credential, user_id=uma.user_id)
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher())
     assert old is not None

@@ -187,7 +187,7 @@ def test_author_names_are_converted_to_usernames(blog: Blog, tmp_path: Path, aut
     assert len(items_of(blog, User)) == 1
 
 
-def test_an_imported_author_with_an_account_keeps_the_account(blog: Blog, tmp_path: Path) -> None:
+def test_an_imported_author_name_is_matched_to_an_existing_account(blog: Blog, tmp_path: Path) -> None:
     ada = new_user(blog, "ada")
     loaded(blog, tmp_path, {"2024-01-01-one.md": "---\nauthor: Ada\n---\nx\n"})
     assert one(blog, "one").user_id == ada.user_id
@@ -232,7 +232,7 @@ def test_names_of_authors_are_read_from_the_authors_file_of_the_site(blog: Blog,
     assert names == {"slorber": "Sébastien Lorber", "plain": "Ann Plain", "none": "none"}
 
 
-def test_links_to_heading_ids_with_underscores_work(blog: Blog, tmp_path: Path) -> None:
+def test_links_to_heading_ids_with_underscores_are_imported_without_errors(blog: Blog, tmp_path: Path) -> None:
     head = "---\ndate: 2024-01-01\n---\n"
     files = {"a.md": f"{head}## `answers_file`\n\n[x](#answers_file)", "b.md": f"{head}[a](a.md#answers_file)"}
     assert loaded(blog, tmp_path, files).errors == []

@@ -80,7 +80,7 @@ def test_a_sample_added_in_parts_equals_a_sample_added_at_once(blog: Blog) -> No
         assert [shifted(post, moved) for post in at_once] == in_parts
 
 
-def test_edited_sample_posts_are_kept(blog: Blog) -> None:
+def test_adding_the_sample_again_keeps_edited_posts(blog: Blog) -> None:
     sample(blog, 30, silent)
     post = next(iter(blog.latest_posts()))
     blog.edit_post(post.post_id, 1, "Mine", "text", "mine", ("mine",), post.user_id)

@@ -46,7 +46,7 @@ def test_joining_by_the_emailed_link_signs_the_user_in(blog: Blog, anybody: Visi
     assert again.status_code == 410
 
 
-def test_joining_does_not_reveal_registered_addresses(ada: User, anybody: Visit, box: Box) -> None:
+def test_joining_does_not_reveal_registered_email_addresses(ada: User, anybody: Visit, box: Box) -> None:
     answers = [anybody.send("/sign-up", **{**NEW, "email": email}) for email in ("Ada@example.com", "new@example.com")]
     assert {answer.status_code for answer in answers} == {200}
     assert len({re.sub("(?i)(ada|new)@example.com", "", text_of(answer)) for answer in answers}) == 1
@@ -224,7 +224,7 @@ def test_an_api_token_is_shown_once_and_authenticates_api_calls(author: Visit, b
     assert anybody.client.post("/api/end_sessions", headers={"authorization": f"Bearer {token}"}, json={}).is_success
 
 
-def test_neither_passwords_nor_secrets_are_stored(blog: Blog, ada: User, author: Visit) -> None:
+def test_passwords_and_session_secrets_are_not_stored_in_plain_text(blog: Blog, ada: User, author: Visit) -> None:
     cookie = author.client.cookies["blog_session"]
     signature = cookie.strip('"').split(".")[2]
     everything = str(stored(blog))

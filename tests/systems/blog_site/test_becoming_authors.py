@@ -78,7 +78,7 @@ def imported(blog: Blog, tmp_path_factory: pytest.TempPathFactory) -> User:
     return user
 
 
-def test_moderators_edit_posts_of_an_unclaimed_imported_author(
+def test_moderators_can_edit_posts_of_an_unclaimed_imported_author(
     blog: Blog, moderator: Visit, author: Visit, imported: User
 ) -> None:
     post = blog.posts_of_user(imported.user_id, "published").items[0]

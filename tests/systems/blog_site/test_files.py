@@ -153,7 +153,7 @@ def test_deleting_a_post_requires_entering_its_title(author: Visit, blog: Blog, 
     assert author.get("/posts/keys-and-doors").status_code == 404
 
 
-def test_users_can_export_and_delete_an_account(site: Site, author: Visit, blog: Blog, ada: User, post: Post) -> None:
+def test_an_account_can_be_exported_and_deleted(site: Site, author: Visit, blog: Blog, ada: User, post: Post) -> None:
     taken = author.get("/account/export")
     assert taken.headers["content-disposition"] == 'attachment; filename="ada.json"'
     assert [value["title"] for value in taken.json()["posts"]] == ["Keys and doors"]

@@ -61,7 +61,7 @@ def test_an_outdated_reset_link_is_rejected(blog: Blog, ada: User, anybody: Visi
     assert accounts.sign_in(blog, "ada", NEW_PASSWORD).user_id == ada.user_id
 
 
-def test_password_reset_does_not_reveal_registered_addresses(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:
+def test_password_reset_does_not_reveal_registered_emails(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:
     blog.set_status(make_user(blog, "sus").user_id, "suspended")
     answers = {forget(anybody, email) for email in ("ada@example.com", "nobody@example.com", "sus@example.com")}
     assert answers == {"/sign-in?done=sent"}
@@ -91,7 +91,7 @@ def test_expired_forged_and_unrelated_email_links_are_rejected(
     assert anybody.send("/password/reset", "/sign-in", token=token, new=NEW_PASSWORD).status_code == 410
 
 
-def test_emails_are_rate_limited_by_recipient_and_client(ada: User, anybody: Visit, box: Box) -> None:
+def test_emails_to_one_address_are_rate_limited(ada: User, anybody: Visit, box: Box) -> None:
     statuses = [anybody.send("/password/forgotten", email="ada@example.com").status_code for _ in range(6)]
     assert statuses == [303] * 5 + [429]
     assert len(box.letters) == 5

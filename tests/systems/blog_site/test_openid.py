@@ -172,7 +172,7 @@ def test_an_id_token_with_a_forged_signature_is_rejected(
     assert come_back(visit_idp(), idp).status_code == 400
 
 
-def test_an_unverified_email_address_is_not_used(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
+def test_an_unverified_email_address_is_not_used_to_join(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
     idp.claims["email_verified"] = False
     page = come_back(visit_idp(), idp)
     assert "One more step" in page.text

@@ -19,7 +19,7 @@ from keyplan_systems.site.searching import Document, Search, search_beside
 from tests.systems.blog_site.support import Visit, make_post, text_of
 
 
-def test_search_results_are_sorted_by_weight(site: Site, blog: Blog, ada: User) -> None:
+def test_matches_in_titles_and_tags_rank_before_matches_in_texts(site: Site, blog: Blog, ada: User) -> None:
     texts = [("Of doors", "A lantern hangs there."), ("Lantern", "Light."), ("Three", "Nothing."), ("Four", "x")]
     tags: list[tuple[str, ...]] = [(), (), ("lantern",), ()]
     posts = [make_post(blog, ada, title, text, tag) for (title, text), tag in zip(texts, tags, strict=True)]
@@ -55,7 +55,7 @@ def test_search_shows_ten_posts_and_more_on_request(anybody: Visit, site: Site, 
     assert (whole.count("<article"), "more=yes" in whole) == (11, False)
 
 
-def test_a_search_index_that_lags_behind_writes_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
+def test_search_with_an_outdated_index_shows_no_drafts(site: Site, blog: Blog, post: Post) -> None:
     rebuild(blog, site.search)
     blog.unpublish(post.post_id)  # by another process with its own index
     assert site.search.find("keys", 5) == [post.post_id]
@@ -91,7 +91,7 @@ def test_a_search_for_a_common_word_prefers_title_matches_and_new_posts(monkeypa
     search.close()
 
 
-def test_removed_and_changed_documents_are_not_found() -> None:
+def test_removed_documents_and_replaced_texts_are_not_found() -> None:
     search = Search(None)
     search.replace_all(Document(str(number), "Lantern", "", "", "lantern") for number in range(3))
     search.put(Document("0", "Torch", "", "", "no more"))
@@ -161,7 +161,7 @@ def test_search_results_are_cached_until_a_write(tmp_path: Path) -> None:
     "query",
     ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300, "_ a", "\U0001e4d0 a"],
 )
-def test_query_operators_are_searched_as_plain_text(query: str) -> None:
+def test_queries_with_search_operators_raise_no_error(query: str) -> None:
     search = Search(None)
     search.put(Document("1", "and near title x a b", "", "", ""))
     search.find(query, 5)

@@ -190,7 +190,7 @@ def test_more_commits_than_a_transaction_allows_are_imported(cms: Cms, repositor
     assert only_article(cms).updated_at == datetime.fromtimestamp(1_620_000_130, UTC)
 
 
-def test_old_versions_that_are_invalid_articles_are_omitted(cms: Cms, repository: Repository) -> None:
+def test_old_versions_that_are_invalid_articles_are_omitted_and_reported(cms: Cms, repository: Repository) -> None:
     """If only the front matter of an old version is invalid, the text after the front matter is imported."""
     for text in (
         "plain\n",

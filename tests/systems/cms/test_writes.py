@@ -39,7 +39,7 @@ def test_creating_an_existing_article_raises_an_error(cms: Cms, article: Article
     assert stored(cms) == before
 
 
-def test_an_article_is_created_asynchronously(cms: Cms) -> None:
+def test_articles_can_be_written_asynchronously(cms: Cms) -> None:
     async def write() -> Article:
         made = await cms.create_article.aio(Article(title="T", slug="t", author_id="u", tags={"a"}))
         await cms.publish.aio(made.article_id, "text", "u")

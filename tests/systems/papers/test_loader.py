@@ -404,7 +404,7 @@ ZOTERO_CSL = """[
 """
 
 
-def test_folders_of_zotero_and_jabref_are_imported(empty: Papers, tmp_path: Path) -> None:
+def test_exports_of_zotero_and_jabref_are_imported(empty: Papers, tmp_path: Path) -> None:
     for name, text in (("zotero.bib", ZOTERO), ("jabref.bib", JABREF), ("zotero.json", ZOTERO_CSL)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     report = load(empty, tmp_path, silent)

@@ -127,7 +127,7 @@ def test_a_new_version_whose_number_does_not_increase_is_rejected(papers: Papers
     assert papers.new_version("wp-002", "0.3.1").version == "0.3.1"
 
 
-def test_the_tenth_version_of_a_paper_sorts_last(papers: Papers, paper: Paper) -> None:
+def test_version_0_10_of_a_paper_sorts_after_version_0_9(papers: Papers, paper: Paper) -> None:
     for number in range(4, 16):
         papers.new_version("wp-002", f"0.{number}")
     page = papers.paper_versions("wp-002", limit=3)

@@ -285,7 +285,7 @@ def test_a_user_joins_and_signs_out(site: ServedSite) -> None:
     assert somebody.send("/sign-in", login="new@example.com", password="wrong password") == 422
 
 
-def test_joining_does_not_reveal_registered_addresses(site: ServedSite) -> None:
+def test_joining_does_not_reveal_registered_email_addresses(site: ServedSite) -> None:
     somebody, box = visit(site), Box()
     site.application.state.site.joining.mail = box
     pages: set[str] = set()

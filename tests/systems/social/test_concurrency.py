@@ -104,7 +104,7 @@ def test_concurrent_likes_by_one_user_are_counted_once(file: Path) -> None:
         assert_whole(social)
 
 
-def test_concurrent_follows_and_unfollows_of_one_pair_keep_timelines_correct(file: Path, small: None) -> None:
+def test_concurrent_follows_and_unfollows_of_one_user_keep_timelines_correct(file: Path, small: None) -> None:
     """The author posts during the follows and unfollows. ``assert_whole`` checks the follower's timeline."""
     with Social.open(file) as social, ThreadPoolExecutor(4) as pool:
         social.follow("u0", "u1")

@@ -164,7 +164,7 @@ def test_importing_a_large_file_takes_limited_memory_and_reports_progress(
     assert [done for done, _ in result] == sorted(done for done, _ in result)
 
 
-def test_unreadable_files_are_reported(empty: Social, tmp_path: Path) -> None:
+def test_unreadable_and_compressed_files_raise_an_error(empty: Social, tmp_path: Path) -> None:
     assert load(empty, tmp_path, silent) == LoadReport()
     with pytest.raises(RequestError, match="can't be read"):
         load(empty, tmp_path / "none.txt", silent)
@@ -189,7 +189,7 @@ def test_a_failing_store_is_not_reported_as_a_file_error(
 # The command, and a real graph
 
 
-def test_the_command_imports_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
+def test_the_cli_imports_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KEYPLAN_DB", raising=False)
     result = run("import", "social", "edges.txt")
