@@ -83,7 +83,7 @@ def join(page: Page, name: str, *, writes: bool = True) -> None:
     page.get_by_text(f"Menu of {name}").wait_for(state="attached")
 
 
-def test_a_reader_joins_and_likes_and_rates_a_post(visitor: Arrive) -> None:
+def test_a_new_reader_can_sign_up_and_like_and_rate_a_post(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/")
     page.locator(".card.lead h3 a").click()
@@ -258,7 +258,7 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> 
 
 
 @pytest.mark.nightly
-def test_a_post_is_commented_moderated_and_deleted_on_a_phone_in_dark_mode(
+def test_commenting_moderating_and_deleting_a_post_work_on_a_phone_in_dark_mode(
     visitor: Arrive, blog: Blog, tmp_path: Path
 ) -> None:
     author, reader, moderator = (visitor(390, "dark") for _ in range(3))

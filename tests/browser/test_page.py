@@ -96,7 +96,7 @@ def test_list_values_are_entered_on_separate_lines(page: Page) -> None:
 @pytest.mark.parametrize(
     "width", [320, *(pytest.param(width, marks=pytest.mark.nightly) for width in (390, 768, 1280))]
 )
-def test_api_page_fits_every_width_in_both_themes(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
+def test_api_pages_fit_every_width_in_both_themes(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     page.goto(address)

@@ -203,7 +203,7 @@ def test_a_merchant_can_add_a_product_with_a_picture(shop: Place, tmp_path: Path
     assert shop.design.products_of_merchant("leafhouse", limit=1).items[0].stock == 5
 
 
-def test_social_network_users_can_follow_post_and_send_messages(social: Place) -> None:
+def test_users_of_the_social_network_can_follow_others_and_post_and_send_messages(social: Place) -> None:
     page, handle = social.arrive(390, "dark"), SOCIAL_USERS[0]
     page.goto("/")
     join(page, "Handle", "nora", "Nora Brook")

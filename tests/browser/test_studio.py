@@ -73,7 +73,7 @@ def show(page: Page, served: tuple[str, str], query: str = "") -> None:
     page.goto(f"{served[0]}{query}")
 
 
-def test_the_studio_removes_the_token_from_the_address(browser: Browser, served: tuple[str, str]) -> None:
+def test_the_studio_removes_the_token_from_the_url(browser: Browser, served: tuple[str, str]) -> None:
     address, token = served
     context = browser.new_context(viewport={"width": 1360, "height": 860})
     page = context.new_page()
@@ -169,7 +169,7 @@ def test_the_first_link_of_the_studio_moves_the_focus_to_the_map(page: Page, ser
     assert page.evaluate("document.activeElement.matches('.row')")
 
 
-def test_the_palette_can_add_a_partition_to_the_map(page: Page, served: tuple[str, str], school: School) -> None:
+def test_the_command_palette_adds_a_partition_to_the_map(page: Page, served: tuple[str, str], school: School) -> None:
     for number in range(30):
         school.put(Course(course_id=f"extra{number}", title="Extra", room="1"))
     show(page, served, "?show=items")
@@ -198,7 +198,7 @@ def test_the_map_opens_with_key_templates_and_links_to_collections(page: Page, s
     page.locator('.card[data-title="COURSE#maths"] :focus').wait_for()
 
 
-def test_views_refresh_and_highlight_changes_by_another_program(
+def test_views_show_and_highlight_changes_made_in_another_tab(
     page: Page, served: tuple[str, str], school: School
 ) -> None:
     course = Course(course_id="flash", title="Before", room="1")
@@ -427,7 +427,7 @@ def test_items_are_imported_as_exported(page: Page, served: tuple[str, str], sch
     school.delete(Course, course_id="lines")
 
 
-def test_the_address_restores_the_expanded_sections(page: Page, served: tuple[str, str]) -> None:
+def test_reloading_the_page_restores_the_expanded_sections(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=data&entity=Course")
     page.get_by_text("The exact request").click()
     page.wait_for_url("**turned=request1**")

@@ -57,7 +57,7 @@ def marking(path: Path) -> str:
 
 
 @pytest.mark.parametrize("view", ["change", "plan"])
-def test_linked_code_runs_only_if_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
+def test_code_in_links_runs_only_if_run_is_pressed(browser: Browser, school: School, tmp_path: Path, view: str) -> None:
     mark = tmp_path / "ran"
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view={view}#scratch={packed(marking(mark))}")
@@ -119,7 +119,7 @@ def test_a_read_only_studio_ignores_the_code_in_a_link(browser: Browser, school:
 VALID = Path(school_module.__file__).read_text(encoding="utf-8")
 
 
-def test_an_invalid_file_shows_its_error_and_opens_when_corrected(browser: Browser, tmp_path: Path) -> None:
+def test_an_error_in_a_design_file_is_shown_until_the_file_is_corrected(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "half_written.py"
     file.write_text("import keyplan\n\nclass School(keyplan.Design:\n", encoding="utf-8")
     with ExitStack() as stack:
@@ -143,7 +143,7 @@ def test_an_invalid_file_shows_its_error_and_opens_when_corrected(browser: Brows
         page.close()
 
 
-def test_a_saved_valid_design_is_reloaded_and_an_invalid_one_reported(browser: Browser, tmp_path: Path) -> None:
+def test_a_saved_valid_design_is_reloaded_and_an_invalid_one_is_reported(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "edited.py"
     file.write_text(VALID, encoding="utf-8")
     with find(f"{file}:School").open(":memory:") as design:

@@ -137,7 +137,7 @@ class Boards(Design):
         yield Batch(Put(Board(name=name)) for name in names)
 
 
-def test_a_collection_computed_from_a_read_is_reported_as_a_lost_update() -> None:
+def test_a_list_or_map_computed_from_a_read_value_is_reported_as_a_lost_update() -> None:
     assert set(found(Boards, "KP308")) == {"add_card", "mark"}
     assert set(found(Boards, "KP103")) == {"add_card", "mark"}
 
@@ -146,7 +146,7 @@ def test_a_write_that_tests_read_values_and_has_no_condition_is_reported() -> No
     assert set(found(Boards, "KP313")) == {"withdraw", "shut"}
 
 
-def test_the_advice_for_an_item_that_was_read_is_an_update() -> None:
+def test_the_advised_action_for_an_item_that_was_read_is_an_update() -> None:
     remarks = found(Boards, "KP306")
     assert "Create" not in remarks["rewrite"].hint
     assert "yield Update(item" in remarks["rewrite"].hint
@@ -218,7 +218,7 @@ def test_the_advised_key_prefix_keeps_an_item_collection_together(tmp_path: Path
     assert not codes & {"KP100", "KP208"}
 
 
-def test_a_collection_with_different_key_prefixes_does_not_compile(tmp_path: Path) -> None:
+def test_an_item_collection_of_entities_with_different_partition_keys_does_not_compile(tmp_path: Path) -> None:
     """Regression test: KP208 advised different key prefixes for a read of users with their orders."""
     codes = {finding.code for finding in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
     assert codes == {"KP100"}
@@ -246,7 +246,7 @@ class NaturalNames(Design):
     def other(self, name: str) -> Other | None: ...
 
 
-def test_a_key_attribute_that_is_a_field_is_not_reported() -> None:
+def test_a_natural_key_attribute_that_is_also_a_field_is_not_reported() -> None:
     assert found(NaturalNames, "KP208") == {}
 
 
@@ -295,7 +295,7 @@ class Users(Design):
     def folded(self, email: Email) -> User | None: ...
 
 
-def test_a_read_by_a_unique_value_must_fold_it_like_the_field() -> None:
+def test_a_read_by_a_unique_value_without_the_normalization_of_its_field_is_reported() -> None:
     assert set(found(Users, "KP213")) == {"as_typed"}
     with Users.open(":memory:") as users:
         users.create(User(user_id="1", email="Ada@Example.com"))

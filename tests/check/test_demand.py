@@ -132,7 +132,7 @@ def test_the_traffic_file_sets_the_items_and_size_of_a_write() -> None:
     assert "× 20 items per call" in demand.line
 
 
-def test_a_partition_without_a_known_share_is_not_reported() -> None:
+def test_a_partition_with_an_unknown_share_of_the_load_is_not_reported() -> None:
     assert demanded(view={"per_second": 1000}) == []
     assert demanded(tally={"per_second": 1000}) == []
     assert demanded() == []
@@ -163,13 +163,13 @@ def test_the_total_demand_equals_the_cost_estimate(design: type[Design]) -> None
         (Event.model_fields["kind"].annotation, None, None, None),
     ],
 )
-def test_number_of_values_and_maximum_length_are_derived_from_a_type(
+def test_the_number_of_values_and_the_maximum_length_are_derived_from_a_type(
     annotation: Any, values: Any, numbers: int | None, length: int | None
 ) -> None:
     assert (values_of(annotation), numbers_in(annotation), length_max(annotation)) == (values, numbers, length)
 
 
-def test_the_number_of_integers_of_a_bounded_type_is_computed() -> None:
+def test_the_number_of_values_of_a_bounded_integer_type_is_computed() -> None:
     annotation = Log.compiled.by_name["Tally"].fields["part"].annotation
     assert numbers_in(annotation) == 20
     assert numbers_in(int) is None

@@ -622,7 +622,7 @@ def add(self) -> Writes:
 
 
 @pytest.mark.parametrize(("rate", "advice"), [(4800, "shards=8 is enough"), (8000, "set shards=12")])
-def test_the_advised_number_of_shards_exceeds_the_current_number(rate: int, advice: str) -> None:
+def test_the_advised_number_of_shards_is_higher_than_the_current_number(rate: int, advice: str) -> None:
     design = designed(EVENTS)
     traffic = traffic_from({"patterns": {"add": {"per_second": rate}}}, design.compiled)
     hints = [finding.hint for finding in check(design, traffic).findings if finding.code == "KP501"]
@@ -630,7 +630,7 @@ def test_the_advised_number_of_shards_exceeds_the_current_number(rate: int, advi
 
 
 @pytest.mark.parametrize(("consistent", "units"), [(False, "125"), (True, "250")])
-def test_a_scan_is_charged_by_its_consistency(consistent: bool, units: str) -> None:
+def test_the_cost_of_a_scan_depends_on_its_consistency(consistent: bool, units: str) -> None:
     read = f'\n@read("R1", scan=True, consistent={consistent})\ndef all_stock(self) -> list[Stock]: ...\n'
     design = designed(STOCK + read)
     traffic = traffic_from({"entities": {"Stock": {"count": 1000, "item_bytes": 1024}}}, design.compiled)

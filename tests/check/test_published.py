@@ -175,6 +175,6 @@ def test_the_write_rate_of_a_popular_post_exceeds_the_partition_limit() -> None:
     assert line.endswith("= 100,000 units/s")
 
 
-def test_the_estimated_queries_of_a_timeline_include_users_who_follow_many() -> None:
+def test_the_estimate_of_a_timeline_has_one_query_per_followed_user() -> None:
     (finding,) = [finding for finding in report("social").findings if finding.code == "KP304"]
     assert finding.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests per page",)

@@ -47,7 +47,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_the_json_report_contains_every_member() -> None:
+def test_the_json_report_has_counts_and_the_file_and_line_of_findings() -> None:
     (value,) = as_json([SHOWN])["reports"]
     assert value["counts"] == {"error": 1, "warning": 1, "info": 0}
     assert value["silenced"] == 1
@@ -111,7 +111,7 @@ def test_the_sarif_report_has_source_locations_and_suppressions() -> None:
     assert third["suppressions"] == [{"kind": "inSource", "justification": "names are the document's"}]
 
 
-def test_a_design_file_outside_the_folder_has_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_outside_the_current_folder_have_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (result,) = as_sarif([report(finding())])["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": HERE.as_uri()}
@@ -155,7 +155,7 @@ def test_github_annotations_are_escaped_and_omit_ignored_findings() -> None:
 # The baseline
 
 
-def test_only_findings_beyond_those_in_the_baseline_are_new(tmp_path: Path) -> None:
+def test_only_findings_that_are_not_in_the_baseline_are_new(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     assert write_baseline(path, [report(finding(), finding(), finding("KP405", "x", silenced="so"))]) == 2
     now = report(finding(message="told otherwise"), finding(), finding(), finding("KP301", "Inbox.all"))

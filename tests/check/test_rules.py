@@ -20,7 +20,7 @@ CODES = [rule.code for rule in RULES]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_the_rule_reports_the_incorrect_example_of_its_page(rule: Rule, tmp_path: Path) -> None:
+def test_each_rule_reports_the_incorrect_example_on_its_page(rule: Rule, tmp_path: Path) -> None:
     report = examples(rule)["wrong"].report(tmp_path)
     assert rule.code in {finding.code for finding in report.counted()}
 
@@ -49,7 +49,7 @@ def test_rule_codes_are_sorted_and_belong_to_a_group() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_rule_manuals_have_a_title_a_reason_and_a_fix(rule: Rule) -> None:
+def test_each_rule_has_a_title_an_explanation_and_a_severity(rule: Rule) -> None:
     assert 10 < len(rule.title) < 90
     assert len(rule.manual.split("\n\n")) >= (1 if rule.code == "KP100" else 2)
     assert rule.severity in Severity
@@ -143,7 +143,7 @@ def test_an_index_read_by_multi_entity_queries_is_not_redundant(question: str, s
     assert redundant_keys(code, tmp_path) == spare
 
 
-def test_an_index_without_sort_key_is_redundant_if_another_has_one(tmp_path: Path) -> None:
+def test_an_index_without_a_sort_key_is_redundant_if_another_index_has_one(tmp_path: Path) -> None:
     code = SHOP.replace('"b_pk", "b_sk"', '"b_pk"').replace("placed(SECOND)", 'Key("N#{name}", index=B)')
     assert redundant_keys(code.replace("TABLE", "T").replace("FIRST", 'A, "{label}"'), tmp_path) == {"second"}
 
@@ -201,7 +201,7 @@ class Notes(Design):
         ("text: Text[255]; other: str", "{text}#{other}", None),
     ],
 )
-def test_maximum_key_length_is_the_sum_of_fields(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
+def test_keys_longer_than_1024_bytes_are_reported(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
     code = LONG.replace("FIELDS", fields.replace("; ", "\n    ")).replace("SORT", sort)
     code = re.sub(r"Text\[(\d+)\]", r"Annotated[str, Field(max_length=\1)]", code)
     rule = next(element for element in RULES if element.code == "KP101")

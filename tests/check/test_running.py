@@ -66,7 +66,7 @@ def test_ignored_findings_are_omitted(ignore: dict[str, str], result: list[str])
 
 
 @pytest.mark.parametrize("wrong", [["KP201"], {"KP201": None}, {1: "x"}, "KP201"])
-def test_ignore_must_map_strings_to_strings(wrong: Any) -> None:
+def test_the_ignore_option_must_map_findings_to_reasons(wrong: Any) -> None:
     with pytest.raises(DesignError) as caught:
         inbox(wrong)
     assert "ignore= must map each ignored finding" in str(caught.value)
@@ -95,7 +95,7 @@ def test_findings_have_the_line_numbers_of_their_source() -> None:
     assert key.file == method.file == __file__
 
 
-def test_findings_in_a_class_within_a_function_have_line_numbers() -> None:
+def test_findings_in_a_design_class_defined_in_a_function_have_line_numbers() -> None:
     (element,) = check(inbox({"KP201": " "})).findings[1:]
     assert element.source is not None
     assert element.source.file == __file__

@@ -102,7 +102,7 @@ def test_commands_with_random_arguments_end_without_a_traceback(path: tuple[str,
     "typed", [("dynamodb", "check"), ("import", "papers"), ("import-workbench",), ("check",)], ids=" ".join
 )
 @pytest.mark.parametrize("path", ["a" * 300, "b/" * 3000, "loop/x", "\udcff"], ids=["name", "path", "loop", "bytes"])
-def test_commands_report_long_circular_and_non_unicode_paths(typed: tuple[str, ...], path: str, folder: Path) -> None:
+def test_commands_reject_long_circular_and_non_unicode_paths(typed: tuple[str, ...], path: str, folder: Path) -> None:
     (folder / "loop").symlink_to("loop")
     ended = CliRunner().invoke(cli, [*typed, path], prog_name="keyplan")
     assert isinstance(ended.exception, SystemExit)

@@ -56,7 +56,7 @@ def test_a_write_accepts_json_values_and_repeated_parameter_names(article: Artic
     assert run("call", "cms", "delete_article", f"article_id={new['article_id']}").output == "Done.\n"
 
 
-def test_range_conditions_lists_and_iterators_are_supported() -> None:
+def test_call_accepts_range_conditions_and_lists_and_prints_iterators() -> None:
     with Library.open("library.db") as library:
         for number in range(4):
             library.add_book(Book(isbn=str(number), title="T", price_cents=number))
@@ -126,7 +126,7 @@ def test_a_missing_store_is_not_created(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"), [(b"not a database at all" * 100, "isn't"), (b"SQLite format 3\x00" + b"\xff" * 4000, "")]
 )
-def test_a_database_file_that_is_not_a_store_is_an_error_and_unchanged(folder: Path, content: bytes, told: str) -> None:
+def test_a_file_that_is_not_a_store_is_rejected_and_left_unchanged(folder: Path, content: bytes, told: str) -> None:
     (folder / "cms.db").write_bytes(content)
     result = run("call", "cms", "article", "article_id=1")
     assert result.exit_code == 1

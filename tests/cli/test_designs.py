@@ -46,7 +46,7 @@ def test_a_design_is_found_by_module_and_class_name() -> None:
     assert Path("library.db").is_file()
 
 
-def test_the_database_file_is_named_for_the_class(notes: Path) -> None:
+def test_the_default_database_file_is_named_after_the_design_class(notes: Path) -> None:
     assert run("create", str(notes)).exit_code == 0
     assert Path("my-notes.db").is_file()
 
@@ -115,7 +115,7 @@ def test_packages_in_a_nested_virtual_environment_stay_imported(notes: Path, mon
         del sys.modules["installed_below"]
 
 
-def test_sample_and_import_support_only_installed_systems(notes: Path) -> None:
+def test_the_sample_and_import_commands_support_only_installed_systems(notes: Path) -> None:
     for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
         result = run(*arguments)
         assert result.exit_code == 2

@@ -62,7 +62,7 @@ def left_as_it_was(folder: Path) -> Iterator[None]:
         del sys.modules[name]
 
 
-def test_imported_designs_are_found_only_in_files_without_designs(folder: Path) -> None:
+def test_imported_designs_are_found_only_in_files_that_define_no_design(folder: Path) -> None:
     """In a file that defines designs, imported designs are ignored."""
     there = ("notes.py", "two.py", "borrowed_too.py", "notes.py:MyNotes", "notes:MyNotes", "cms")
     for name in there:
@@ -82,7 +82,7 @@ def test_design_folders_are_appended_to_sys_path_once(folder: Path) -> None:
     assert sys.path.count(str(folder)) == 1
 
 
-def test_only_modules_imported_with_a_design_file_are_removed(folder: Path) -> None:
+def test_only_modules_imported_with_a_design_file_are_removed_from_sys_modules(folder: Path) -> None:
     """Designs given by module name, modules imported before, and modules in other folders stay imported."""
     path = list(sys.path)
     with apart("package.notes:MyNotes") as forgotten:

@@ -25,7 +25,7 @@ def shops(folder: Path) -> tuple[str, str]:
     return "old/designs.py:Shop", "new/designs.py:Shop"
 
 
-def test_each_design_imports_from_its_own_folder(shops: tuple[str, str]) -> None:
+def test_each_design_imports_modules_from_its_own_folder(shops: tuple[str, str]) -> None:
     result = run("diff", *shops)
     assert result.exit_code == 1
     assert "Breaks deployed data" in result.output

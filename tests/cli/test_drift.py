@@ -79,7 +79,7 @@ def test_a_missing_index_is_an_error_and_an_extra_index_is_not(design: str) -> N
     assert "remove it" in shown
 
 
-def test_drift_reports_differences_of_projections_keys_and_ttl(design: str) -> None:
+def test_drift_reports_differences_in_projections_keys_and_ttl(design: str) -> None:
     for name in ("BY_AUTHOR", "BY_TAG"):
         change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": name}}])
     narrow = {

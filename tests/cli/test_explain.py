@@ -146,7 +146,7 @@ def test_every_pattern_is_explained_in_markdown(pattern: str) -> None:
     assert run("explain", "cms", pattern, "--markdown").output.startswith("### ")
 
 
-def test_markdown_and_json_are_mutually_exclusive() -> None:
+def test_the_markdown_and_json_options_are_mutually_exclusive() -> None:
     result = run("explain", "cms", "--markdown", "--json")
     assert result.exit_code == 2
     assert "mutually exclusive" in result.output

@@ -53,7 +53,7 @@ def loaded(arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize("arguments", ["--help", "serve --help", "explain --help"])
-def test_help_imports_no_server_rich_or_yaml(arguments: str) -> None:
+def test_help_imports_neither_the_server_nor_rich_nor_yaml(arguments: str) -> None:
     assert not loaded(arguments) & {"starlette", "uvicorn", "rich", "yaml"}
 
 

@@ -83,7 +83,7 @@ def test_items_that_the_generated_design_would_store_differently_are_reported(fo
 
 
 @pytest.mark.parametrize("place", ["Order.primary", "Shop.order"])
-def test_a_generated_designs_error_is_reported_once(place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_generated_designs_are_reported_once(place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is in the design itself, or in an access pattern that is omitted."""
     made: list[MadeModule] = []
 
@@ -104,7 +104,7 @@ def test_a_generated_designs_error_is_reported_once(place: str, folder: Path, mo
     assert run("import-workbench", model).stdout == (folder / "made.py").read_text()
 
 
-def test_errors_in_a_workbench_model_have_places(folder: Path) -> None:
+def test_errors_in_a_workbench_model_are_reported_with_their_location(folder: Path) -> None:
     result = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
     assert result.exit_code == 2
     assert "model.json: invalid NoSQL Workbench model: 1 error" in result.stderr

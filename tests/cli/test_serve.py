@@ -33,7 +33,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[Process, str]]:
         yield started, address.group()
 
 
-def test_serve_provides_the_site_the_api_and_its_docs_until_ctrl_c(folder: Path) -> None:
+def test_serve_runs_the_site_and_the_api_with_its_docs_until_ctrl_c(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (started, address):
         assert "Sign in" in urlopen(f"{address}/").read().decode()
         assert "Cms" in urlopen(f"{address}/docs").read().decode()
@@ -50,7 +50,7 @@ def test_serve_provides_the_site_the_api_and_its_docs_until_ctrl_c(folder: Path)
     assert not (folder / "cms.db-wal").exists()
 
 
-def test_files_of_a_served_store_are_private(folder: Path) -> None:
+def test_files_of_a_served_store_are_accessible_only_to_their_owner(folder: Path) -> None:
     before = set(folder.iterdir())
     with serving(folder, "--sample", "5"):
         modes = {
@@ -60,7 +60,7 @@ def test_files_of_a_served_store_are_private(folder: Path) -> None:
     assert set(modes.values()) == {"0o600"}
 
 
-def test_a_store_that_any_command_creates_is_private(tmp_path: Path) -> None:
+def test_a_store_that_a_command_creates_is_accessible_only_to_its_owner(tmp_path: Path) -> None:
     store = tmp_path / "new.db"
     assert run("sample", "cms", "--count", "1", "--db", str(store)).exit_code == 0
     assert store.stat().st_mode & 0o777 == 0o600

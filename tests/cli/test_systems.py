@@ -108,7 +108,7 @@ def test_the_error_for_a_duplicate_system_names_both_packages(site: Path) -> Non
     assert "several packages provide a system 'library': first-library, second-library" in str(raised.value)
 
 
-def test_a_system_with_identical_entry_points_is_found_once(site: Path) -> None:
+def test_a_system_with_two_identical_entry_points_is_found_once(site: Path) -> None:
     bring(site, "first-library", "library")
     (site / "again-1.0.dist-info").mkdir()
     for name in ("METADATA", "entry_points.txt"):

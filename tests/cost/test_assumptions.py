@@ -75,7 +75,7 @@ class Depot(Design):
         yield Update(Sending, sending_id=sending_id).set(paid=True)
 
 
-def test_the_assumed_number_of_values_is_at_most_that_of_the_enum() -> None:
+def test_the_assumed_number_of_enum_values_is_at_most_the_number_of_members() -> None:
     (pattern,) = (element for element in estimate(Depot).patterns if element.name == "of_kinds")
     assert pattern.notes[-1] == "3 values of kind are passed"
     with Depot.open(":memory:") as depot:

@@ -197,7 +197,7 @@ def test_costs_of_two_designs_are_compared_in_markdown(designs: tuple[str, str, 
     assert "| `BY_OWNER` | USD per month on demand |" in result.stdout
 
 
-def test_a_pattern_without_an_estimate_is_excluded_from_both_totals(designs: tuple[str, str, str]) -> None:
+def test_a_pattern_without_an_estimate_is_left_out_of_the_totals_of_both_designs(designs: tuple[str, str, str]) -> None:
     """The report lists the pattern and the reason in one line."""
     before, _, traffic = designs
     path = Path(before.partition(":")[0])
@@ -225,13 +225,13 @@ def test_costs_of_two_designs_are_compared_as_json(designs: tuple[str, str, str]
     assert result["after"]["chosen"]["usd"] < result["before"]["chosen"]["usd"]
 
 
-def test_explain_and_markdown_are_mutually_exclusive() -> None:
+def test_the_explain_and_markdown_options_are_mutually_exclusive() -> None:
     result = run("cost", "cms", "--explain", "publish", "--markdown")
     assert result.exit_code == 2
     assert "--explain doesn't support --markdown" in result.stderr
 
 
-def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None:
+def test_each_of_two_designs_imports_modules_from_its_own_folder(tmp_path: Path) -> None:
     """The folders contain modules of the same names, as two checkouts of a repository do."""
     for name, size in (("old", 100), ("new", 6000)):
         (tmp_path / name).mkdir()

@@ -181,7 +181,7 @@ def test_estimated_sizes_equal_the_sizes_of_a_stored_item() -> None:
         assert sizes.entries == entry_bytes(Books.table, item)
 
 
-def test_each_estimated_field_length_has_a_source() -> None:
+def test_each_estimated_field_length_is_shown_with_its_source() -> None:
     """The source is the type, an example, a default or an assumption. A traffic file overrides the lengths."""
     fields = of_entity(estimate(Books), "Book")
     assert fields["book_id"] == (7 + 26, "its type")
@@ -239,7 +239,7 @@ def test_an_entity_without_a_typical_item_is_reported() -> None:
 # Reads
 
 
-def test_each_kind_of_read_has_the_expected_requests() -> None:
+def test_the_estimate_of_each_kind_of_read_has_the_expected_requests() -> None:
     """For example, a read by claim takes two requests. Each estimate lists its assumptions."""
     result = estimated()
     assert {

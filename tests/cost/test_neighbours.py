@@ -38,7 +38,7 @@ class Through(Design):
     def of_day(self, day: date) -> list[Letter | Parcel]: ...
 
 
-def test_one_item_between_two_entities_is_read_and_reported() -> None:
+def test_one_item_sorted_between_two_entities_is_read_and_reported() -> None:
     assert len(explain(Through, "letters_and_parcels").requests) == 1
     result = {finding.place: finding.message for finding in check(Through).findings if finding.code == "KP207"}
     assert "the table also reads, and then omits, Middle items" in result["Through.letters_and_parcels"]
@@ -55,7 +55,7 @@ def test_one_item_between_two_entities_is_read_and_reported() -> None:
     assert predicted_units(Through, "letters_and_parcels", traffic) == units(meter) == 5
 
 
-def test_items_between_entities_in_one_shard_are_charged_once() -> None:
+def test_items_sorted_between_two_entities_in_one_shard_are_charged_once() -> None:
     day = date(2026, 11, 22)
     with Through.open(":memory:") as design:
         for number in range(3):
@@ -69,7 +69,7 @@ def test_items_between_entities_in_one_shard_are_charged_once() -> None:
     assert predicted_units(Through, "of_day", traffic) == units(meter) == 6
 
 
-def test_many_items_between_entities_are_skipped_and_not_reported() -> None:
+def test_many_items_sorted_between_two_entities_are_skipped_and_not_reported() -> None:
     assert not [finding for finding in check(Apart).findings if finding.code == "KP207"]
 
 
@@ -95,7 +95,7 @@ def units(meter: Any) -> float:
         ("ends", (2, 1)),
     ],
 )
-def test_skipped_items_between_entities_are_not_charged(name: str, expected: tuple[int, float]) -> None:
+def test_skipped_items_sorted_between_two_entities_are_not_charged(name: str, expected: tuple[int, float]) -> None:
     usual = {"per_partition": 1}
     traffic: dict[str, Any] = {
         "patterns": {

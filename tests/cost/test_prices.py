@@ -69,7 +69,7 @@ def test_the_report_for_a_region_without_a_price_list_says_how_to_get_one() -> N
     assert result.said == "eu-central-1 (no prices available)"
 
 
-def test_a_bill_with_a_missing_price_shows_the_known_part() -> None:
+def test_a_bill_with_a_missing_price_shows_the_sum_of_the_known_charges() -> None:
     """The price list of Seoul has request prices but no storage price."""
     traffic = {"patterns": {"article": {"per_second": 100}}, "entities": {"Article": {"count": 1_000_000}}}
     result = estimate(Cms, traffic_from(traffic, Cms.compiled))
@@ -224,7 +224,7 @@ def test_prices_are_found_with_every_region_prefix() -> None:
         assert result[region]["usd"][meter] == f"0.{number}1"
 
 
-def test_updated_price_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_price_lists_converted_from_offer_files_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command writes one file per region and no other file."""
     offer = tmp_path / "index.json"
     offer.write_text(json.dumps(OFFER))

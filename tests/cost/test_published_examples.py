@@ -49,7 +49,7 @@ def estimated(
 # Prices
 
 
-def test_estimate_equals_the_example_of_the_pricing_calculator() -> None:
+def test_the_estimate_equals_the_example_of_the_pricing_calculator() -> None:
     """10 million writes, 10 million eventually consistent reads of up to 4 KB, and 10 GB cost $9.375."""
     bill = Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("us-east-1")).on_demand()
     assert bill.usd == pytest.approx(9.375, abs=1e-9)
@@ -78,7 +78,7 @@ def test_standard_infrequent_access_has_the_published_prices() -> None:
     assert storage_break_even(price_list("us-east-1")) == pytest.approx(0.4133, abs=1e-4)
 
 
-def test_capacity_is_provisioned_for_the_peak() -> None:
+def test_capacity_is_provisioned_for_the_peak_load() -> None:
     """70 units per second at 70% utilization take 100 units for 730 hours. The peak is three times the average."""
     payer = Payer(estimated(reads=70 / 3 * MONTH_SECONDS, peak=3), price_list("us-east-1"))
     assert payer.provisioned().usd == pytest.approx(100 * 730 * 0.00013 + 730 * 0.00065)
@@ -101,7 +101,7 @@ def test_reserved_capacity_has_the_published_price() -> None:
     assert Payer(estimated(), price_list("us-east-2")).reserved("3yr") is None
 
 
-def test_recovery_and_storage_of_idle_tables_are_charged() -> None:
+def test_point_in_time_recovery_and_storage_of_idle_tables_are_charged() -> None:
     """Point-in-time recovery costs $0.20 per GB. Without requests, only recovery and storage are charged."""
     payer = Payer(estimated(writes=1e6, gb=50, point_in_time_recovery=True), price_list("us-east-1"))
     assert payer.idle().usd == pytest.approx(50 * 0.25 + 50 * 0.20)

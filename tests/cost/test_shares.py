@@ -127,7 +127,7 @@ def test_a_failed_condition_costs_table_units_and_no_index_units(name: str, shar
     assert result.get("BY_OWNER", 0) == pytest.approx(whole.get("BY_OWNER", 0) * (1 - share))
 
 
-def test_batches_after_a_failed_condition_are_not_sent() -> None:
+def test_batches_after_a_failed_condition_are_excluded_from_the_estimate() -> None:
     whole = estimated()
     update, lines = written(whole, "finish")[TABLE], written(whole, "log")[TABLE]
     assert written(whole, "finish_and_log")[TABLE] == update + lines
@@ -155,7 +155,7 @@ def test_failed_calls_reduce_the_load_of_an_index_partition() -> None:
 # How long items are kept
 
 
-def test_the_item_count_is_estimated_from_creating_calls_and_kept_days() -> None:
+def test_the_item_count_is_estimated_from_the_create_rate_and_the_retention_days() -> None:
     result = estimated(
         patterns={"add": {"per_second": 2}, "log": {"per_second": 1, "items": 10}},
         entities={"Task": {"kept_days": 30}, "Line": {"kept_days": 0.5}},
@@ -182,7 +182,7 @@ def test_a_count_in_the_traffic_file_overrides_the_estimated_item_count() -> Non
     assert counts(result)["Task"] == 7
 
 
-def test_the_item_count_is_unknown_without_a_rate_of_creating_calls() -> None:
+def test_the_item_count_is_unknown_without_a_rate_of_calls_that_create_items() -> None:
     result = estimated(patterns={"finish": {"per_second": 1}}, entities={"Task": {"kept_days": 1}})
     assert counts(result)["Task"] is None
 
@@ -207,7 +207,7 @@ def test_rules_use_the_estimated_item_count() -> None:
         ({"entities": {"Task": {"kept_days": True}}}, "entities.Task.kept_days"),
     ],
 )
-def test_errors_in_a_traffic_file_have_a_place(data: Any, place: str) -> None:
+def test_errors_in_a_traffic_file_are_reported_with_their_location(data: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from(data, Tasks.compiled)
     assert [fault.place for fault in caught.value.errors] == [place]
@@ -287,7 +287,7 @@ def test_the_estimated_storage_depends_on_shares_of_filled_fields() -> None:
     assert noted(state=0.5).stored_bytes()["OPEN"] == noted(state=1.0).stored_bytes()["OPEN"] / 2
 
 
-def test_an_entity_without_shares_does_not_change_the_estimate() -> None:
+def test_an_empty_entity_table_in_the_traffic_file_does_not_change_the_estimate() -> None:
     plain, empty = estimate(Notes), estimate(Notes, traffic_from({"entities": {"Note": {}}}, Notes.compiled))
     assert [pattern.requests for pattern in plain.patterns] == [pattern.requests for pattern in empty.patterns]
 

@@ -76,7 +76,7 @@ def test_the_printed_traffic_template_does_not_change_the_estimate(name: str, tm
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_every_line_of_the_traffic_template_is_valid_uncommented(name: str, tmp_path: Path) -> None:
+def test_every_line_of_the_traffic_template_is_valid_when_uncommented(name: str, tmp_path: Path) -> None:
     cls = design(name)
     text = re.sub(r"^# (?=\w+ = )", "", skeleton(cls), flags=re.MULTILINE)
     assert text != skeleton(cls)
@@ -84,7 +84,7 @@ def test_every_line_of_the_traffic_template_is_valid_uncommented(name: str, tmp_
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_estimates_use_the_stated_assumptions(name: str, tmp_path: Path) -> None:
+def test_uncommenting_assumptions_in_the_template_does_not_change_the_estimate(name: str, tmp_path: Path) -> None:
     """The estimate of a pattern is unchanged if one of its assumed numbers is uncommented, and the estimate of the
     design is unchanged if all item counts and sizes are uncommented together.
     """

@@ -72,7 +72,7 @@ def test_the_first_program_of_the_readme_runs_as_a_file(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_program_of_several_blocks_returns_the_printed_and_shown_output(tmp_path: Path) -> None:
+def test_a_program_in_several_code_blocks_returns_its_actual_and_documented_output(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "```python\na = 1\n```\n\n```python continues\nprint(a + 1)\n```\n\n```text\n3\n```\n", encoding="utf-8"

@@ -48,7 +48,7 @@ def has_large_gap(text: str) -> bool:
     )
 
 
-def test_requests_take_no_more_calls_than_recorded() -> None:
+def test_requests_take_no_more_function_calls_than_the_recorded_maximum() -> None:
     """``BEFORE`` has the maximum number of calls and SQL statements of a read, a write and a read over HTTP."""
     longer = []
     for walk in walks():

@@ -110,7 +110,7 @@ def test_every_stored_format_is_in_docs_and_in_contract_tests(place: str, text: 
 
 
 @pytest.mark.parametrize("kind", NATIVE)
-def test_every_type_of_native_keys_is_in_the_contract_tests(kind: str) -> None:
+def test_every_native_key_type_is_in_the_contract_tests(kind: str) -> None:
     """In the designs Reading and Timed, fields are native keys of an index."""
     entities = [*Reading.compiled.entities.values(), *Timed.compiled.entities.values()]
     native = {
@@ -130,7 +130,7 @@ def test_the_first_guide_can_be_read_in_twenty_minutes() -> None:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.__name__)
-def test_designs_with_all_features_pass_check_estimate_and_explain(design: type[Any]) -> None:
+def test_designs_with_all_features_can_be_checked_estimated_and_explained(design: type[Any]) -> None:
     assert check(design).patterns == len(design.compiled.patterns)
     failures = [failure.partition(" ")[0] for failure in estimate(design).failures]
     assert sorted(failures) == FAILING.get(design, [])

@@ -89,7 +89,7 @@ def test_a_large_collection_is_counted_exactly_although_the_sample_is_incomplete
     assert len(sample(of_design(school)).items) == LOCAL_ITEMS
 
 
-def test_reading_the_map_of_a_remote_table_takes_at_most_40_units(school: School) -> None:
+def test_the_scan_for_the_map_of_a_remote_table_uses_at_most_40_read_units(school: School) -> None:
     """The studio scans some items of eight segments, and counts at most one page of a large collection."""
     school.batch([Put(Report(pupil_id="p0", number=number, text="x" * 900)) for number in range(1, 2000)])
     records: list[Any] = []
@@ -148,7 +148,7 @@ def test_the_map_of_an_empty_table_shows_key_templates(empty: Subject) -> None:
     assert map_json(empty)["symbolic"]
 
 
-def test_an_entity_without_items_is_drawn_from_its_template(school: School) -> None:
+def test_an_entity_without_items_is_drawn_from_its_key_template(school: School) -> None:
     for number in range(1, 10):
         school.delete(Report, pupil_id="p0", number=number)
     result = drawn(of_design(school))

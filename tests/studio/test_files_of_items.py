@@ -127,7 +127,7 @@ def test_an_import_does_not_change_fields_that_the_file_lacks(subject: Subject) 
     assert brought(subject, '{"course_id": "art"}', entity="Course")["edits"] == []
 
 
-def test_a_line_with_only_the_member_item_is_a_stored_item() -> None:
+def test_a_json_line_with_item_as_its_only_member_is_imported_as_a_stored_item() -> None:
     """If the line has another member, or ``Item`` isn't an object, the line's members are fields."""
     with School.open(":memory:") as school:
         subject = of_design(school)

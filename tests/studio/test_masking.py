@@ -99,7 +99,7 @@ def test_importing_an_export_keeps_masked_fields(accounts: Accounts, form: str, 
     assert accounts.account("ada") == Account(name="ada", hash=SECRET, city="Oslo")
 
 
-def test_an_imported_row_with_an_invalid_value_becomes_a_change(accounts: Accounts) -> None:
+def test_importing_a_row_with_an_invalid_value_changes_only_that_field(accounts: Accounts) -> None:
     studio = Studio(of_design(accounts))
     row = json.dumps({"name": "ada", "hash": SECRET, "city": 7})
     (edit,) = run(studio, "bring", {"form": "jsonl", "entity": "Account", "text": row})["edits"]

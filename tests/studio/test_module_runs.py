@@ -108,7 +108,7 @@ def test_the_cpu_time_and_memory_of_a_run_are_limited(studio: Studio) -> None:
     assert answer["error"]["message"] == f"SystemExit: {module_process.CPU_SECONDS['change']}"
 
 
-def test_the_output_of_a_run_that_exits_is_reported(studio: Studio) -> None:
+def test_the_error_output_of_a_module_that_exits_is_reported(studio: Studio) -> None:
     dying = "import os, sys\nprint('long ' * 500, 'dying', file=sys.stderr, flush=True)\nos._exit(3)\n"
     answer = ended(studio, "plan", text=dying)
     assert (answer["state"], answer["error"]["hint"][-6:]) == ("failed", " dying")

@@ -114,7 +114,7 @@ def test_reads_that_cannot_be_planned_are_reported_with_line_numbers() -> None:
     assert (broken["message"], broken["line"]) == ("ZeroDivisionError: division by zero", 1)
 
 
-def test_existing_keys_are_kept_and_unused_indexes_are_listed() -> None:
+def test_plans_keep_existing_keys_and_list_unused_indexes() -> None:
     source = source_of(School)
     assert source is not None
     text = source.text()

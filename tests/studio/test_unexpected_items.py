@@ -133,7 +133,7 @@ def test_requests_are_sent_to_the_studios_own_table(studio: Studio) -> None:
         others.at("other")
 
 
-def test_the_least_recently_shown_items_are_evicted(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_studio_forgets_the_least_recently_shown_items(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "SEEN_MAX", 3)
     studio = Studio(subject)
     for names in ("a", "bc", "a", "d"):

@@ -118,7 +118,7 @@ def test_generated_values_of_recursive_models_are_finite() -> None:
     assert estimate(Threads).patterns[0].failure is None
 
 
-def test_types_that_a_factory_does_not_support_are_errors() -> None:
+def test_types_that_a_factory_does_not_support_are_rejected() -> None:
     with pytest.raises(ArgumentError, match=r"Fussy: the type of word .*\n.*pass a valid value"):
         Factory()(Fussy)
     assert Factory()(Fussy, word="BB").word == "BB"

@@ -132,7 +132,7 @@ def test_some_generated_items_match_constants_in_conditions() -> None:
 
 
 @pytest.mark.nightly
-def test_results_of_the_contract_design_equal_brute_force() -> None:
+def test_results_of_the_contract_design_equal_the_brute_force_results() -> None:
     report = verify(Everything, stores=examples(20, 100), seed=seed(1))
     assert report.items_max > 20
     assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")

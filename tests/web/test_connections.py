@@ -73,7 +73,7 @@ def test_a_new_connection_replaces_the_one_that_has_been_idle_longest(port: int)
         assert all(b"HTTP/1.1 408 " in answer(other) for other in others)
 
 
-def test_the_connection_limit_depends_on_the_file_limit() -> None:
+def test_the_connection_limit_is_below_the_limit_of_open_files() -> None:
     assert allow_many_files(Bounds(connections_max=10)).connections_max == 10
     assert (
         allow_many_files(Bounds(connections_max=10**9)).connections_max < resource.getrlimit(resource.RLIMIT_NOFILE)[0]

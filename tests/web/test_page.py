@@ -51,7 +51,7 @@ def test_the_api_page_shows_the_design_and_every_access_pattern(page: Parsed) ->
     assert [element["data-pattern"] for element in page.all("form")] == list(Library.compiled.patterns)
 
 
-def test_the_paths_root_and_docs_return_the_same_page(http: TestClient) -> None:
+def test_the_root_path_and_the_docs_path_return_the_same_page(http: TestClient) -> None:
     assert http.get("/docs").text == http.get("/").text
 
 
@@ -134,7 +134,7 @@ def test_running_a_pattern_returns_errors_with_their_status(http: TestClient) ->
 
 
 @pytest.mark.usefixtures("filled")
-def test_running_a_pattern_returns_100_items_of_an_iterator(http: TestClient, filled: Library) -> None:
+def test_running_a_pattern_returns_at_most_100_items_of_an_iterator(http: TestClient, filled: Library) -> None:
     start = datetime(2026, 5, 1, tzinfo=UTC)
     filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(150))
     assert len(http.get("/try/all_events?day=2026-05-01").json()["answer"]["items"]) == 100

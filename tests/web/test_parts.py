@@ -56,7 +56,7 @@ def test_the_length_of_a_request_body_is_limited() -> None:
     assert (caught.value.status_code, caught.value.detail) == (413, "the body is larger than 2,097,152 bytes")
 
 
-def test_a_duplicate_member_of_the_largest_body_is_rejected_quickly() -> None:
+def test_a_duplicate_member_in_a_body_of_the_maximum_size_is_rejected_quickly() -> None:
     """Comparing all names with each other would take an hour, and the test would time out."""
     body = ",".join(f'"{number:06}":0' for number in range(BODY_BYTES_MAX // 11))
     with pytest.raises(RequestError, match="duplicate member"):

@@ -106,7 +106,7 @@ def test_a_canceled_call_releases_the_request_queue(monkeypatch: pytest.MonkeyPa
         assert asyncio.run(three(library)) == 3
 
 
-def test_the_waiting_time_includes_the_handover_of_the_lock() -> None:
+def test_the_time_limit_applies_while_a_released_lock_is_handed_over() -> None:
     """After a release, the lock has no owner until the first waiting task runs."""
 
     async def newcomer() -> bool:

@@ -25,7 +25,7 @@ def test_the_result_of_a_write_is_returned(http: TestClient, library: Library) -
     assert stored.kind.value == "essay"
 
 
-def test_a_list_result_is_returned_in_the_member_items(http: TestClient) -> None:
+def test_a_list_that_a_write_returns_is_in_the_member_items_of_the_response(http: TestClient) -> None:
     answer = http.post("/api/add_copies", json={"isbn": "1", "numbers": [2, 1]})
     assert [item["number"] for item in answer.json()["items"]] == [2, 1]
 
@@ -166,7 +166,7 @@ def test_a_timestamp_without_a_time_zone_is_rejected(http: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["api", "try"])
-def test_values_that_make_a_write_raise_return_400(
+def test_values_that_cause_an_exception_in_a_write_return_400(
     http: TestClient, library: Library, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
     """The message of the exception is only logged. A call in Python raises the original exception."""
