@@ -80,7 +80,7 @@ def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
         ]
 
 
-def test_opening_the_file_by_another_copy_of_sqlite_in_the_process_loses_no_write(path: str) -> None:
+def test_no_write_is_lost_if_another_copy_of_sqlite_in_the_process_opens_the_file(path: str) -> None:
     with Engine.open(path) as engine:
         for number in range(20):
             put(engine, "a", str(number))
@@ -102,7 +102,7 @@ def test_opening_the_file_by_another_copy_of_sqlite_in_the_process_loses_no_writ
     assert missing(path, {"a": 300}) == []
 
 
-def test_another_copy_of_sqlite_in_one_of_two_processes_loses_no_write(path: str) -> None:
+def test_no_write_is_lost_if_one_of_two_processes_uses_another_copy_of_sqlite(path: str) -> None:
     """Both processes acknowledge writes while a third engine opens the file repeatedly."""
     with Writer(path, "other-sqlite") as one, Writer(path, "two") as two:
         one.start_putting(*range(150))

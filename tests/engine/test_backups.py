@@ -188,7 +188,7 @@ def test_invalid_backup_arn_and_missing_table_are_rejected(engine: Engine) -> No
 
 
 @pytest.mark.parametrize("fraction", [0.0, 0.0001234, 0.1239876, 0.9999])
-def test_reported_restorable_times_can_be_restored(engine: Engine, clock: Clock, fraction: float) -> None:
+def test_a_table_can_be_restored_to_the_reported_times(engine: Engine, clock: Clock, fraction: float) -> None:
     """Reported times are rounded to milliseconds, but all are within the recorded history."""
     create(engine)
     clock.now_s += fraction
@@ -253,7 +253,7 @@ def write_at_random(engine: Engine, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_point_in_time_can_be_restored(engine: Engine, clock: Clock, seed: int) -> None:
+def test_a_table_can_be_restored_to_every_point_in_time(engine: Engine, clock: Clock, seed: int) -> None:
     chance = random.Random(seed)
     create(engine)
     for number in range(4):

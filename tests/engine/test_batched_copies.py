@@ -284,7 +284,7 @@ def add_region(engine: Engine, region: str) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("fails", [False, True])
-def test_replica_is_filled_completely_during_other_writes(between: Any, seed: int, fails: bool) -> None:
+def test_new_replica_is_complete_despite_other_writes(between: Any, seed: int, fails: bool) -> None:
     """Two regions write and replicate while a third region is added. In the end, all regions have the same items."""
     times = count(1_800_000_000)
     with Regions.open(":memory:", REGIONS, clock=lambda: float(next(times))) as regions:

@@ -34,7 +34,7 @@ def count_of(engine: Engine) -> Any:
 
 
 @pytest.mark.parametrize(("name", "params"), WRITES)
-def test_call_briefly_abandons_a_write_that_takes_long(engine: Engine, name: str, params: dict[str, Any]) -> None:
+def test_call_briefly_abandons_a_long_write(engine: Engine, name: str, params: dict[str, Any]) -> None:
     large(engine)
     with pytest.raises(LongError):
         engine.call_briefly(name, params)
@@ -58,7 +58,7 @@ def test_call_briefly_abandons_a_write_that_takes_long(engine: Engine, name: str
         ("BatchExecuteStatement", {"Statements": [{"Statement": "SELECT c FROM orders WHERE pk = 'a' AND sk = '1'"}]}),
     ],
 )
-def test_call_briefly_abandons_a_read_that_takes_long(engine: Engine, name: str, params: dict[str, Any]) -> None:
+def test_call_briefly_abandons_a_long_read(engine: Engine, name: str, params: dict[str, Any]) -> None:
     large(engine)
     with pytest.raises(LongError):
         engine.call_briefly(name, params)

@@ -125,7 +125,7 @@ VALUES = [
 
 @pytest.mark.parametrize("place", requests({}))
 @pytest.mark.parametrize(("value", "current", "older"), VALUES, ids=[str(each[0])[:40] for each in VALUES])
-def test_errors_of_invalid_values_have_the_wording_of_the_operation(
+def test_error_message_for_an_invalid_value_depends_on_the_operation(
     engine: Engine, value: dict[str, Any], current: str, older: str, place: str
 ) -> None:
     complete = {
@@ -251,7 +251,7 @@ def test_invalid_requests_are_rejected(engine: Engine, operation: str, params: d
         ({"BS": ["AA==", "A==="]}, "Invalid last non-pad Base64 character dectected"),
     ],
 )
-def test_wrong_json_types_in_values_are_reported_first(engine: Engine, value: dict[str, Any], expected: str) -> None:
+def test_malformed_value_is_reported_before_other_errors(engine: Engine, value: dict[str, Any], expected: str) -> None:
     error = {"error": "SerializationException", "message": expected}
     for operation, params in requests(value).values():
         assert answer(engine, operation, params) == error
@@ -287,7 +287,7 @@ OLD_ENUM = (
         (100, OLD_ENUM, "", ""),
     ],
 )
-def test_errors_of_deeply_nested_requests_have_the_older_wording(
+def test_deeply_nested_requests_return_errors_in_the_older_dynamodb_wording(
     engine: Engine, levels: int, xor: str, returned: str, nested: str
 ) -> None:
     put = {**PUT, "Item": {**KEY, "d": deep(levels)}}
@@ -328,7 +328,7 @@ def action(kind: str, key: dict[str, Any], table: str = "orders", **more: Any) -
 
 
 @pytest.mark.parametrize("kind", ["Put", "Update", "Delete", "ConditionCheck"])
-def test_empty_table_key_in_a_transaction_rejects_the_whole_request(engine: Engine, kind: str) -> None:
+def test_empty_table_key_in_a_transaction_is_a_validation_error(engine: Engine, kind: str) -> None:
     error = {"error": "ValidationException", "message": EMPTY_KEY}
     assert transact(engine, action("Put", KEY), action(kind, {"pk": s(""), "sk": s("1")})) == error
     get = {"Get": {**TABLE, "Key": {"pk": s(""), "sk": s("1")}}}
@@ -387,7 +387,7 @@ NO_VALUES, NO_NAMES = (f"ExpressionAttribute{kind} must not be empty" for kind i
         ),
     ],
 )
-def test_transaction_actions_are_validated_in_order_before_a_missing_table(
+def test_first_invalid_action_of_a_transaction_is_reported_before_a_missing_table(
     engine: Engine, actions: list[dict[str, Any]], expected: str
 ) -> None:
     absent = [{kind: {**each, "TableName": "absent"} for kind, each in element.items()} for element in actions]

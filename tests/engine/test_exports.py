@@ -345,7 +345,7 @@ def test_import_of_unreadable_objects_fails(
     assert (done["ImportStatus"], done["ErrorCount"], done["ImportedItemCount"]) == ("FAILED", 1, 0)
 
 
-def test_csv_keys_have_declared_types_and_other_values_are_strings(engine: Engine, s3: Path) -> None:
+def test_imported_csv_key_attributes_have_declared_types_and_others_are_strings(engine: Engine, s3: Path) -> None:
     (s3 / "bucket" / "1.csv").write_text('pk,sk,number,note\na,1,7,"x, ""y""\nz"\nb,x,7,y\nc,3,8\n')
     definitions = [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "N"}]
     done = start_import(
@@ -390,7 +390,7 @@ def test_invalid_line_stops_the_import_of_the_rest_of_its_object(engine: Engine,
     assert (done["ProcessedItemCount"], done["ImportedItemCount"], done["ErrorCount"]) == (3, 2, 1)
 
 
-def test_import_that_has_just_started_has_counts_of_zero(engine: Engine) -> None:
+def test_counts_of_an_import_are_zero_when_it_starts(engine: Engine) -> None:
     request = import_request()
     started = engine.call("ImportTable", request)["ImportTableDescription"]
     assert {"ProcessedSizeBytes", "EndTime", "FailureCode", "FailureMessage"}.isdisjoint(started)
@@ -439,14 +439,14 @@ def test_client_token_makes_an_import_idempotent(engine: Engine) -> None:
     assert listed["ImportArn"] == first["ImportArn"]
 
 
-def test_export_without_a_bucket_folder_fails(clock: Clock) -> None:
+def test_export_fails_if_no_bucket_folder_is_configured(clock: Clock) -> None:
     with Engine.open(":memory:", clock=clock) as engine:
         create(engine)
         keep_history(engine)
         assert export(engine)["FailureCode"] == "S3NoSuchBucket"
 
 
-def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exports_and_imports_are_split_into_batches(engine: Engine, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each data file has at most a fixed number of items, and an import writes a fixed number of items per batch."""
     monkeypatch.setattr("keyplan.store.transfer.table_exports.ITEMS_OF_FILE", 7)
     monkeypatch.setattr("keyplan.store.transfer.table_imports.TOGETHER", 4)
@@ -462,7 +462,7 @@ def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypat
 @pytest.mark.parametrize(
     ("start", "again"), [(b"pk,sk\n", b"a" * 4096), (b"pk,sk\n", b'"a\n",' * 600), (b'"a\n",', b'"a\n",' * 600)]
 )
-def test_csv_record_without_end_is_rejected(monkeypatch: pytest.MonkeyPatch, start: bytes, again: bytes) -> None:
+def test_unterminated_csv_record_is_rejected(monkeypatch: pytest.MonkeyPatch, start: bytes, again: bytes) -> None:
     """A small compressed file with an endless record could use all memory."""
     monkeypatch.setattr(formats, "LINE_BYTES_MAX", 200_000)
     file = Endless(start, again, bytes_max=1_000_000)

@@ -38,7 +38,7 @@ LENGTH = "TableName must be at least 3 characters long and at most 255 character
         ("UpdateGlobalTableSettings", {}, MISSING),
     ],
 )
-def test_global_tables_version_2017_is_rejected(
+def test_operations_of_global_tables_version_2017_are_rejected(
     engine: Engine, operation: str, request_: dict[str, Any], message: str
 ) -> None:
     create(engine)
@@ -78,7 +78,7 @@ def test_auto_scaling_of_a_table_without_replicas_is_rejected(engine: Engine, op
         ({"MinimumUnits": 1}, "Parameters 'MaximumUnits' are required"),
     ],
 )
-def test_incomplete_auto_scaling_settings_are_rejected_before_a_missing_table(
+def test_incomplete_auto_scaling_settings_are_reported_before_a_missing_table(
     update: dict[str, Any], message: str
 ) -> None:
     writes = {"ProvisionedWriteCapacityAutoScalingUpdate": update}

@@ -149,7 +149,7 @@ FAILURES = [*((many, apsw.FullError) for many in (1, 2, 3)), *((many, KeyboardIn
 
 @pytest.mark.parametrize("place", ["file", ":memory:", "a file whose indexes lag"])
 @pytest.mark.parametrize("step", FAILING.values(), ids=FAILING)
-def test_sqlite_failure_at_any_statement_is_a_store_error(path: str, place: str, step: Step) -> None:
+def test_sqlite_failure_at_any_statement_raises_a_store_error(path: str, place: str, step: Step) -> None:
     """If the rollback also fails, the connection is closed, so no connection leaks."""
     times = count(1_000_000_000, 1_000)
     now = next(times)

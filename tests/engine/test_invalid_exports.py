@@ -80,7 +80,7 @@ def test_invalid_exports_are_rejected(engine: Engine, clock: Clock, more: dict[s
     assert result["message"] == message
 
 
-def test_incremental_export_period_is_validated_before_point_in_time_recovery(engine: Engine) -> None:
+def test_invalid_export_period_is_reported_before_disabled_point_in_time_recovery(engine: Engine) -> None:
     create(engine)
     request = {"TableArn": ARN, "S3Bucket": "bucket"}
 

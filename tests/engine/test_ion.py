@@ -63,7 +63,7 @@ def records(data: Any) -> list[dict[str, Any]]:
 
 
 @given(st.dictionaries(texts.filter(bool), values, max_size=4))
-def test_exported_item_can_be_read_again(item: dict[str, Any]) -> None:
+def test_item_exported_as_ion_is_read_back_unchanged(item: dict[str, Any]) -> None:
     normal = check_item(item)
     line = write_record({"Item": normal}, "ION")
     assert line.count(b"\n") == 1
@@ -99,7 +99,7 @@ def test_ion_example_of_the_documentation_is_read() -> None:
         ("{a: {}}", {"M": {}}),
     ],
 )
-def test_ion_values_are_converted(text: str, value: dict[str, Any]) -> None:
+def test_ion_values_are_converted_to_dynamodb_values(text: str, value: dict[str, Any]) -> None:
     assert records(f"{{Item: {text}}}".encode()) == [{"Item": {"a": value}}]
 
 
@@ -152,7 +152,7 @@ class Endless(io.RawIOBase):
 
 
 @pytest.mark.parametrize("again", [b'"x",', b"1,", b" ", b"/* */", b"{'x':1},", b"x"])
-def test_ion_record_without_end_is_rejected(again: bytes) -> None:
+def test_unterminated_ion_record_is_rejected(again: bytes) -> None:
     with pytest.raises(UnreadableError):
         records(Endless(b"{Item:{a:[" + (b'"' if again == b"x" else b""), again))
 

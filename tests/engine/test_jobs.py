@@ -76,7 +76,7 @@ def test_imported_table_has_the_status_creating_until_the_import_completes(
             assert each.call("Scan", {"TableName": "copy", "IndexName": "ByS"})["Count"] == 10
 
 
-def test_job_with_a_reused_process_id_has_failed(tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_whose_process_id_was_reused_has_failed(tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server in a restarted container often has the process id of the killed server."""
 
     class KilledError(BaseException):

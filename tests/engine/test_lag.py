@@ -59,7 +59,7 @@ def test_index_shows_a_write_after_the_lag(place: str, clock: Clock) -> None:
         assert engine.check() == []
 
 
-def test_index_shows_the_second_of_two_writes_within_the_lag_after_the_lag(place: str, clock: Clock) -> None:
+def test_index_shows_both_of_two_quick_writes_after_the_lag(place: str, clock: Clock) -> None:
     """No snapshot is taken between the two writes, because the second soon follows the first."""
     with opened(place, clock) as engine:
         add(engine, "1", 1)

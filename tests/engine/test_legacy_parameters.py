@@ -166,7 +166,7 @@ def test_attribute_updates_change_the_item(engine: Engine, updates: dict[str, An
     assert touched.get("Attributes", {}).keys() <= updates.keys()
 
 
-def test_attribute_updates_apply_to_a_missing_item(engine: Engine) -> None:
+def test_attribute_updates_create_a_missing_item_unless_they_only_delete(engine: Engine) -> None:
     other = {"pk": s("a"), "sk": s("2")}
 
     def update(updates: dict[str, Any]) -> None:
@@ -178,7 +178,7 @@ def test_attribute_updates_apply_to_a_missing_item(engine: Engine) -> None:
     assert engine.call("GetItem", {**TABLE, "Key": other})["Item"] == {**other, "y": n(1)}
 
 
-def test_key_conditions_combine_with_filter_expressions(engine: Engine) -> None:
+def test_key_conditions_can_be_combined_with_filter_expressions(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {"pk": s("a"), "sk": s("2"), "g": s("g"), "h": s("h")}})
     keys = {"pk": condition("EQ", s("a")), "sk": condition("BETWEEN", s("1"), s("2"))}
     result = engine.call(

@@ -45,7 +45,7 @@ def test_item_size_limit_is_400_kib(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("table", ["orders", "missing"])
-def test_item_size_is_validated_before_a_missing_table_and_an_invalid_key(engine: Engine, table: str) -> None:
+def test_oversized_item_is_reported_before_a_missing_table_or_an_invalid_key(engine: Engine, table: str) -> None:
     create(engine)
     item = {"x": s("x" * 400 * KIB)}
     small = {"PutRequest": {"Item": {"x": s("x")}}}
@@ -141,7 +141,7 @@ def test_each_operation_runs_the_expected_number_of_sql_statements(engine: Engin
     assert statements(engine, "BatchGetItem", {"RequestItems": {"orders": keys}}) == 10
 
 
-def test_index_entry_with_an_unchanged_key_is_updated_by_one_statement(engine: Engine) -> None:
+def test_index_entry_with_an_unchanged_key_is_updated_by_one_sql_statement(engine: Engine) -> None:
     """The write changes the size of the projected item, but not the key."""
     with_x = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}
     create(engine, GlobalSecondaryIndexes=[index("All", "g", "h"), {**index("WithX", "g", "h"), "Projection": with_x}])

@@ -163,7 +163,7 @@ def test_incomplete_table_requests_are_rejected(
     assert answer(engine, operation, params) == {"error": "ValidationException", "message": message}
 
 
-def test_listing_tags_of_a_stream_is_rejected_as_not_found(engine: Engine) -> None:
+def test_listing_the_tags_of_a_stream_raises_resource_not_found(engine: Engine) -> None:
     create(engine)
     arn = f"{ARN}/stream/2026-10-08T00:00:00.000"
     assert answer(engine, "ListTagsOfResource", {"ResourceArn": arn})["error"] == "ResourceNotFoundException"

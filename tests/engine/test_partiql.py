@@ -228,7 +228,7 @@ GETS: list[tuple[str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("statement", "parameters"), GETS)
-def test_select_by_primary_key_takes_one_sql_statement(engine: Engine, statement: str, parameters: list[Any]) -> None:
+def test_select_by_primary_key_runs_one_sql_statement(engine: Engine, statement: str, parameters: list[Any]) -> None:
     """The result equals that of the general code path, which runs if ReturnConsumedCapacity is set."""
     before = engine.statements
     answered = run(engine, statement, *parameters)
@@ -253,7 +253,7 @@ def test_select_by_primary_key_takes_one_sql_statement(engine: Engine, statement
         ("SELECT * FROM nowhere WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
     ],
 )
-def test_select_with_conditions_besides_the_key_equals_the_general_code_path(
+def test_select_returns_the_same_result_with_and_without_consumed_capacity(
     engine: Engine, statement: str, parameters: list[Any]
 ) -> None:
     more = {"ReturnConsumedCapacity": "TOTAL"}

@@ -53,7 +53,7 @@ def test_batch_of_partiql_selects_returns_an_item_or_error_per_statement(engine:
         ("9 > size(text)", False),
     ],
 )
-def test_batch_select_rejects_conditions_outside_the_key(engine: Engine, condition: str, is_read: bool) -> None:
+def test_batch_select_rejects_conditions_other_than_the_key(engine: Engine, condition: str, is_read: bool) -> None:
     statement = {"Statement": f"SELECT number FROM orders {KEYED} AND {condition}"}
     (answered,) = engine.call("BatchExecuteStatement", {"Statements": [statement]})["Responses"]
     assert ("Item" in answered, "Error" in answered) == (is_read, not is_read)

@@ -196,7 +196,7 @@ def test_statements_that_do_not_match_the_table_schema_cancel_a_transaction(engi
         (("SELECT * FROM orders WHERE pk IN ['a', 'a'] AND sk = '1'",), f"{IN_TRANSACTION}{OVERLAP}"),
     ],
 )
-def test_invalid_statement_is_reported_before_a_cancellation(
+def test_invalid_statement_is_reported_instead_of_a_transaction_cancellation(
     engine: Engine, statements: tuple[str, ...], message: str
 ) -> None:
     assert transact(engine, *statements) == {"error": "ValidationException", "message": message}

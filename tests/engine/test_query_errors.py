@@ -59,7 +59,7 @@ _UNFIT = "Invalid KeyConditionExpression: KeyConditionExpressions "
         (":v > :v AND x > :v", f"{_ONE_KEY}No key attribute specified"),
     ],
 )
-def test_key_condition_of_an_invalid_form_is_reported_before_a_missing_table(
+def test_malformed_key_condition_is_reported_before_a_missing_table(
     engine: Engine, table: str, condition: str, expected: str
 ) -> None:
     params = {"TableName": table, "KeyConditionExpression": condition, **(V if ":v" in condition else {})}
@@ -127,7 +127,7 @@ _SELECT = "Must specify the AttributesToGet or ProjectionExpression when choosin
         ),
     ],
 )
-def test_scan_errors_have_the_wording_of_their_region(more: dict[str, Any], current: str, older: str) -> None:
+def test_wording_of_scan_errors_depends_on_the_region(more: dict[str, Any], current: str, older: str) -> None:
     """DynamoDB was tested in 33 regions in September 2026. Without a region, errors have the wording of us-east-1."""
     with Engine.open(":memory:") as engine, Regions.open(":memory:", ["us-east-1", "eu-west-2"]) as group:
         for store, expected in (
@@ -233,7 +233,7 @@ def test_only_the_first_of_several_errors_is_reported(
         ("UpdateItem", {"Key": {"pk": {}}}),
     ],
 )
-def test_unused_values_are_rejected_before_item_keys(engine: Engine, operation: str, request_: dict[str, Any]) -> None:
+def test_unused_values_are_reported_before_key_errors(engine: Engine, operation: str, request_: dict[str, Any]) -> None:
     expected = "ExpressionAttributeValues can only be specified when using expressions"
     assert (
         message(engine, operation, {**TABLE, **request_, **V}).removeprefix("1 validation error detected: ") == expected
@@ -305,7 +305,7 @@ BETWEEN_X = {"KeyConditionExpression": "x BETWEEN :v AND :v", **V}
         ),
     ],
 )
-def test_start_key_is_checked_before_and_after_the_key_condition(
+def test_missing_key_condition_is_reported_after_some_errors_in_the_start_key(
     engine: Engine, request_: dict[str, Any], start: dict[str, Any], expected: str
 ) -> None:
     """A missing partition key condition is reported after errors in the size or partition key of the start key."""
@@ -324,7 +324,7 @@ def test_type_of_a_key_value_is_validated_before_the_key_condition_operator(engi
         assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **values}) == expected
 
 
-def test_index_projection_is_validated_after_the_size_of_a_start_key(engine: Engine) -> None:
+def test_index_projection_is_validated_after_the_attribute_count_of_a_start_key(engine: Engine) -> None:
     add_index(engine, index("Keys", "g", projection="KEYS_ONLY"), g="S")
     all_ = {**TABLE, "IndexName": "Keys", "Select": "ALL_ATTRIBUTES"}
     unsupported = (

@@ -45,7 +45,7 @@ def engine() -> Iterator[Engine]:
 @pytest.mark.parametrize("limit", range(1, 8))
 @pytest.mark.parametrize("forward", [True, False])
 @pytest.mark.parametrize("target", CONDITIONS)
-def test_all_pages_together_equal_the_unlimited_query(engine: Engine, target: str, forward: bool, limit: int) -> None:
+def test_pages_contain_all_items_of_the_unlimited_query(engine: Engine, target: str, forward: bool, limit: int) -> None:
     """Every page except the last has as many items as the limit."""
     table, _, name = target.partition(" ")
     for condition in CONDITIONS[target]:

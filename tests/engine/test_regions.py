@@ -303,7 +303,7 @@ def drop(region: str) -> dict[str, Any]:
     return {"Delete": {"RegionName": region}}
 
 
-def test_invalid_strongly_consistent_groups_are_rejected(regions: Regions) -> None:
+def test_invalid_strongly_consistent_global_tables_are_rejected(regions: Regions) -> None:
     east = regions.engines[EAST]
     strong = {"MultiRegionConsistency": "STRONG"}
 
@@ -367,7 +367,7 @@ def test_strongly_consistent_replicas_and_witnesses_can_only_be_deleted_together
     east.call("DeleteTable", {"TableName": "orders"})
 
 
-def test_strongly_consistent_group_can_have_a_witness_instead_of_a_third_replica(regions: Regions) -> None:
+def test_strongly_consistent_global_table_can_have_a_witness_instead_of_a_third_replica(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     witness = {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": SOUTH}}], "MultiRegionConsistency": "STRONG"}
     table = replicas(east, add(WEST), **witness)["TableDescription"]

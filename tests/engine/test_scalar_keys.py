@@ -37,7 +37,7 @@ def test_update_with_a_wrong_index_key_type_is_rejected(engine: Engine, update: 
     assert message(engine, "UpdateItem", params) == expected
 
 
-def test_delete_from_a_missing_index_key_does_nothing(engine: Engine) -> None:
+def test_delete_action_on_a_missing_index_key_attribute_does_nothing(engine: Engine) -> None:
     """DELETE from an existing key attribute is rejected because of the operand type, as in DynamoDB Local."""
     values = {"ExpressionAttributeValues": {":set": {"SS": ["x"]}}}
     params = {**TABLE, "Key": KEY, "UpdateExpression": "DELETE g :set", **values}
@@ -114,7 +114,7 @@ def test_transaction_reports_a_nested_path_in_a_key_attribute(engine: Engine) ->
         ({"g": s("x" * 2048), "h": s("x" * 1024)}, False),
     ],
 )
-def test_index_key_attributes_have_a_type_and_a_maximum_length(
+def test_index_key_attributes_must_have_the_declared_type_and_a_valid_length(
     engine: Engine, attributes: dict[str, Any], is_rejected: bool
 ) -> None:
     update = {

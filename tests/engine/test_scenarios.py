@@ -73,5 +73,5 @@ OF_SELECT = "when choosing to get|can be used only when Querying"
 
 
 @pytest.mark.parametrize(("name", "number"), steps())
-def test_scenarios_return_recorded_responses(answers: dict[str, list[dict[str, Any]]], name: str, number: int) -> None:
+def test_scenarios_return_dynamodbs_responses(answers: dict[str, list[dict[str, Any]]], name: str, number: int) -> None:
     assert answers[name][number] == truth(name, number, SCENARIOS[name][number])

@@ -97,7 +97,7 @@ def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("statement", "parameters"), CHANGES + GENERAL + REJECTED)
-def test_cached_partiql_plan_returns_the_result_of_the_general_code_path(
+def test_partiql_statement_returns_the_same_result_with_and_without_a_cached_plan(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
 ) -> None:
     result = run(engine, statement, parameters)

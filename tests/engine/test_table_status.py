@@ -115,7 +115,7 @@ def test_write_to_an_active_table_runs_no_extra_sql_statements(engine: Engine, c
         assert engine.statements - before == plain.statements - start
 
 
-def test_new_index_is_first_creating_and_then_backfilling(engine: Engine, clock: Clock) -> None:
+def test_new_index_is_first_in_creation_and_then_backfilled(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b"), "x": s("1")}})
     add = TABLE | {
@@ -269,7 +269,7 @@ def test_billing_mode_change_in_progress_blocks_the_reverse_change(engine: Engin
     assert "BillingMode is PROVISIONED" in refused(engine, "UpdateTable", TABLE | MAXIMUM)
 
 
-def test_settings_of_a_creating_table_are_rejected(engine: Engine) -> None:
+def test_changes_to_a_table_that_is_being_created_are_rejected(engine: Engine) -> None:
     made = engine.call("CreateTable", CREATE)["TableDescription"]
     expiry = TABLE | {"TimeToLiveSpecification": {"Enabled": True, "AttributeName": "until"}}
     assert refused(engine, "UpdateTimeToLive", expiry) == (

@@ -135,7 +135,7 @@ def test_invalid_tag_keys_cannot_be_removed(engine: Engine, keys: list[str], mes
     assert listed(engine) == tags(("before", "1"))
 
 
-def test_empty_tag_keys_are_rejected_and_pagination_tokens_ignored(engine: Engine) -> None:
+def test_empty_tag_key_list_is_rejected_and_unknown_pagination_token_is_ignored(engine: Engine) -> None:
     create(engine)
     arn = arn_of(engine)
     assert answer(engine, "UntagResource", {"ResourceArn": arn, "TagKeys": []})["message"].startswith("Atleast one")
@@ -143,7 +143,7 @@ def test_empty_tag_keys_are_rejected_and_pagination_tokens_ignored(engine: Engin
     assert engine.call("ListTagsOfResource", {"ResourceArn": arn, "NextToken": "x"}) == {"Tags": []}
 
 
-def test_operations_describe_limits_endpoints_and_continuous_backups(engine: Engine) -> None:
+def test_limits_endpoints_and_continuous_backups_are_described(engine: Engine) -> None:
     create(engine)
     assert engine.call("DescribeLimits", {}) == {
         "AccountMaxReadCapacityUnits": 80_000,

@@ -128,7 +128,7 @@ def test_writes_to_a_local_index_consume_table_capacity(clock: Clock) -> None:
         assert reasons(refusal(engine, "PutItem", item("b")))[0][0] == "TableWriteProvisionedThroughputExceeded"
 
 
-def test_global_index_next_to_a_local_index_has_its_own_capacity(clock: Clock) -> None:
+def test_global_index_of_a_table_with_a_local_index_has_its_own_capacity(clock: Clock) -> None:
     local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
     with opened(clock, **{**provisioned(1000, 1000, 2), **local}) as engine:
         put(engine, "a", "1", g=s("g"), h=s("h"))
@@ -177,7 +177,7 @@ def test_reads_over_the_limit_of_one_partition_are_throttled(clock: Clock) -> No
         assert reasons(error) == [("TableReadKeyRangeThroughputExceeded", ARN)]
 
 
-def test_on_demand_write_capacity_starts_at_4000_and_doubles_its_peak(clock: Clock) -> None:
+def test_on_demand_write_capacity_starts_at_4000_and_grows_to_twice_its_peak(clock: Clock) -> None:
     def write_all(engine: Engine) -> int:
         written = 0
         for number in range(400):
@@ -293,7 +293,7 @@ def test_write_with_a_failed_condition_consumes_capacity(clock: Clock) -> None:
         assert refusal(engine, "PutItem", condition).type == "ProvisionedThroughputExceededException"
 
 
-def test_batch_statements_and_transactions_report_each_throttled_part(clock: Clock) -> None:
+def test_batch_statements_and_transactions_report_each_throttled_statement_or_action(clock: Clock) -> None:
     statements = [{"Statement": f"SELECT * FROM orders WHERE pk = 'a' AND sk = '{number}'"} for number in range(4)]
     gets = [{"Get": {"TableName": name, "Key": {"pk": s("a"), "sk": s("1")}}} for name in ("orders", "other")]
     with opened(clock, **provisioned(1, 9)) as engine:

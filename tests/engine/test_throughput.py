@@ -105,7 +105,7 @@ def test_warm_throughput_of_reads_and_writes_is_raised_separately(engine: Engine
     assert described(engine)["GlobalSecondaryIndexes"][0]["WarmThroughput"]["WriteUnitsPerSecond"] == 4001
 
 
-def test_on_demand_maximum_throughput_is_changed_per_member_and_removed(engine: Engine) -> None:
+def test_on_demand_read_and_write_maximums_are_changed_and_removed_separately(engine: Engine) -> None:
     create(engine, OnDemandThroughput={"MaxReadRequestUnits": 100})
     assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100}
     update(engine, OnDemandThroughput={"MaxWriteRequestUnits": 50})
@@ -180,7 +180,7 @@ def test_encryption_key_is_described_by_its_arn(engine: Engine, given: str | Non
     assert re.fullmatch(key, description["KMSMasterKeyArn"])
 
 
-def test_billing_and_table_class_summaries_are_described_after_the_first_change(engine: Engine) -> None:
+def test_billing_and_table_class_summaries_appear_only_after_a_change(engine: Engine) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=attributes(pk="S", sk="S"))
     update(engine, TableClass="STANDARD")
     assert "TableClassSummary" not in described(engine)

@@ -124,7 +124,7 @@ def test_vector_searches_by_sqlite_vec_and_by_python_return_equal_results(
 
 
 @pytest.mark.parametrize("has_sqlite_vec", [False, True])
-def test_vector_search_equals_brute_force_after_random_writes(
+def test_vector_search_returns_the_brute_force_result_after_random_writes(
     shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool
 ) -> None:
     if not has_sqlite_vec:

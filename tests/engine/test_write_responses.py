@@ -34,7 +34,7 @@ def test_item_collection_metrics_are_returned_on_request_for_writes(engine: Engi
     assert answer(engine, "TransactWriteItems", request) == {}
 
 
-def test_duplicate_batch_keys_are_rejected_before_a_missing_table(engine: Engine) -> None:
+def test_duplicate_keys_in_a_batch_get_are_reported_before_a_missing_table(engine: Engine) -> None:
     for keys in ([{"pk": s("a")}, {"pk": s("a")}], [{"pk": s("a")}, {"pk": n(1)}, {"pk": n(1)}]):
         refused = answer(engine, "BatchGetItem", {"RequestItems": {"none": {"Keys": keys}}})
         assert refused["message"] == DUPLICATES

@@ -130,7 +130,7 @@ def test_redundant_parentheses_in_an_update_are_rejected(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["SET a = if_not_exists(b.c, b.c)", "SET a = if_not_exists(b.#c, b.c) + :x"])
-def test_if_not_exists_with_the_same_path_is_rejected(text: str) -> None:
+def test_if_not_exists_with_two_equal_paths_is_rejected(text: str) -> None:
     """The expected message was found in the log of a production system."""
     names = {"#c": "c"} if "#c" in text else None
     with pytest.raises(ExpressionFault, match="operator: if_not_exists, first operand: \\[b, c\\]"):

@@ -81,7 +81,7 @@ def test_conditions_agree_with_a_naive_evaluator(
 
 
 @given(items, given_values)
-def test_all_operators_have_the_same_equality(item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_operators_agree_on_whether_values_are_equal(item: dict[str, Any], values: dict[str, Any]) -> None:
     for name, stored in item.items():
         for key, value in values.items():
             equal = naive.plain(stored) == naive.plain(value)

@@ -145,7 +145,7 @@ def test_update_returns_new_values_or_fails_if_its_condition_is_false(table: Any
     assert old["Attributes"]["name"] == "Ada"
 
 
-def test_canceled_transactions_report_reasons_and_repeated_ones_are_idempotent(table: Any, client: Any) -> None:
+def test_transactions_are_idempotent_and_report_cancellation_reasons(table: Any, client: Any) -> None:
     def put(number: int, **more: Any) -> dict[str, Any]:
         return {"Put": {"TableName": table.name, "Item": {"pk": {"S": "a"}, "sk": {"N": str(number)}}, **more}}
 

@@ -196,7 +196,7 @@ def test_server_returns_expected_statuses_for_random_bytes(target: Server, piece
         assert raw.ask(request("ListTables")).status == 200
 
 
-def test_server_keeps_running_with_bounded_memory(target: Server) -> None:
+def test_server_keeps_running_with_bounded_memory_after_random_requests(target: Server) -> None:
     """When the server exits, the fixture checks its standard error."""
     assert target.process.poll() is None
     assert target.memory_mb() < 300

@@ -211,7 +211,7 @@ def test_body_with_too_many_members_is_rejected(target: Server) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", pytest.param("deflate", marks=pytest.mark.nightly)])
-def test_compressed_body_with_a_too_large_decompressed_size_is_rejected(target: Server, encoding: str) -> None:
+def test_compressed_body_whose_decompressed_size_is_too_large_is_rejected(target: Server, encoding: str) -> None:
     body = body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}", MEGABYTES // 2)
     pack = gzip.compress if encoding == "gzip" else zlib.compress
     with target.raw() as raw:

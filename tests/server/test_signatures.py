@@ -92,7 +92,7 @@ def test_unknown_or_missing_credentials_are_rejected() -> None:
 
 
 @pytest.mark.parametrize("minutes", [-14, 14])
-def test_clocks_of_client_and_server_may_differ_by_15_minutes(minutes: int) -> None:
+def test_clocks_of_client_and_server_may_differ_by_up_to_15_minutes(minutes: int) -> None:
     headers = signed()
     verify(headers, now=sent_at(headers) + timedelta(minutes=minutes))
 
@@ -172,7 +172,7 @@ def test_random_authorization_headers_are_rejected(authorization: str, date: str
     refusal({**signed(), "authorization": "AWS4-" + authorization})
 
 
-def test_signature_of_the_host_without_its_port_is_accepted() -> None:
+def test_request_signed_without_the_port_of_the_host_is_accepted() -> None:
     verifier = Verifier({ID: SECRET}, clock)
     made = AWSRequest("POST", "http://localhost/", headers={"X-Amz-Target": "DynamoDB_20120810.ListTables"}, data=BODY)
     SigV4Auth(Credentials(ID, SECRET), "dynamodb", "eu-west-1").add_auth(made)

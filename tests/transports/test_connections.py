@@ -248,7 +248,7 @@ def test_forked_process_starts_its_own_threads(notes: Notes) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: FaultyStore) -> None:
+def test_iterators_and_calls_of_a_closed_design_raise_an_error(notes: Notes, store: FaultyStore) -> None:
     """The iterator and later calls, both synchronous and asynchronous, raise the error."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     items = notes.scan_index("b")

@@ -52,7 +52,7 @@ def notes(store: FaultyStore, source: Successors) -> Iterator[Notes]:
 
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("fault", ["expired", "clock"])
-def test_all_failed_requests_are_retried(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
+def test_failed_parallel_requests_are_retried(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
     """All requests fail before the first response arrives, and in the end all items are written."""
     numbers = count()
     store.delay_seconds = 0.1

@@ -34,7 +34,7 @@ def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
 
 
 @given(st.one_of(divided(PLAIN), divided(CHUNKED), divided(b"HTTP/1.1 100 Continue\r\n\r\n" + PLAIN)))
-def test_response_that_arrives_in_any_parts_is_parsed(parts: list[bytes]) -> None:
+def test_response_split_into_any_parts_is_parsed(parts: list[bytes]) -> None:
     reply = read(*parts)
     assert reply is not None
     assert reply.body == b"hello"
@@ -73,7 +73,7 @@ def test_connection_is_not_reused_after_a_close_header_or_excess_bytes(head: byt
     assert not reply.keep
 
 
-def test_bytes_after_the_declared_body_end_the_connection() -> None:
+def test_bytes_after_the_declared_body_are_ignored_and_end_the_connection() -> None:
     """The body doesn't contain the excess bytes."""
     reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
     assert reply is not None

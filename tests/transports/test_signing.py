@@ -80,7 +80,7 @@ VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
 }
 
 
-def test_documented_signing_keys_are_derived() -> None:
+def test_signing_keys_equal_the_documented_examples() -> None:
     """The two examples are in AWS's documentation."""
     key = signing_key(SECRET, "20120215", "us-east-1", "iam")
     assert key.hex() == "f4780e2d9f65fa895f9c67b32ce1baf0b0d8a43505a000a1a9e090d414db404d"
@@ -89,7 +89,7 @@ def test_documented_signing_keys_are_derived() -> None:
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_aws_test_vectors_are_signed(name: str) -> None:
+def test_signatures_equal_the_aws_test_vectors(name: str) -> None:
     """The vectors are the requests in AWS's test suite with the path / and no query, like DynamoDB's requests."""
     method, headers, body, expected = VECTORS[name]
     values = canonical_headers(headers)
