@@ -114,7 +114,7 @@ def test_backups_are_listed_by_table_time_type_and_page(engine: Engine, clock: C
     assert refused["message"] == "Time range lower bound must be less than or equal to upper bound"
 
 
-def test_restore_overrides_billing_mode_and_indexes(engine: Engine) -> None:
+def test_billing_mode_and_indexes_can_be_overridden_in_a_restore(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1", g=s("g"), h=s("h"))
     arn = back_up(engine)

@@ -286,7 +286,7 @@ def test_objects_with_each_supported_compression_are_imported(
     assert [item["pk"]["S"] for item in items(engine, "copy")] == ["a", "b", "c"]
 
 
-def test_import_prefix_matches_the_start_of_keys(engine: Engine, s3: Path) -> None:
+def test_import_prefix_matches_the_start_of_object_keys(engine: Engine, s3: Path) -> None:
     for name, pk in {"data": "a", "data2": "b", "dat": "c"}.items():
         (s3 / "bucket" / name).write_bytes(line(pk))
     start_import(engine, prefix="data")

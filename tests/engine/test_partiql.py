@@ -329,7 +329,7 @@ def test_select_returns_pages_and_validates_next_tokens(engine: Engine) -> None:
     assert error_message(engine, "SELECT * FROM orders", NextToken="bnVsbA==") == "Invalid NextToken"
 
 
-def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
+def test_select_with_an_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
     """The Developer Guide documents this limit of ten partitions. A statement with more than 50 partition keys is rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
@@ -381,7 +381,7 @@ def test_select_without_partition_key_scans_the_table(engine: Engine) -> None:
     assert whole["Items"] == []
 
 
-def test_select_reads_an_index_in_order(engine: Engine) -> None:
+def test_select_from_an_index_can_be_sorted_by_its_sort_key(engine: Engine) -> None:
     result = run(engine, "SELECT sk FROM \"orders\".\"ByG\" WHERE g = 'g1' AND h > '2' ORDER BY h DESC")
     assert sorts(result) == list("543")
     message = error_message(engine, "SELECT * FROM orders.ByG WHERE g='g1'", ConsistentRead=True)

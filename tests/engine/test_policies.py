@@ -68,7 +68,7 @@ def test_putting_an_unchanged_policy_keeps_its_revision(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("operation", ["PutResourcePolicy", "DeleteResourcePolicy"])
-def test_policy_change_with_another_expected_revision_is_rejected(engine: Engine, operation: str) -> None:
+def test_policy_change_with_a_wrong_expected_revision_is_rejected(engine: Engine, operation: str) -> None:
     create(engine)
     request: dict[str, Any] = {"ResourceArn": ARN, "ExpectedRevisionId": "7"}
     if operation == "PutResourcePolicy":

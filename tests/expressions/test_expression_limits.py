@@ -125,7 +125,7 @@ def test_updates_that_nest_an_item_more_than_32_levels_are_rejected(path: str) -
                 bind_update(f"SET {path} = :v", Placeholders(None, {":v": nested(depth)})).apply(item)
 
 
-def test_values_set_beyond_the_end_of_a_list_are_appended_by_index() -> None:
+def test_values_set_beyond_the_end_of_a_list_are_appended_in_index_order() -> None:
     values: dict[str, AttributeValue] = {f":{n}": {"N": str(n)} for n in range(5)}
     update = bind_update(
         "SET a[12] = :1, a[3] = :2, b.l[9] = :3, a[2] = :0, b.l[10] = :4 REMOVE a[0], b.l[0]",

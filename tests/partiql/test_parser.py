@@ -104,7 +104,7 @@ def _without_places(tree: object) -> str:
     return text
 
 
-def test_not_binds_more_tightly_than_and_than_or() -> None:
+def test_operator_precedence_is_not_before_and_before_or() -> None:
     select = parse("SELECT * FROM t WHERE a = 1 OR b = 2 AND NOT c = 3")
     assert isinstance(select, Select)
     assert isinstance(select.where, syntax.Or)

@@ -213,7 +213,7 @@ def test_invalid_request_is_rejected_once_and_closes_the_connection(
     assert played.wire.ended == "closed"
 
 
-def test_buffered_bodies_of_all_connections_have_one_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buffered_bodies_of_all_connections_share_one_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client can send its body after the response 100 Continue, which is sent after pending responses."""
     played = Played(monkeypatch, limits=replace(LIMITS, buffered_bytes_max=99))
     (other, refused), (third, wire) = played.opened(), played.opened()

@@ -265,7 +265,7 @@ def test_iterators_and_calls_of_a_closed_design_raise_an_error(notes: Notes, sto
             call()
 
 
-def test_closing_a_design_keeps_a_connection_open_until_its_pending_response(notes: Notes, store: FaultyStore) -> None:
+def test_closing_a_design_keeps_a_connection_open_until_its_response_arrives(notes: Notes, store: FaultyStore) -> None:
     store.delay_seconds = 0.3
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(notes.note, "b", 1)
