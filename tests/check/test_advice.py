@@ -142,7 +142,7 @@ def test_a_list_or_map_computed_from_a_read_value_is_reported_as_a_lost_update()
     assert set(found(Boards, "KP103")) == {"add_card", "mark"}
 
 
-def test_a_write_that_tests_read_values_and_has_no_condition_is_reported() -> None:
+def test_a_write_that_checks_values_that_it_read_and_has_no_condition_is_reported() -> None:
     assert set(found(Boards, "KP313")) == {"withdraw", "shut"}
 
 

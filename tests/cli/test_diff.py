@@ -54,7 +54,7 @@ def test_changes_are_printed_as_json_and_markdown(shops: tuple[str, str]) -> Non
         (('    name: str = "?"\n', '    name: str = "!"\n'), (0, 0, 0, 1, 0)),
     ],
 )
-def test_exit_status_depends_on_severities(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
+def test_the_exit_status_depends_on_severity(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
     (folder / "old.py").write_text(SHOP, encoding="utf-8")
     (folder / "new.py").write_text(changed(change), encoding="utf-8")
     levels = ("breaking", "migration", "api", "safe", "never")

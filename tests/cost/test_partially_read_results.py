@@ -87,7 +87,7 @@ def of_all() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_cost_of_a_sample_of_items_is_extrapolated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cost_of_a_read_is_extrapolated_from_a_sample_of_items(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = of_all()[name]
     monkeypatch.setattr(facts, "SIMULATED_MAX", 12_000 if name == "flow" else 1500)
     part = estimated(2000, 6)[name]
@@ -97,7 +97,7 @@ def test_the_cost_of_a_sample_of_items_is_extrapolated(name: str, monkeypatch: p
         assert all("only a part of the items is counted" in request.lines[0].why for request in part.requests)
 
 
-def test_the_largest_item_counts_are_estimated_from_few_requests() -> None:
+def test_reads_of_the_largest_item_counts_are_estimated_from_few_requests() -> None:
     result = estimated(COUNT_MAX, COUNT_MAX)
     for name in NAMES:
         assert 1 <= len(result[name].requests) < 12_000, name

@@ -205,7 +205,7 @@ def test_an_offer_file_is_converted_to_price_lists() -> None:
     }
 
 
-def test_prices_are_found_with_every_region_prefix() -> None:
+def test_prices_are_found_for_every_region_prefix_of_a_usage_type() -> None:
     """The price lists of twelve regions are complete, although their usage types have different prefixes."""
     prefixes = {
         "us-east-1": "", "us-east-2": "USE2-", "us-west-1": "USW1-", "us-west-2": "USW2-", "eu-west-1": "EU-",

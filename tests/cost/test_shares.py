@@ -270,7 +270,7 @@ def test_units_are_weighted_by_the_share_of_items_with_a_field(name: str, field:
         assert part.get(target, 0) == pytest.approx(expected), target
 
 
-def test_shares_of_filled_fields_set_the_index_entries_per_item() -> None:
+def test_the_index_units_of_a_write_depend_on_shares_of_filled_fields() -> None:
     assert units_of(noted(state=1.0), "add")["OPEN"] == 9
     assert "OPEN" not in units_of(noted(state=0.0), "add")
     assert units_of(noted(state=0.25), "add")["OPEN"] == 9 / 4

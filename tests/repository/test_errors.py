@@ -23,7 +23,7 @@ def drawn_tree() -> dict[str, str]:
     return result
 
 
-def test_the_docstring_of_errors_shows_the_class_hierarchy() -> None:
+def test_the_docstring_of_the_errors_module_shows_the_class_hierarchy() -> None:
     assert drawn_tree() == {cls.__name__: cls.__bases__[0].__name__ for cls in error_classes()[1:]}
 
 

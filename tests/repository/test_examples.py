@@ -81,6 +81,6 @@ def test_a_program_in_several_code_blocks_returns_its_actual_and_documented_outp
     assert list(program.run("page.md")) == [(5, "2\n", "3\n")]
 
 
-def test_dots_in_a_shown_output_match_any_lines() -> None:
+def test_three_dots_in_a_documented_output_match_any_lines() -> None:
     assert matches("a\nb\nc\nd\n", "a\n...\nd\n")
     assert not matches("a\nb\nc\n", "a\n...\nd\n")

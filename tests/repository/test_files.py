@@ -44,7 +44,7 @@ def test_the_index_of_a_folder_links_to_every_page(folder: str) -> None:
     assert pages - linked == set()
 
 
-def test_decisions_have_a_context_and_consequences() -> None:
+def test_decision_records_have_a_context_and_consequences() -> None:
     for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md")):
         headings = re.findall(r"^## (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
         assert headings == ["Context", "Decision", "Consequences"], place(path)

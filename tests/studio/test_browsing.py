@@ -196,7 +196,7 @@ def test_opening_an_endpoint_without_tables_is_an_error() -> None:
             opened.__enter__()
 
 
-def test_a_table_created_later_is_listed(studio: Studio, endpoint: str) -> None:
+def test_a_table_created_after_the_studio_opened_is_listed(studio: Studio, endpoint: str) -> None:
     made = _table(_resource(endpoint), "Later", "pk:S")
     try:
         assert "Later" in run(studio, "start", {})["tables"]

@@ -234,7 +234,7 @@ def test_an_edit_is_previewed_before_it_is_saved(school: School) -> None:
     assert kinds == ["Update", "Delete", "Put"], "the claim of the old address goes, that of the new one comes"
 
 
-def test_saved_edits_are_one_transaction(school: School) -> None:
+def test_edits_that_are_saved_together_are_one_transaction(school: School) -> None:
     subject = of_design(school)
     edits = [
         change(P0, year=3),

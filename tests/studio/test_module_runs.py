@@ -132,7 +132,7 @@ def test_processes_started_by_a_module_end_with_the_run(studio: Studio, tmp_path
         ("raise ValueError('x' * (1 << 27))", "ValueError: xxx"),
     ],
 )
-def test_large_and_malformed_results_of_a_run_are_reported(studio: Studio, text: str, message: str) -> None:
+def test_oversized_and_malformed_results_of_a_run_are_reported(studio: Studio, text: str, message: str) -> None:
     error = ended(studio, "change", text=text)["error"]
     assert message in error["message"]
     assert len(error["message"]) < 10_000

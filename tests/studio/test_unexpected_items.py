@@ -114,7 +114,7 @@ def test_items_that_match_no_entity_are_last_on_the_map(counters: Studio) -> Non
     assert [each["title"] for each in made["collections"]][-2:] == ["NAME#x", "A"]
 
 
-def test_requests_are_sent_to_the_studios_own_table(studio: Studio) -> None:
+def test_refreshing_a_table_of_an_endpoint_opens_a_new_studio(studio: Studio) -> None:
     """For each other table of the endpoint, another studio describes the table again."""
     school = studio.subject
     assert run(studio, "start", {"table": "school"})["table"] == "school"

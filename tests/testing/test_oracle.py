@@ -99,7 +99,7 @@ def test_the_oracle_for_an_index_scan_expects_only_items_in_the_index() -> None:
     assert answer("plants", THERE) == [["fern", "moss", "oak", "elm", "ivy", "rye"]]
 
 
-def test_the_oracle_sorts_by_days_of_the_year() -> None:
+def test_the_oracle_sorts_by_the_day_of_the_year() -> None:
     assert answer("of_bed", THERE, bed="a") == [["fern", "elm"], ["moss"], ["oak"]]
 
 

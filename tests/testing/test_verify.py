@@ -443,7 +443,7 @@ def invalid_items_that_are_omitted(patch: Patch) -> None:
         (invalid_items_that_are_omitted, "neither raises InvalidItemError nor returns"),
     ],
 )
-def test_verify_finds_wrong_results_caused_by_foreign_items(monkeypatch: Patch, break_it: Any, message: str) -> None:
+def test_verify_finds_wrong_results_with_unexpected_items(monkeypatch: Patch, break_it: Any, message: str) -> None:
     break_it(monkeypatch)
 
     class Book(Entity):
