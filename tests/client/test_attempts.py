@@ -283,7 +283,7 @@ def test_a_write_is_not_retried_if_the_failed_action_is_marked_as_final(club: Cl
     assert requests.operations.count("GetItem") == 1
 
 
-def test_a_write_whose_own_code_raises_an_error_is_retried(club: Club) -> None:
+def test_a_write_that_raises_an_error_is_retried_if_the_item_that_it_read_changed(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     requests = record(club)
     reads = [0]

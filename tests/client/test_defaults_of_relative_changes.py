@@ -167,7 +167,7 @@ class Bounds(Design):
 @pytest.mark.parametrize(
     ("changes", "allowed"), [({"above": -4}, True), ({"above": -5}, False), ({"below": 4}, True), ({"below": 5}, False)]
 )
-def test_a_change_of_a_missing_number_keeps_an_exclusive_bound(changes: dict[str, int], *, allowed: bool) -> None:
+def test_a_change_of_a_missing_number_respects_an_exclusive_bound(changes: dict[str, int], *, allowed: bool) -> None:
     with Bounds.open(":memory:") as bounds:
         item = {"pk": {"S": "BOUNDED#a"}, "sk": {"S": "HEAD"}, "name": {"S": "a"}}
         bounds.store.transport.call("PutItem", {"TableName": "bounds", "Item": item})

@@ -207,7 +207,7 @@ def test_the_call_of_an_abandoned_iterator_is_recorded_without_an_error(notes: N
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_hooks_work_in_a_forked_process_and_after_closing_the_design(notes: Notes) -> None:
+def test_calls_with_hooks_do_not_hang_in_a_forked_process_or_after_closing(notes: Notes) -> None:
     """A forked process lacks its parent's threads, and closing the design stops these threads."""
     notes.put(NOTE)
     asyncio.run(_get(notes))
@@ -226,7 +226,7 @@ async def _get(notes: Notes) -> None:
     await notes.note.aio("a")
 
 
-def test_usage_sums_units_by_access_pattern(notes: Notes) -> None:
+def test_the_usage_report_sums_units_by_access_pattern(notes: Notes) -> None:
     usage = notes.store.watch(Usage(Notes.table))
     for _ in range(3):
         notes.by_author("ada")
@@ -243,7 +243,7 @@ def test_usage_sums_units_by_access_pattern(notes: Notes) -> None:
     assert pattern_usage.latency_ms >= pattern_usage.latency_ms_max > 0
 
 
-def test_usage_reports_the_hottest_keys_of_table_and_indexes(notes: Notes) -> None:
+def test_the_usage_report_lists_the_hottest_keys_of_table_and_indexes(notes: Notes) -> None:
     usage = notes.store.watch(Usage(Notes.table))
     notes.batch([_put(n) for n in range(10)])
     for _ in range(5):
@@ -258,7 +258,7 @@ def test_usage_reports_the_hottest_keys_of_table_and_indexes(notes: Notes) -> No
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9), st.sampled_from(["GetItem", "DeleteItem"])), max_size=120)
 )
-def test_usage_keeps_every_key_with_a_large_share_of_the_units(taken: list[tuple[int, int, str]]) -> None:
+def test_the_usage_report_includes_every_key_with_a_large_share_of_the_units(taken: list[tuple[int, int, str]]) -> None:
     usage = Usage(Notes.table, keys=4)
     true: dict[str, float] = {}
     for number, units, operation in taken:

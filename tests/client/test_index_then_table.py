@@ -70,7 +70,7 @@ def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
     ]
 
 
-def test_deleted_and_foreign_items_of_a_page_are_replaced_by_later_items(sheets: Sheets) -> None:
+def test_later_items_on_a_page_replace_deleted_items_and_items_of_other_programs(sheets: Sheets) -> None:
     foreign = {"pk": "LEAFLET", "sk": "HEAD", "lean_pk": "SHELF#a", "lean_sk": "0002"}
     item = {name: {"S": text} for name, text in foreign.items()}
     sheets.store.transport.call("PutItem", {"TableName": sheets.store.table_name, "Item": item})

@@ -134,7 +134,7 @@ def test_an_iterator_sends_requests_only_as_its_items_are_consumed() -> None:
         assert asyncio.run(first()) == "000"
 
 
-def test_entries_with_equal_sort_keys_keep_the_indexs_order() -> None:
+def test_entries_with_equal_sort_keys_are_returned_in_index_order() -> None:
     """The index determines the order of these entries, and a cursor is a position in this order."""
     partitions: list[list[str]] = []
 

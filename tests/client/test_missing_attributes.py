@@ -57,7 +57,7 @@ def test_conditions_added_for_defaults_count_toward_expression_limits() -> None:
             tasks.transact([Update(Task, team="a", number="1").set(rank=1).only_if(text, **many)])
 
 
-def test_a_condition_on_a_value_only_in_an_index_key_ignores_the_default() -> None:
+def test_conditions_on_values_stored_only_in_an_index_key_ignore_the_default() -> None:
     """Another program stored the value only in the key, so a comparison must not assume the default."""
     with Tasks.open(":memory:") as tasks:
         put(tasks, gsi1pk="STATUS#done", gsi1sk="1")

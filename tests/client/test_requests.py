@@ -37,7 +37,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("pattern", "arguments", "operations", "statements"), COSTS)
-def test_each_read_takes_the_expected_requests_and_sql_statements(
+def test_each_read_runs_the_expected_requests_and_sql_statements(
     cms: Cms, pattern: str, arguments: dict[str, Any], operations: list[str], statements: int | None
 ) -> None:
     recorder = record(cms)
@@ -82,7 +82,7 @@ def test_a_crud_method_sends_one_request(cms: Cms) -> None:
     assert recorder.operations == ["PutItem", "UpdateItem", "PutItem", "GetItem", "DeleteItem"]
 
 
-def test_many_consecutive_foreign_items_are_skipped_in_few_requests(cms: Cms) -> None:
+def test_many_consecutive_items_of_other_programs_are_skipped_in_few_requests(cms: Cms) -> None:
     for number in range(300):
         item = {"pk": {"S": "ARTICLE#07"}, "sk": {"S": f"VERSION#x{number:03d}"}}
         cms.store.transport.call("PutItem", {"TableName": "cms", "Item": item})

@@ -304,7 +304,7 @@ def test_an_action_whose_result_is_unused_is_sent_after_the_write_function_ends(
     assert "ReturnValues" not in requests.requests[-1][1]
 
 
-def test_an_action_that_another_action_may_follow_is_not_sent_before_the_write_ends(counting: Counting) -> None:
+def test_actions_that_other_actions_may_follow_are_sent_when_the_write_ends(counting: Counting) -> None:
     counting.put(Counter(name="a"))
     assert counting.before_a_batch("a").n == 1  # a batch comes after all that has a condition
     assert counting.helper_and_more("a") is None
@@ -322,7 +322,7 @@ def test_computed_fields_of_a_result_use_stored_values(counting: Counting) -> No
     assert requests.operations == ["UpdateItem", "GetItem", "UpdateItem", "DeleteItem", "DeleteItem"]
 
 
-def test_an_action_after_the_result_of_a_sent_action_is_used_is_rejected(counting: Counting) -> None:
+def test_another_action_after_using_the_result_of_an_action_is_rejected(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4))
     counting.decides_by_it("a")
     with pytest.raises(RequestError, match="follows a request that was already sent"):
@@ -340,7 +340,7 @@ def test_write_code_that_checks_a_result_gets_the_stored_item(counting: Counting
     assert counting.get(Counter, name="a") == Counter(name="a", n=9)
 
 
-def test_a_write_that_rejects_a_result_known_in_advance_sends_no_request(counting: Counting) -> None:
+def test_a_write_that_rejects_its_predicted_result_sends_no_request(counting: Counting) -> None:
     locked = counting.create(Locked(name="a", n=5))
     requests = record(counting)
     with pytest.raises(ValueError, match="6 are too many"):

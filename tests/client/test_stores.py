@@ -41,7 +41,7 @@ def listens(one: Store) -> bool:
     return one.watched
 
 
-def test_urls_are_compared_by_the_store_that_they_name(tmp_path: Path) -> None:
+def test_different_urls_of_the_same_store_are_recognized(tmp_path: Path) -> None:
     (tmp_path / "a.db").touch()
     (tmp_path / "linked.db").symlink_to(tmp_path / "a.db")
     urls = [
@@ -64,7 +64,7 @@ def test_urls_are_compared_by_the_store_that_they_name(tmp_path: Path) -> None:
     assert first.beside("other").table_name == "other"
 
 
-def test_a_backend_keeps_its_hook_for_shared_stores() -> None:
+def test_a_backend_keeps_its_hook_until_no_shared_store_uses_it() -> None:
     """The backend has a hook until its last store with a hook is closed."""
     backend = Backend()
     first = store(":memory:", backend)
@@ -126,7 +126,7 @@ def test_a_load_report_keeps_at_most_1000_errors() -> None:
     assert (FAULTS_KEPT, len(report.errors), report.more_faults) == (1000, 1000, 2)
 
 
-def test_workers_reject_functions_after_shutdown() -> None:
+def test_worker_threads_reject_new_functions_after_shutdown() -> None:
     """This includes workers that have never run a function."""
     idle, used = Workers(1, "idle"), Workers(1, "used")
     assert used.submit(int, "3").result() == 3

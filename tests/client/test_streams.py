@@ -172,7 +172,7 @@ async def _taken(answer: AsyncIterator[Any]) -> list[Any]:
     return [item async for item in answer]
 
 
-def test_iterator_types_under_other_names_are_recognized() -> None:
+def test_iterator_return_types_imported_under_other_names_are_recognized() -> None:
     with Others.open(":memory:") as others:
         leaf = others.put(Leaf(box="a", name="x"))
         untyped: Any = others

@@ -76,14 +76,14 @@ def opened(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> Store:
     return open_store(":memory:", Notes.compiled, create=None)
 
 
-def test_opening_waits_for_a_table_being_created(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_a_design_waits_until_its_table_is_created(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls fail until the table is active."""
     slow = Slow(engine, ["CREATING", "CREATING"])
     opened(slow, monkeypatch)
     assert slow.states == []
 
 
-def test_opening_does_not_wait_for_an_updating_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_a_design_does_not_wait_for_a_table_update(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table in the status UPDATING is usable, so a service doesn't wait for the backfill of an index."""
     slow = Slow(engine, ["UPDATING", "UPDATING"], ["ACTIVE"])
     opened(slow, monkeypatch)

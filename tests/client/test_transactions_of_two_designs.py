@@ -76,7 +76,7 @@ def test_invalid_joint_transactions_send_no_request(both: tuple[Shop, Ledger], c
     assert recorder.requests == []
 
 
-def test_a_transaction_uses_the_highest_attempts(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_highest_attempts_option_is_applied(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
     """One of the writes allows five attempts, so the transaction has five, and each attempt reads the items again."""
     shop, ledger = both
     pauses: list[float] = []

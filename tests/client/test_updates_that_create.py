@@ -118,7 +118,7 @@ def counts() -> Iterator[Counts]:
         yield opened
 
 
-def test_an_update_with_or_create_creates_or_updates_the_item_in_one_request(counts: Counts) -> None:
+def test_the_or_create_option_updates_or_creates_the_item_in_one_request(counts: Counts) -> None:
     requests = record(counts)
     counts.add("a#b", 1, 2)
     counts.add("a#b", 1, 3)

@@ -179,7 +179,7 @@ def test_an_update_that_sets_the_version_field_is_rejected(shop: Shop) -> None:
         shop.update(note, version=7)
 
 
-def test_a_write_with_attempts_is_retried_after_a_concurrent_write(shop: Shop) -> None:
+def test_a_write_with_the_attempts_option_is_retried_after_concurrent_writes(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
     recorder = record(shop)
     raced: list[Any] = []

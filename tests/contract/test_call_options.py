@@ -60,7 +60,7 @@ def ticket(number: int, **more: Any) -> Ticket:
     return Ticket(ticket_id=str(number), **{"team": "t", "rank": number, "due": date(2026, 3, 1 + number), **more})
 
 
-def test_item_is_in_an_index_under_one_of_several_exclusive_keys(caller: Caller) -> None:
+def test_item_is_in_an_index_under_one_of_several_mutually_exclusive_keys(caller: Caller) -> None:
     tickets = [caller.put(ticket(number, state=("urgent", "calm", "lost")[number % 3])) for number in range(7)]
     assert caller.read("urgent", team="t") == tickets[::3]
     assert caller.read("urgent", team="t", due=Range(gt=date(2026, 3, 1))) == [tickets[3], tickets[6]]
@@ -206,7 +206,7 @@ def test_cursor_of_a_scan_with_another_number_of_segments_is_rejected() -> None:
             two.jobs(cursor=cursor[:-4] + "AAAA")
 
 
-def test_cursor_of_the_other_direction_is_rejected(caller: Caller) -> None:
+def test_cursor_of_the_opposite_direction_is_rejected(caller: Caller) -> None:
     for number in range(3):
         caller.put(job(number))
     page = caller.read("jobs", team="t", limit=1, newest_first=False)
@@ -217,7 +217,7 @@ def test_cursor_of_the_other_direction_is_rejected(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(("store", "stores"), generated(12, 6, 6))
-def test_reads_with_call_options_equal_a_brute_force_filter(store: str, stores: int, tmp_path: Path) -> None:
+def test_reads_with_call_options_match_the_brute_force_results(store: str, stores: int, tmp_path: Path) -> None:
     check_generated(Asking, store, stores, tmp_path)
 
 

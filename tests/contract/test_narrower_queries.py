@@ -17,7 +17,7 @@ DAYS = [date(2026, 3, 1), date(2026, 3, 2)]
 every = caller_of(Apart)
 
 
-def test_narrower_queries_return_the_same_items_as_one_query(every: Caller) -> None:
+def test_separate_queries_per_entity_return_the_same_items_as_one_query(every: Caller) -> None:
     letters: list[Any] = [
         every.put(Letter(owner="o", number=number, day=DAYS[number % 2], box="b")) for number in range(4)
     ]
@@ -52,7 +52,7 @@ def test_narrower_queries_return_the_same_items_as_one_query(every: Caller) -> N
     assert every.read("ends", owner="o") == Ends(first, last)
 
 
-def test_narrower_queries_are_sent_only_if_needed() -> None:
+def test_separate_queries_are_sent_only_if_other_items_can_be_between_entities() -> None:
     records: list[CallRecord] = []
     with Apart.open(":memory:") as design:
         letter, parcel = design.put(Letter(owner="o", number=1)), design.put(Parcel(owner="o", number=1))
@@ -64,5 +64,5 @@ def test_narrower_queries_are_sent_only_if_needed() -> None:
     assert [record.operation for record in records] == ["Query"] * (2 + 1 + 2 + 2)
 
 
-def test_narrower_queries_equal_a_brute_force_filter() -> None:
+def test_separate_queries_per_entity_match_the_brute_force_results() -> None:
     assert verify(Apart, stores=6).unanswered == ()

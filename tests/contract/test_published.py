@@ -18,7 +18,7 @@ PUBLISHED = (BattleRoyale, ComplaintManagement, GameScores, RecurringPayments)
 
 @pytest.mark.parametrize("design", PUBLISHED)
 @pytest.mark.parametrize(("store", "stores"), generated(6, 4, 4))
-def test_reads_equal_a_brute_force_filter(design: type[Design], store: str, stores: int, tmp_path: Path) -> None:
+def test_reads_match_brute_force_results(design: type[Design], store: str, stores: int, tmp_path: Path) -> None:
     check_generated(design, store, stores, tmp_path)
 
 

@@ -16,7 +16,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.parametrize("address", [server_address, local_address])
-def test_readme_program_runs_on_the_store_of_its_url(address: Callable[[], str]) -> None:
+def test_readme_program_prints_the_same_output_on_a_dynamodb_endpoint(address: Callable[[], str]) -> None:
     blocks = blocks_of(README)
     program = next(number for number, block in enumerate(blocks) if block.language == "python")
     here = 'Magazine.open(":memory:")'

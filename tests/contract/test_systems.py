@@ -32,7 +32,7 @@ STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-loca
 
 @pytest.mark.parametrize("store", ["server", pytest.param("dynamodb-local", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("design", [Blog, Cms, Papers, Shop, Social] if NEW else [Papers])
-def test_reads_of_each_system_equal_a_brute_force_filter_on_every_store(design: type[Design], store: str) -> None:
+def test_reads_of_each_system_match_the_brute_force_results_on_every_store(design: type[Design], store: str) -> None:
     address = STORES[store]()
     verify(
         design,

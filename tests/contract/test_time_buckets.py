@@ -72,7 +72,7 @@ def test_partitions_of_the_same_bucket_are_merged_in_order(timed: Caller) -> Non
     assert paged(timed, "of_kind", 3, kind="damp", at=span, newest_first=True) == damp[::-1]
 
 
-def test_items_outside_the_range_are_filtered_if_the_sort_key_has_no_time(timed: Caller) -> None:
+def test_items_outside_the_range_are_filtered_out_if_the_sort_key_has_no_time(timed: Caller) -> None:
     visits = [
         timed.put(
             Visit(
@@ -121,7 +121,7 @@ def test_time_range_read_returns_several_entities_and_invalid_items(timed: Calle
     assert broken.key == {"pk": "SENSOR#s#202602", "sk": "2026-02-10T00:00:00.000000Z#READING"}
 
 
-def test_partitions_per_day_are_read_in_order(timed: Caller) -> None:
+def test_daily_partitions_are_read_in_order(timed: Caller) -> None:
     totals = [
         timed.put(Total(site="w", day=date(2026, 2, 26) + timedelta(days=number), visits=number)) for number in range(5)
     ]
@@ -188,7 +188,7 @@ def test_invalid_time_ranges_are_rejected(timed: Caller) -> None:
     assert paged(timed, "totals", 2, site="w", day=Range(gt=date.max, le=date.max)) == []
 
 
-def test_reads_of_time_buckets_equal_a_brute_force_filter() -> None:
+def test_reads_of_time_buckets_match_the_brute_force_results() -> None:
     report = verify(Timed, stores=6)
     assert len(report.patterns) == len(Timed.compiled.reads)
 

@@ -151,5 +151,5 @@ def test_key_attributes_of_every_type_are_read_without_templates(reading: Caller
 
 
 @pytest.mark.parametrize(("store", "stores"), generated(12, 8, 6))
-def test_views_and_counts_equal_a_brute_force_filter(store: str, stores: int, tmp_path: Path) -> None:
+def test_views_and_counts_match_the_brute_force_results(store: str, stores: int, tmp_path: Path) -> None:
     check_generated(Reading, store, stores, tmp_path)

@@ -56,7 +56,7 @@ def design_of(partition: str, sort: str = "{event_id}#{at}", *, kind: Any = date
         ("D#{device}#{at}", date, "day"),
     ],
 )
-def test_time_formats_that_truncate_to_whole_units_form_buckets(partition: str, kind: Any, unit: str) -> None:
+def test_time_formats_that_truncate_to_whole_units_define_buckets(partition: str, kind: Any, unit: str) -> None:
     pattern = design_of(partition, kind=kind).compiled.reads["events"]
     assert pattern.buckets is not None
     assert (pattern.buckets.unit, pattern.buckets.days) == (unit, kind is date)
@@ -77,7 +77,7 @@ def test_time_formats_that_truncate_to_whole_units_form_buckets(partition: str, 
         ("D#{device}#{at}", int, "a range requires whole time units"),
     ],
 )
-def test_time_formats_that_repeat_or_are_not_whole_units_form_no_buckets(partition: str, kind: Any, said: str) -> None:
+def test_repeating_or_fractional_time_formats_cannot_define_buckets(partition: str, kind: Any, said: str) -> None:
     with pytest.raises(DesignError, match=said):
         design_of(partition, "{event_id}" if kind in {str, int} else "{event_id}#{at}", kind=kind)
 
@@ -232,7 +232,7 @@ def test_time_buckets_are_supported_by_explain_openapi_and_diff() -> None:
         assert said in changes["buckets-changed"]
 
 
-def test_the_cost_of_a_time_range_read_depends_on_its_number_of_buckets() -> None:
+def test_the_cost_of_a_time_range_read_depends_on_the_number_of_buckets() -> None:
     units: list[float] = []
     notes: list[str] = []
     for at in (None, ("2026-01-05", "2026-01-20"), ("2026-01-05", "2026-12-20")):

@@ -200,7 +200,7 @@ def notes() -> Any:
         yield design
 
 
-def test_an_update_of_a_cached_propertys_input_recomputes_the_key(notes: Notes) -> None:
+def test_updating_a_field_that_a_cached_property_reads_recomputes_the_key(notes: Notes) -> None:
     note = notes.put(Note(note_id="1", title="abc"))
     assert note.letter == "a"  # the instance caches the value from here on
     notes.update(note, title="xyz")
@@ -223,7 +223,7 @@ def test_an_outdated_cached_property_of_a_copied_instance_is_not_used_for_keys(n
 
 
 @pytest.mark.parametrize("changes", [{"title": "xyz"}, {"public": False}])
-def test_an_update_by_class_of_an_input_of_a_computed_key_is_rejected(notes: Notes, changes: dict[str, Any]) -> None:
+def test_updating_an_input_of_a_computed_key_by_class_is_rejected(notes: Notes, changes: dict[str, Any]) -> None:
     notes.put(Note(note_id="1", title="abc"))
     with pytest.raises(UpdateRejected, match="part of the key by_letter"):
         notes.transact([Update(Note, note_id="1").set(**changes)])
@@ -249,7 +249,7 @@ def test_a_number_in_a_sharded_key_cannot_be_changed_without_its_shard(shards: i
     assert entity.writes_itself(key, "rank") == (shards == 1)
 
 
-def test_an_update_of_one_input_of_a_computed_key_requires_the_other_inputs_unchanged(notes: Notes) -> None:
+def test_an_update_of_a_computed_key_fails_if_the_stored_value_of_another_input_changed(notes: Notes) -> None:
     stale = notes.put(Note(note_id="1", title="abc", public=False))
     notes.update(stale, public=True)
     with pytest.raises(ConditionFailed):

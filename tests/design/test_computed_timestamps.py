@@ -58,5 +58,5 @@ def test_computed_timestamps_sort_correctly_in_every_time_zone() -> None:
 
 
 @pytest.mark.nightly
-def test_reads_in_computed_timestamp_order_equal_a_brute_force_filter() -> None:
+def test_reads_in_computed_timestamp_order_match_the_brute_force_results() -> None:
     verify(Notes, stores=30, seed=seed(5))

@@ -161,7 +161,7 @@ def plain(value: Any) -> Any:
         ("text = :value OR number = :value", str, "the value is of type str"),
     ],
 )
-def test_a_condition_that_is_never_true_is_rejected_with_its_pattern(where: str, annotation: Any, why: str) -> None:
+def test_the_error_for_a_condition_that_is_never_true_names_its_pattern(where: str, annotation: Any, why: str) -> None:
     with pytest.raises(DesignError) as error:
         asking(where, annotation)
     told(error, "^Asking.asked: ", why)
@@ -178,7 +178,7 @@ def test_one_parameter_can_be_compared_with_a_ttl_and_a_timestamp() -> None:
         assert [element.thing_id for element in things] == ["1"]
 
 
-def test_nested_fields_are_compared_by_their_own_types() -> None:
+def test_nested_fields_can_be_compared_only_with_values_of_their_type() -> None:
     design = asking("place.since >= :value", datetime)
     with design.open(":memory:") as store:
         store.put(Thing(thing_id="1"))
@@ -187,7 +187,7 @@ def test_nested_fields_are_compared_by_their_own_types() -> None:
         assert [element.thing_id for element in things] == ["1"]
 
 
-def test_map_values_are_compared_by_their_own_types() -> None:
+def test_map_values_can_be_compared_only_with_values_of_their_type() -> None:
     design = asking("counts.red >= :value", int)
     with design.open(":memory:") as store:
         store.put(Thing(thing_id="1", counts={"red": 2}))

@@ -119,7 +119,7 @@ def test_a_prefix_condition_matches_only_the_value_and_not_the_rest_of_the_key(a
         assert sorted(task.employee for task in app.tasks_of("p", prefix)) == expected, prefix
 
 
-def test_an_update_that_differs_in_case_leaves_no_stale_index_key(app: App) -> None:
+def test_updates_of_keys_that_ignore_case_leave_no_stale_index_key(app: App) -> None:
     before = Person(employee="ada", email="c")
     app.put(before)
     app.put(Person(employee="Ada", email="b"))  # of the same key
@@ -152,7 +152,7 @@ def test_a_discriminator_attribute_identifies_the_entity_of_an_item(app: App) ->
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, 104])
-def test_reads_of_other_key_formats_equal_a_brute_force_filter(seed: int) -> None:
+def test_reads_of_other_key_formats_match_the_brute_force_results(seed: int) -> None:
     verify(App, stores=25, seed=seed)
 
 

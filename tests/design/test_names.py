@@ -340,7 +340,7 @@ class Surely(Design):
     table = Table("sure", entities=[Sure])
 
 
-def test_crud_methods_accept_every_key_field() -> None:
+def test_crud_methods_accept_key_fields_named_like_their_options() -> None:
     with Surely.open(":memory:") as surely:
         item = surely.put(Sure(consistent="a", entity="b"))
         key: dict[str, Any] = {"consistent": "a", "entity": "b"}

@@ -71,7 +71,7 @@ def names(design: type[Design], entity: type[Any]) -> list[str]:
 
 @pytest.mark.parametrize("newest_first", [None, True])
 @pytest.mark.parametrize("table", SORTS)
-def test_a_read_without_order_by_has_the_same_order_with_every_key(table: str, newest_first: bool | None) -> None:
+def test_every_key_returns_the_same_order_if_order_by_is_omitted(table: str, newest_first: bool | None) -> None:
     refused = 0
     alone = {text: order_of(players(None, text, None), newest_first) for text in INDEXED}
     for text, two in itertools.product(INDEXED, repeat=2):

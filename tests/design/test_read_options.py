@@ -188,7 +188,7 @@ def test_keys_that_are_not_mutually_exclusive_require_separate_attributes(key: K
     assert "mutually exclusive" in str(hint) or "different constant" in str(hint)
 
 
-def test_a_third_key_on_an_index_must_be_exclusive_with_each_of_the_other_two() -> None:
+def test_three_keys_on_one_index_must_be_mutually_exclusive() -> None:
     """The error is reported for each pair of keys."""
 
     def define() -> None:

@@ -70,7 +70,7 @@ def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] |
         ),
     ],
 )
-def test_separate_queries_avoid_other_items(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
+def test_separate_queries_skip_other_items(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
     assert apart(asked, others) == expected
     assert apart(asked, {}) == []
 

@@ -101,7 +101,7 @@ def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("waits", WAITS, ids=lambda value: str(sorted(value) if isinstance(value, set) else value))
 @pytest.mark.parametrize(("partition", "sort"), TEMPLATES)
-def test_reads_by_sparse_keys_equal_a_brute_force_filter(waits: Any, partition: str, sort: str) -> None:
+def test_reads_by_sparse_keys_match_the_brute_force_results(waits: Any, partition: str, sort: str) -> None:
     entity = tickets(waits, partition, sort)
     allowed = {waits} if isinstance(waits, str) else set(waits)
     stored = [
@@ -246,7 +246,7 @@ class Both(Design):
     def parts(self, project: str) -> list[Head | Line]: ...
 
 
-def test_a_constant_that_the_sparse_key_of_one_entity_fixes_filters_the_other_entity() -> None:
+def test_entities_without_the_sparse_key_are_filtered_by_its_constant() -> None:
     with Both.open(":memory:") as both:
         both.put(Head(project="p", status="open"))
         both.put(Line(project="p", number=1, status="new"))

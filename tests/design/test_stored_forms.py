@@ -119,7 +119,7 @@ def test_stored_values_in_another_format_are_reported_as_invalid(readings: Readi
 
 
 @pytest.mark.nightly
-def test_reads_of_stored_formats_equal_a_brute_force_filter() -> None:
+def test_reads_of_stored_formats_match_the_brute_force_results() -> None:
     verify(Readings, stores=25)
 
 

@@ -146,7 +146,7 @@ TIMES = sort_template(datetime, "T#{a}#{b:desc}")
 
 @given(st.tuples(MOMENTS, MOMENTS), st.tuples(MOMENTS, MOMENTS))
 @example((datetime(999, 12, 31, tzinfo=UTC),) * 2, (datetime(1000, 1, 1, tzinfo=UTC),) * 2)
-def test_keys_of_any_time_zone_sort_by_time(element: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
+def test_timestamps_in_any_time_zone_sort_by_time(element: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
     left, right = text_of(TIMES, element), text_of(TIMES, other)
     assert order(left, right) == (order(element[0], other[0]) or order(other[1], element[1]))
     assert TIMES.values(left) == {"a": element[0], "b": element[1]}
@@ -195,7 +195,7 @@ class Color(enum.Enum):
         (Color, [Color.GREEN, Color.RED]),
     ],
 )
-def test_keys_of_uuids_and_other_types_sort_by_the_values_string_form(kind: Any, values: list[Any]) -> None:
+def test_keys_with_uuids_and_other_types_sort_by_the_string_form(kind: Any, values: list[Any]) -> None:
     template = sort_template(kind, "{a}#{b}")
     texts = [template.text({"a": value, "b": other}) for value in values for other in values]
     assert texts == sorted(set(texts))
@@ -215,7 +215,7 @@ def test_numbers_in_number_key_attributes_sort_by_value(numbers: list[Decimal]) 
 
 @given(MOMENTS, MOMENTS)
 @example(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC))
-def test_keys_with_timestamps_as_numbers_are_whole_units_and_sort_by_time(element: datetime, other: datetime) -> None:
+def test_timestamps_stored_as_numbers_in_keys_are_truncated_to_whole_units(element: datetime, other: datetime) -> None:
     for template, unit in ((MILLIS, timedelta(milliseconds=1)), (SECONDS, timedelta(seconds=1))):
         left, right = (int(template.text({"a": moment})) for moment in (element, other))
         epoch = datetime(1970, 1, 1, tzinfo=UTC)

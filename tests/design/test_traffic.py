@@ -78,7 +78,7 @@ def test_traffic_can_be_set_in_decorators_without_a_file() -> None:
     assert not traffic_of(Renamed.compiled).known
 
 
-def test_each_member_in_the_traffic_file_overrides_that_of_the_decorator() -> None:
+def test_each_value_in_the_traffic_file_overrides_that_of_the_decorator() -> None:
     traffic = traffic_from({"patterns": {"T1": {"per_second": 9, "hottest": 0.5}}}, Things.compiled)
     assert traffic.patterns["thing"] == Load(per_second=9, items=10, item_bytes=200, hottest=0.5)
     assert traffic.patterns["thing"].peak == 9

@@ -257,7 +257,7 @@ def test_an_overriding_method_replaces_the_inherited_pattern() -> None:
         assert shop.size() == 3
 
 
-def test_a_list_parameter_for_several_values_must_be_declared_with_each() -> None:
+def test_a_key_parameter_of_type_list_is_rejected_and_the_type_each_is_suggested() -> None:
     with pytest.raises(DesignError, match=r"Thing.thing_id is of type str \(write Each\[str\] to pass several"):
 
         class Wrong(Design):

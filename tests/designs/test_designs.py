@@ -34,7 +34,7 @@ def names_of(design: Settled) -> list[str]:
 
 
 @numbers
-def test_results_of_random_designs_equal_a_brute_force_filter(first: int) -> None:
+def test_reads_of_random_designs_match_the_brute_force_results(first: int) -> None:
     """Each read runs on random stores, and is compared with a filter over all items."""
     for design in designs(first):
         for number in range(STORES):

@@ -123,7 +123,7 @@ def compiled(text: str, number: int) -> Any:
 
 
 @pytest.mark.parametrize("number", range(FIRST, FIRST + COUNT))
-def test_views_counts_and_index_scans_of_random_designs_equal_brute_force(number: int) -> None:
+def test_views_counts_and_index_scans_match_the_brute_force_results(number: int) -> None:
     text = asked_for_less(settled(number).spec, Random(number))
     design = compiled(text, number)
     try:

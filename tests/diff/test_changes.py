@@ -246,7 +246,7 @@ def test_equivalent_types_of_two_modules_are_equal() -> None:
     assert difference(loaded(SHOP).compiled, loaded(renamed).compiled).changes == ()
 
 
-def test_an_entity_with_a_new_name_and_the_same_key_is_renamed() -> None:
+def test_an_entity_with_a_new_name_and_the_same_key_is_reported_as_renamed() -> None:
     result = difference(loaded(SHOP).compiled, loaded(SHOP.replace("Order", "Sale")).compiled)
     assert "safe entity-renamed Sale" in codes(result.changes)
     assert not [code for code in codes(result.changes) if "removed" in code or "added" in code]
@@ -299,7 +299,7 @@ RANKED = SHOP.replace('"{placed}#{order_id}"', '"{kind:rank}#{placed}#{order_id}
         (', extra="allow"', "", ["breaking undeclared-dropped Order"]),
     ],
 )
-def test_changed_enum_ranks_and_values_kept_by_a_put_are_reported(old: str, new: str, wanted: list[str]) -> None:
+def test_changed_enum_ranks_and_fields_that_a_put_keeps_are_reported(old: str, new: str, wanted: list[str]) -> None:
     """If the rank of an enum value changes, stored keys differ, even if the type only accepts more values."""
     result = difference(loaded(RANKED).compiled, loaded(RANKED.replace(old, new)).compiled)
     assert codes(result.changes) == wanted
@@ -441,7 +441,7 @@ def test_the_most_severe_changes_are_listed_first() -> None:
     assert result.as_json()["counts"] == {"breaking": 1, "migration": 1, "api": 1, "safe": 1}
 
 
-def test_markdown_cells_are_escaped() -> None:
+def test_special_characters_in_markdown_cells_are_escaped() -> None:
     text = compared(("    merchant: str\n", '    merchant: str\n    kind_of: Literal["a|b", "c`"]\n')).markdown()
     (row,) = [line for line in text.splitlines() if line.startswith("| breaking")]
     assert row.replace("\\|", "").count("|") == 6

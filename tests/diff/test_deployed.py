@@ -65,7 +65,7 @@ def test_a_field_with_a_new_attribute_is_lost_unless_a_key_contains_it(deployed:
     assert result == ["migration attribute-renamed Order.order_id"]
 
 
-def test_a_sparse_key_keeps_a_renamed_field_of_some_items(deployed: Any) -> None:
+def test_a_renamed_field_is_still_read_from_the_index_key_of_old_items(deployed: Any) -> None:
     shop, result = deployed(("    placed: str\n", '    placed: str = Field(alias="placed_on")\n'))
     assert result == ["breaking attribute-renamed Order.placed"]
     with shop:
@@ -105,7 +105,7 @@ def test_a_put_recomputes_the_changed_index_key_of_an_item(deployed: Any) -> Non
         assert [order.order_id for order in shop.pending_orders("m")] == ["1"]
 
 
-def test_a_new_index_is_filled_with_the_items_that_have_its_attributes(deployed: Any) -> None:
+def test_a_new_index_is_backfilled_with_the_items_that_have_its_attributes(deployed: Any) -> None:
     read = '    @read("E3")\n    def placed_on(self, placed: str) -> list[Order]: ...\n\n    @write'
     shop, result = deployed(
         ("    pending = Key(", '    by_placed = Key("{placed}", index=PLACED)\n    pending = Key('),

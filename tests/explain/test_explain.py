@@ -163,7 +163,7 @@ def test_an_explained_filter_keeps_the_types_of_its_parameters() -> None:
     assert "scan" in expensive.proof
 
 
-def test_a_write_explains_the_conditions_that_are_added_to_its_own() -> None:
+def test_the_explanation_of_a_write_includes_automatic_conditions() -> None:
     class Task(Entity):
         number: int
         stars: int = 5
@@ -181,7 +181,7 @@ def test_a_write_explains_the_conditions_that_are_added_to_its_own() -> None:
     assert "attribute_not_exists(#stars)" in request.parameters["ConditionExpression"]
 
 
-def test_values_and_parameter_names_can_be_mixed() -> None:
+def test_a_key_condition_shows_argument_values_and_field_names() -> None:
     lent = of("books_lent", {"reader_id": "r#1", "limit": 2})
     assert lent.key_condition == "pk = READER#r$c1#LOANS → pk = BOOK#{Loan.isbn}, sk = #META"
     assert not lent.symbolic
@@ -206,7 +206,7 @@ def test_the_explanation_of_an_empty_range_has_no_request() -> None:
         ("add_copy", "TransactWriteItems", ()),
     ],
 )
-def test_a_write_explains_its_reads_and_requests(pattern: str, operation: str, asks: tuple[str, ...]) -> None:
+def test_the_explanation_of_a_write_lists_its_reads(pattern: str, operation: str, asks: tuple[str, ...]) -> None:
     write = of(pattern)
     assert (write.operation, write.asks, write.requests) == (operation, asks, ())
 
@@ -242,7 +242,7 @@ def test_a_write_that_yields_one_batch_is_explained_as_a_batch() -> None:
     assert report.proof == "The Batch is sent in BatchWriteItem requests of up to 25 items, which aren't atomic."
 
 
-def test_a_write_with_reads_is_explained_on_an_empty_table() -> None:
+def test_the_explanation_of_a_write_assumes_an_empty_table() -> None:
     lend = of("lend", {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"})
     (read,) = lend.requests
     assert (read.operation, read.parameters["ConsistentRead"]) == ("GetItem", True)

@@ -129,7 +129,7 @@ CALLS: list[tuple[type[Design], str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("cls", "pattern", "arguments"), CALLS)
-def test_explained_requests_equal_a_calls_requests(cls: type[Design], pattern: str, arguments: dict[str, Any]) -> None:
+def test_explain_lists_the_requests_of_a_call(cls: type[Design], pattern: str, arguments: dict[str, Any]) -> None:
     with cls.open(":memory:") as design:
         listening = design.store.transport = Listening(design.store.transport)
         design.call(pattern, arguments)

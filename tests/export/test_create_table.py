@@ -34,7 +34,7 @@ def test_the_exported_requests_are_valid(name: str, deployment: Deployment) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_exported_requests_create_the_designs_table(name: str, tmp_path: Path) -> None:
+def test_the_exported_requests_create_the_table_of_the_design(name: str, tmp_path: Path) -> None:
     """Opening the design compares the table with the design."""
     where = str(tmp_path / "made.db")
     cls = design(name)

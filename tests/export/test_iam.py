@@ -92,7 +92,7 @@ def test_the_policy_allows_all_requests_of_a_design() -> None:
     assert unused == {("DescribeTable", "")}, "asked when a design is opened"
 
 
-def test_the_policy_allows_the_requests_of_opening_a_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_policy_allows_opening_a_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: set[str] = set()
     call = Engine.call
 

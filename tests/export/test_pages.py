@@ -78,7 +78,7 @@ def test_the_flowchart_has_a_node_per_entity_claim_and_index_and_an_arrow_per_ke
     assert {line.strip() for line in rest} <= {"end", "direction TB"}
 
 
-def test_discriminators_case_folding_and_shards_are_described() -> None:
+def test_the_page_describes_discriminators_case_folding_and_shards() -> None:
     """These features of other libraries' tables change keys, but aren't in key templates."""
     rows = {line.split(" | ")[0]: line for line in page("Words").splitlines() if line.startswith("| **")}
     assert rows["| **Task**"].endswith("all; the key is in lower case; in each `__edb_e__` is `task` |")

@@ -56,7 +56,7 @@ def test_the_hcl_resource_equals_the_json_resource(name: str, deployment: Deploy
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_terraform_resource_matches_the_designs_table(name: str) -> None:
+def test_the_terraform_resource_matches_the_table_of_the_design(name: str) -> None:
     table = design(name).compiled.table
     label, body = from_json(name, Deployment())
     assert label.isidentifier()

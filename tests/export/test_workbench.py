@@ -70,7 +70,7 @@ def test_sample_items_are_in_their_facets_with_all_attributes() -> None:
     assert number == len(items) > 5
 
 
-def test_items_of_claims_are_in_facets_and_foreign_items_are_omitted() -> None:
+def test_claims_are_in_facets_and_items_of_other_programs_are_omitted() -> None:
     with Library.open(":memory:") as library:
         library.call("register", {"reader": {"reader_id": "r", "email": "e"}})
         library.call("add_book", {"book": {"isbn": "1", "title": "T"}})

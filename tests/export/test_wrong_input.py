@@ -24,7 +24,7 @@ def test_deployment_options_have_the_expected_defaults() -> None:
 
 
 @pytest.mark.parametrize("units", [-1, 0, 1, 2])
-def test_capacity_units_of_a_deployment_are_at_least_1(units: int) -> None:
+def test_capacity_units_of_a_deployment_must_be_at_least_1(units: int) -> None:
     def made() -> Deployment:
         return Deployment(billing="provisioned", read_units=units, write_units=5)
 
@@ -49,7 +49,7 @@ def test_a_misspelled_region_has_a_hint() -> None:
     assert error.value.errors[0].hint == "pass a region such as eu-west-1"
 
 
-def test_trees_with_comments_are_converted_to_plain_data_and_json() -> None:
+def test_exported_data_with_comments_is_converted_to_plain_data_and_json() -> None:
     tree = {"a": [1, {"b": "é"}], "c": Noted("d", "why"), "e": ("f", Noted(None, "g"))}
     assert plain(tree) == {"a": [1, {"b": "é"}], "c": "d", "e": ["f", None]}
     assert json_tree({"a": {"b": "é"}}) == '{\n  "a": {\n    "b": "é"\n  }\n}\n'

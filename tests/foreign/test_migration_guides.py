@@ -85,7 +85,7 @@ def _in_one_order(value: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_programs_of_a_guide_print_and_store_the_same_items(name: str, server: Server, run_program: RunProgram) -> None:
+def test_programs_of_a_migration_guide_store_the_same_items(name: str, server: Server, run_program: RunProgram) -> None:
     page = Page(name)
     why = missing() if page.before.language == "js" else None
     if why is not None:

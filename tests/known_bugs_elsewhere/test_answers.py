@@ -46,14 +46,14 @@ def test_a_query_of_an_index_skips_items_of_other_entities(magazine: Magazine) -
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
-def test_limit_counts_returned_items(magazine: Magazine, limit: int) -> None:
+def test_a_limit_counts_only_returned_items(magazine: Magazine, limit: int) -> None:
     """The limit of PynamoDB counts evaluated items in some methods and returned items in others."""
     fill_partition(magazine, 7)
     assert pages_of(magazine.notes, "o", limit=limit) == chunks([f"note {number}" for number in range(1, 8)], limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_limit_counts_items_after_the_filter(magazine: Magazine, limit: int) -> None:
+def test_a_limit_counts_only_items_that_match_the_filter(magazine: Magazine, limit: int) -> None:
     """The limit of PynamoDB counts items before the filter: a page of 10 may be empty."""
     for number in range(250):
         magazine.put(Article(article_id=f"{number:03d}", title=f"{number}", visits=number % 50))

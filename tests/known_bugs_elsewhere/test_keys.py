@@ -20,7 +20,7 @@ def test_an_update_by_instance_updates_the_index_keys(magazine: Magazine) -> Non
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "published#1")]
 
 
-def test_concurrent_updates_of_parts_of_a_key_are_not_mixed(magazine: Magazine) -> None:
+def test_concurrent_updates_of_two_fields_of_a_key_leave_no_stale_key(magazine: Magazine) -> None:
     """In dynamodb-toolbox, OneTable and pydynox, each of two writers builds the key with an old value."""
     seen = magazine.put(Article(article_id="1"))
     magazine.update(seen, status="published")
@@ -29,7 +29,7 @@ def test_concurrent_updates_of_parts_of_a_key_are_not_mixed(magazine: Magazine) 
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Ada", "published#1")]
 
 
-def test_an_update_by_key_of_part_of_an_index_key_is_rejected(magazine: Magazine) -> None:
+def test_an_update_by_class_that_changes_part_of_an_index_key_is_rejected(magazine: Magazine) -> None:
     """dynamodb-toolbox, OneTable and pydynox leave the index key stale, because it contains other fields, too."""
     magazine.put(Article(article_id="1"))
     watched = Watched(magazine)

@@ -208,7 +208,7 @@ class Orders(Design):
 """
 
 
-def test_projections_and_indexes_for_scans_are_written(tmp_path: Path) -> None:
+def test_projections_and_indexes_for_scans_are_written_into_the_module(tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
     path.write_text(MODULE.replace("import Design,", "import Design, Index,").replace("\n\n\nclass Order(", OPEN, 1))
     result = run("plan", f"{path}:Orders", "--write", "--traffic", str(traffic_file(tmp_path)))

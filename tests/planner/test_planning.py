@@ -191,7 +191,7 @@ def test_the_planner_chooses_the_expected_keys(name: str) -> None:
         assert not looked_at(planned, stores=5).unanswered
 
 
-def test_keys_of_plain_attributes_need_an_index_per_type() -> None:
+def test_keys_without_templates_need_an_index_per_attribute() -> None:
     text = PARCEL + CHOICES["states share an index"][0]
     made = plan(design(text), attributes=True)[0]
     assert len(made.indexes) == 2
@@ -220,7 +220,7 @@ class Zoo(Design):
     assert {key.templates[0] for key in best.keys if key.where == "GSI1"} == {("DAY#{day}#CITY#{city}",)}
 
 
-def test_newest_first_uses_the_timestamp_if_the_primary_key_has_no_time_order() -> None:
+def test_newest_first_reads_sort_by_timestamp_if_primary_keys_have_no_time_order() -> None:
     made = design("""
 class Review(Entity):
     shop_id: Id[str]
@@ -255,7 +255,7 @@ class Zoo(Design):
         ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, because this"),
     ],
 )
-def test_the_plan_notes_keys_with_few_partitions_and_optional_sort_fields(pattern: str, note: str) -> None:
+def test_the_plan_reports_keys_with_few_partitions_and_optional_sort_fields(pattern: str, note: str) -> None:
     options = {"all_new": ', where={"state": "new"}', "closed": ', order_by="closed_at"'}
     option = options.get(pattern.partition("(")[0].removeprefix("def "), "")
     kind = 'Literal["new", "moving", "lost", "there"]'
@@ -322,7 +322,7 @@ def test_the_plan_lists_unused_indexes() -> None:
     assert spare_indexes(design(read_by_key)) == ["GSI1"]
 
 
-def test_a_read_with_a_named_key_keeps_this_key() -> None:
+def test_a_read_that_names_its_key_keeps_this_key() -> None:
     made = design("""
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

@@ -44,7 +44,7 @@ def shards_of(made: Plan) -> dict[str, int]:
     return {key.name: key.shards for key in made.keys}
 
 
-def test_a_claim_of_a_unique_value_saves_an_index_and_its_cost_is_reported() -> None:
+def test_a_plan_with_one_fewer_index_and_one_more_claim_is_explained() -> None:
     first, *others = plan(design(JOBS))
     assert (first.weight.indexes, first.weight.copies, first.why) == (3, 0, "")
     claimed = next(made for made in others if made.weight.copies)
@@ -155,7 +155,7 @@ def orders(*, whole: bool = False, fields: int = 0) -> Any:
     ],
 )
 @pytest.mark.parametrize("patterns", [{}, {"orders": {"per_second": 5}, "note": {"per_second": 50}}])
-def test_any_item_size_and_share_of_set_fields_can_be_planned(entity: dict[str, Any], patterns: dict[str, Any]) -> None:
+def test_plans_support_any_item_size_and_share_of_set_fields(entity: dict[str, Any], patterns: dict[str, Any]) -> None:
     made = orders()
     best = plan(made, traffic_of(made, patterns, Order={"count": 1000, **entity}))[0]
     assert len(best.indexes) == 2
@@ -173,7 +173,7 @@ def test_an_index_projects_only_the_attributes_that_are_read() -> None:
 
 
 @pytest.mark.parametrize(("fields", "least"), [(19, "projected"), (20, "ALL")])
-def test_an_index_with_more_than_20_read_attributes_projects_all(fields: int, least: str) -> None:
+def test_indexes_project_all_attributes_if_more_than_20_are_read(fields: int, least: str) -> None:
     made = orders(fields=fields)
     best = plan(made, traffic_of(made, {"orders": {"per_second": 5}}, Order={"count": 100_000, "item_bytes": 9000}))[0]
     assert ("ALL" in {index.projection for index in best.indexes}) == (least == "ALL")

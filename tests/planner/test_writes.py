@@ -51,7 +51,7 @@ def test_keys_avoid_fields_that_are_updated_without_reading_the_item() -> None:
         ("", (), "Player.all_player = PLAYER | {score} in GSI1"),
     ],
 )
-def test_a_counter_that_sorts_an_index_is_a_separate_key_attribute(
+def test_a_counter_that_an_index_sorts_by_is_a_separate_key_attribute(
     parameters: str, arguments: tuple[str, ...], key: str
 ) -> None:
     """With a separate attribute, an update by primary key also moves the index entry."""

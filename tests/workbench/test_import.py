@@ -113,7 +113,7 @@ def test_attributes_declared_in_a_model_are_kept() -> None:
         ({"PK": "H#1", "SK": "META"}, "H#{h_id} META", "every sample item has 'META' in SK; if the value varies"),
     ],
 )
-def test_a_constant_in_an_inferred_key_has_a_todo(row: Row, key: str, todo: str) -> None:
+def test_a_constant_in_an_inferred_key_gets_a_todo_comment(row: Row, key: str, todo: str) -> None:
     module = made(table({"Hotel": (("PK", "SK"), [row])}))
     assert keys(module) == {"Hotel": key}
     assert any(todo in note for note in module.notes)
@@ -175,7 +175,7 @@ def test_a_model_of_two_tables_is_imported_as_two_designs() -> None:
 
 
 @pytest.mark.parametrize("name", system_names())
-def test_exported_and_imported_systems_keep_their_keys(name: str) -> None:
+def test_systems_keep_their_keys_after_export_and_import(name: str) -> None:
     """Keys and types that Workbench doesn't support are excepted."""
     design = system(name).design
     module, _, error = working_module(read_model(json.dumps(exported(design)), "model.json"))

@@ -37,7 +37,7 @@ def notes(model: Any) -> list[str]:
     return list(read_model(json.dumps(model), "model.json").notes)
 
 
-def test_invalid_parts_of_a_model_are_omitted_and_noted() -> None:
+def test_invalid_parts_of_a_model_are_omitted_and_reported() -> None:
     """Items without a key, values that aren't DynamoDB JSON, and invalid names are omitted; all others are kept."""
     items = [
         {"PK": {"S": "O#1"}},
@@ -164,7 +164,7 @@ def test_models_with_too_many_parts_are_rejected(member: str) -> None:
         read_model(json.dumps(model), "model.json")
 
 
-def test_too_large_sample_items_are_omitted() -> None:
+def test_sample_items_that_are_too_large_are_omitted() -> None:
     large = [
         {"PK": "#x" * 5000, "SK": "META"},
         {"PK": "O#2", "SK": "META", **dict.fromkeys(map(str, range(5000)), "x")},

@@ -149,7 +149,7 @@ def test_changes_computed_from_reads_are_found() -> None:
     assert [ask.name for ask in code("reckoned").asks] == ["item"]
 
 
-def test_conditions_and_additions_to_numbers_are_found() -> None:
+def test_conditions_of_actions_and_additions_to_numbers_are_found() -> None:
     assert only("conditional").conditional
     action = only("by_class")
     assert (dict(action.changes), action.conditional, action.by_instance) == ({"number": "Add"}, True, False)

@@ -230,7 +230,7 @@ def test_a_write_that_rejects_typical_items_needs_an_example() -> None:
 
 
 @pytest.mark.parametrize("name", ["header_and_lines", "batched"])
-def test_the_items_in_a_traffic_file_scale_only_repeated_actions(name: str) -> None:
+def test_item_counts_in_a_traffic_file_scale_only_repeated_actions(name: str) -> None:
     """27 items are one header and 26 lines."""
     with Orders.open(":memory:") as orders, metering(orders) as meter:
         orders.run_write(

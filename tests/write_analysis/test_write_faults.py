@@ -49,7 +49,7 @@ def test_actions_imported_under_other_names_are_explained() -> None:
     assert explain(Things, "named").operation == "PutItem"
 
 
-def test_a_lost_update_by_a_renamed_action_is_found() -> None:
+def test_a_lost_update_by_an_action_imported_under_another_name_is_found() -> None:
     assert ("KP308", "Things.counted") in {(finding.code, finding.place) for finding in check(Things).findings}
 
 
@@ -113,7 +113,7 @@ def test_a_write_with_side_effects_is_not_run_by_the_analysis(tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_write_is_run_once_per_case_and_only_by_the_analysis() -> None:
+def test_write_functions_are_run_once_by_the_analysis_and_never_by_explain() -> None:
     renamed.RUNS.clear()
     with Things.open(":memory:"):
         pass
