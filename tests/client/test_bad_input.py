@@ -199,7 +199,7 @@ def test_random_urls_raise_only_keyplan_errors(url: Any, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("secret", [5, "\ud800", []])
-def test_a_secret_that_is_not_str_or_bytes_is_rejected(secret: Any) -> None:
+def test_a_cursor_secret_that_is_not_str_or_bytes_is_rejected(secret: Any) -> None:
     with pytest.raises(KeyplanError):
         Things.open(":memory:", secret=secret)
 

@@ -124,7 +124,7 @@ class Books(Design):
 @pytest.mark.parametrize(
     ("limit", "requests"), [(1, 1), (99, 1), (100, 1), (101, 2), (150, 2), (200, 2), (250, 3), (1000, 3)]
 )
-def test_an_iterator_with_a_limit_reads_no_further_items(limit: int, requests: int) -> None:
+def test_an_iterator_with_a_limit_reads_no_items_beyond_it(limit: int, requests: int) -> None:
     with Books.open(":memory:") as books:
         books.batch(Put(Line(book="b", number=number)) for number in range(250))
         recorder = record(books)

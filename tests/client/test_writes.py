@@ -232,7 +232,7 @@ def test_concurrent_changes_keep_claimed_values_unique(shop: Shop) -> None:
     assert len(scan(shop).claims) == 1
 
 
-def test_writes_that_would_lose_claims_are_rejected(shop: Shop) -> None:
+def test_writes_that_would_leave_stale_claims_are_rejected(shop: Shop) -> None:
     ada = shop.create(Account(account_id="a", email="x@y"))
     refused: list[tuple[Any, str]] = [
         (lambda: shop.put(ada), "Put can't release the unique values"),
@@ -352,7 +352,7 @@ def test_an_update_that_would_change_a_computed_primary_key_fails() -> None:
             pairs.update(stale, right="Yan")
 
 
-def test_error_messages_show_sets_sorted() -> None:
+def test_error_messages_show_set_elements_in_sorted_order() -> None:
     with Pairs.open(":memory:") as pairs:
         stale = pairs.create(Pair(pair_id="p", left="Ada", right="Abel", tags=frozenset("hgfedcba")))
         text = re.escape("tags is {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, expected {'a', 'b', 'c', 'd', 'y', 'z'}")

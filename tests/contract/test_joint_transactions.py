@@ -228,7 +228,7 @@ def test_designs_on_different_stores_are_rejected(tmp_path: Path) -> None:
         assert shop.get(Order, order_id="0") is not None
 
 
-def test_store_is_closed_by_the_design_that_opened_it() -> None:
+def test_store_is_closed_only_by_the_design_that_opened_it() -> None:
     with open_test_store(Shop) as shop:
         with Ledger.open(shop.store) as ledger:
             result: list[str] = []

@@ -177,7 +177,7 @@ def test_a_table_declaration_keeps_its_arguments() -> None:
     assert [each["KeyType"] for each in local["KeySchema"]] == ["HASH", "RANGE"]
 
 
-def test_merging_traffic_settings_overrides_only_the_given_members() -> None:
+def test_merging_traffic_settings_overrides_only_the_given_values() -> None:
     over = Load(items=3, per_second=0.5).over(Load(items=9, kept=0.5))
     assert over == Load(items=3, per_second=0.5, kept=0.5)
     assert [each.peak for each in (over, Load(peak_per_second=4, per_second=1), Load())] == [0.5, 4, None]

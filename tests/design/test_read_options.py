@@ -326,7 +326,7 @@ def test_decorator_arguments_of_wrong_types_are_rejected(given: dict[str, Any], 
         (Range[int], Range(ge="5")),
     ],
 )
-def test_calls_from_python_do_not_convert_strings(annotation: Any, given: Any) -> None:
+def test_calls_from_python_do_not_convert_string_arguments(annotation: Any, given: Any) -> None:
     """Arguments are converted from strings only on the command line and in the REST API."""
 
     def ask(self: Any, asked: Any) -> None: ...

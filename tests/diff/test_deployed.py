@@ -197,7 +197,7 @@ def test_the_advised_migration_loses_no_concurrent_write(deployed: Any) -> None:
         assert result.note == "written meanwhile"
 
 
-def test_a_cursor_from_before_a_changed_sort_order_is_rejected(deployed: Any, tmp_path: Path) -> None:
+def test_a_cursor_created_before_a_sort_order_change_is_rejected(deployed: Any, tmp_path: Path) -> None:
     """With the position of the old sort order, the next page would skip half of the items."""
     with_page = ("-> list[Order]: ...", "-> Page[Order]: ...")
     limit = ("limit: int = 10)", "limit: int = 10, cursor: Cursor | None = None)")

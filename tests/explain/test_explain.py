@@ -211,7 +211,7 @@ def test_the_explanation_of_a_write_lists_its_reads(pattern: str, operation: str
     assert (write.operation, write.asks, write.requests) == (operation, asks, ())
 
 
-def test_requests_of_a_writes_helper_functions_are_explained() -> None:
+def test_the_explanation_of_a_write_includes_its_helper_functions() -> None:
     publish = explain(Cms, "publish")
     assert publish.asks == ("article",)
     assert "(Create, Put, Update, Delete)" in publish.proof

@@ -71,7 +71,7 @@ def test_quoted_strings_are_parsed_to_the_same_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*ODD, "${a}", "%{if}", "$${a}", 'a"b\\c'])
-def test_hcl_with_any_text_can_be_parsed_and_has_no_templates(text: str) -> None:
+def test_hcl_with_any_text_can_be_parsed_and_contains_no_template(text: str) -> None:
     written = hcl_text(["resource", "a", "b"], {"name": Noted(text, text), "inner": [Block({"x": text}, text)]})
     (resource,) = hcl2.loads(written)["resource"]
     assert resource

@@ -43,7 +43,7 @@ class Ships(Design):
         ("table = Table(\n        T\n        ,\n    )", "table = Table(\n        T, indexes=[GSI1]\n        ,\n    )"),
     ],
 )  # fmt: skip
-def test_planned_indexes_are_written_into_the_table_call(tmp_path: Path, given: str, wanted: str) -> None:
+def test_planned_indexes_are_added_to_the_table_declaration(tmp_path: Path, given: str, wanted: str) -> None:
     path = tmp_path / "ships.py"
     path.write_text(SHIPS.replace("TABLE", given), encoding="utf-8")
     with deferred():

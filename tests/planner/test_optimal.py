@@ -43,7 +43,7 @@ def test_plans_need_no_more_indexes_than_published_designs(made: type[Any], inde
 
 
 @pytest.mark.parametrize("made", strangers.STRANGERS, ids=lambda value: value.__name__)
-def test_plans_for_designs_of_new_users_return_correct_results(made: type[Any]) -> None:
+def test_reads_with_planned_keys_return_correct_results(made: type[Any]) -> None:
     first, *others = planner.plan(made)
     assert len(first.indexes) == INDEXES[made.__name__]
     if made.__name__ == "Access" or NEW:
@@ -210,7 +210,7 @@ def test_the_planned_number_of_indexes_is_minimal(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, examples(3, 99), 3))
-def test_plans_for_generated_designs_have_at_most_their_number_of_indexes(first: int) -> None:
+def test_plans_need_no_more_indexes_than_generated_designs(first: int) -> None:
     """The planner ignores the existing keys, which prove that this number of indexes suffices."""
     for number in range(first, first + 3):
         made = settled(number)

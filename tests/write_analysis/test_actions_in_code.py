@@ -167,7 +167,7 @@ def test_changes_passed_to_an_action_as_a_mapping_are_unknown() -> None:
     assert not action.changes
 
 
-def test_a_write_without_source_code_is_not_run() -> None:
+def test_the_analysis_does_not_run_a_write_without_source_code() -> None:
     """Without the source code, the functions that the write calls are unknown."""
     namespace: dict[str, Any] = {**globals(), "calls": (calls := list[str]())}
     exec(
