@@ -78,6 +78,7 @@ class Loop:
         self.loop.close()
 
     async def _end(self) -> None:
+        await asyncio.sleep(0)  # a task that is canceled before it starts doesn't close its connection
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -43,7 +43,7 @@ class FakeProxy:
         self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
+        with suppress(OSError, asyncio.IncompleteReadError), closing(writer.transport):
             self.heads.append(await reader.readuntil(b"\r\n\r\n"))
             for at in range(len(self._answer)):  # byte by byte
                 writer.write(self._answer[at : at + 1])
@@ -51,10 +51,10 @@ class FakeProxy:
                 self.sent_bytes += 1
                 await asyncio.sleep(self._pause_s)
             if b" 200 " not in self._answer:
-                writer.close()
                 return
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)
-            await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+            with closing(far_writer.transport):
+                await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
