@@ -78,11 +78,12 @@ class Loop:
         self.loop.close()
 
     async def _end(self) -> None:
-        await asyncio.sleep(0)  # a task that is canceled before it starts doesn't close its connection
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for _ in range(3):  # a connection that is being accepted starts another task
+            await asyncio.sleep(0)  # a task that is canceled before it starts doesn't close its connection
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @dataclass
