@@ -209,22 +209,21 @@ def test_the_planned_number_of_indexes_is_minimal(first: int) -> None:
     assert compared > 10
 
 
-@pytest.mark.parametrize("first", range(0, examples(3, 99), 3))
-def test_plans_need_no_more_indexes_than_generated_designs(first: int) -> None:
+@pytest.mark.parametrize("number", range(examples(1, 99)))
+def test_plans_need_no_more_indexes_than_generated_designs(number: int) -> None:
     """The planner ignores the existing keys, which prove that this number of indexes suffices."""
-    for number in range(first, first + 3):
-        made = settled(number)
-        best = plan_or_none(made.cls)
-        fields = [
-            entity.fields[name]
-            for entity in made.spec.entities
-            for key in entity.keys[1:]
-            for name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
-            if name in entity.fields
-        ]
-        # Keys of optional fields lack some items, so they don't support a read of all items.
-        if best is not None and not any(field.optional for field in fields):
-            assert len(best.indexes) <= len(made.cls.table.indexes), source_of(made.spec)
+    made = settled(number)
+    best = plan_or_none(made.cls)
+    fields = [
+        entity.fields[name]
+        for entity in made.spec.entities
+        for key in entity.keys[1:]
+        for name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
+        if name in entity.fields
+    ]
+    # Keys of optional fields lack some items, so they don't support a read of all items.
+    if best is not None and not any(field.optional for field in fields):
+        assert len(best.indexes) <= len(made.cls.table.indexes), source_of(made.spec)
 
 
 def plan_or_none(cls: Any) -> planner.Plan | None:
