@@ -209,7 +209,7 @@ def test_the_planned_number_of_indexes_is_minimal(first: int) -> None:
     assert compared > 10
 
 
-@pytest.mark.parametrize("number", range(examples(1, 99)))
+@pytest.mark.parametrize("number", range(3, 3 + examples(2, 99)))  # the keys of 3 and 4 have no optional fields
 def test_plans_need_no_more_indexes_than_generated_designs(number: int) -> None:
     """The planner ignores the existing keys, which prove that this number of indexes suffices."""
     made = settled(number)
