@@ -96,7 +96,7 @@ def fields() -> dict[str, Operand]:
 OPERANDS = {**fields(), "TEXT": TEXT, "NUMBER": NUMBER, "UNKNOWN": UNKNOWN}
 
 
-def test_a_counter_value_in_a_condition_has_no_stored_type() -> None:
+def test_an_element_of_a_counter_field_has_no_type_as_an_operand() -> None:
     counted = part_of(replace(TEXT, name="counted", annotation=Counter[str], tag="M"), "a")
     assert (counted.name, counted.kind, counted.tag) == ("counted.a", object, None)
 

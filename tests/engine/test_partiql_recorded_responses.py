@@ -127,7 +127,7 @@ def test_write_statement_can_repeat_its_key_condition(engine: Engine) -> None:
     assert refused["message"].startswith("Multiple conditions on same key pk.")
 
 
-def test_order_by_partition_key_alone_reverses_the_sort_keys(engine: Engine) -> None:
+def test_descending_order_by_partition_key_alone_reverses_the_sort_keys(engine: Engine) -> None:
     for partition in ("a", "b"):
         for number in ("1", "2"):
             put(engine, partition, number)

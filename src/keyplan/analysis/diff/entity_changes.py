@@ -102,7 +102,7 @@ def _pairs(
 
 def _left_behind(index: str, before: CompiledKey, after: CompiledKey, names: Names) -> str:
     if _moved_ranks(before, after):
-        return f"existing items in {index} use the old order of values: queries for one value return items with another"
+        return f"existing items in {index} have the old key values, so a query finds items with a different value"
     if _shape(replace(before, when={})) == _shape(replace(after, when={}), names):
         return f"the old when= condition still determines which existing items are in {index}"
     return f"existing items have the old key in {index}, so reads don't find them"

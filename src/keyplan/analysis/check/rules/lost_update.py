@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Remarks:
         what, create = (" in its key", "yield Create instead of Put") if action.kind == "Put" else ("", "use Add")
         change = f"the {action.kind} of {entity.name} sets {' and '.join(names)}{what}"
         message = f"{change} to a value computed from an earlier read, without a condition"
-        hint = f"add .only_if(...) with the value that was read and attempts=10, or {create}"
+        hint = f"add .only_if(...) with the value that was read, and set attempts=10 on the write, or {create}"
         yield Remark(written.pattern.place, message, hint)
 
 
