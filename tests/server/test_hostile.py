@@ -184,23 +184,27 @@ class Other(threading.Thread):
 
 @pytest.mark.parametrize("name", BODIES)
 def test_other_clients_are_served_during_a_hostile_request(target: Server, name: str) -> None:
+    """On a busy machine the other client may not run during a request, so that one of five requests is sufficient."""
     operation, body, text = BODIES[name]
     other = Other(target)
     other.start()
+    meanwhile = 0
     try:
-        with target.raw() as raw:
-            before = other.answered
-            raw.send(request(operation, body))
-            answer = raw.answer()
-            meanwhile = other.answered - before
+        for _ in range(5):
+            with target.raw() as raw:
+                before = other.answered
+                raw.send(request(operation, body))
+                answer = raw.answer()
+                meanwhile = max(meanwhile, other.answered - before)
+            assert answer.status == 400
+            assert text in (answer.message or "")
+            assert len(answer.body) < 20_000
+            if meanwhile >= 3:  # two can be responses just before and after the request
+                break
     finally:
         other.ends.set()
         other.join()
-    assert answer.status == 400
-    assert text in (answer.message or "")
-    assert len(answer.body) < 20_000
-    # The request was received and validated between those of the other client.
-    assert meanwhile >= 1
+    assert meanwhile >= 3
     assert target.memory_mb() < 2500
 
 
