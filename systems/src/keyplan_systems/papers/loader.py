@@ -65,12 +65,13 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
     with readable(path):
         counts = [count_lines(element) for element in files]
         steps = Steps(progress, sum(counts))
-        bibtex = BibtexFiles([file for file in files if not _is_csl(file)])
+        csl = {file for file in files if _is_csl(file)}
+        bibtex = BibtexFiles([file for file in files if file not in csl])
         met: set[str] = set()
         for file, lines in zip(files, counts, strict=True):
             place = file.name if file == path else file.relative_to(path).as_posix()
             loading = _Loading(design, place, report, met)
-            for result in read_csl(file) if _is_csl(file) else bibtex.read(file):
+            for result in read_csl(file) if file in csl else bibtex.read(file):
                 loading.take(result)
                 steps.at(result.line)
             steps.done(lines)
