@@ -26,9 +26,10 @@ def _find(subject: Subject) -> Remarks:
         entity = query.match.entity
         if _is_unique(subject, query):
             continue
-        what = " and ".join(fields_in(query.key.attributes)) or "key"
+        fields = fields_in(query.key.attributes)
+        what = " and ".join(fields) or "key"
         message = f"the pattern reads one {entity.name} by {what}, which several items in {query.key.place} can share"
-        claim = f"{entity.name}_{what}".upper().replace(" AND ", "_") + "#{" + what.replace(" and ", "}#{") + "}"
+        claim = "_".join((entity.name, *fields)).upper() + "".join(f"#{{{name}}}" for name in fields)
         yield Remark(query.pattern.place, message, f'declare a claim: Unique("{claim}")')
 
 
