@@ -125,7 +125,7 @@ class Conditions:
             del names[item]
         return clauses
 
-    def distinguishing_fields(self, values: Mapping[str, Any]) -> None:
+    def pin_key_fields(self, values: Mapping[str, Any]) -> None:
         """Require that the stored item with this key doesn't have other values of the key fields."""
         for number, (name, value) in enumerate(self.entity.distinguishing_fields(self.entity.primary, values).items()):
             encoded = self.entity.encode_fields({name: value})
@@ -307,7 +307,7 @@ class WriteCompiler:
             instance = instance.model_copy(update={version.name: before + 1})
         item = entity.to_item(instance)
         if entity.primary.is_raw:
-            conditions.distinguishing_fields(entity.field_values(instance))
+            conditions.pin_key_fields(entity.field_values(instance))
         expected = dict(action.equals)
         if version is not None:
             expected[version.name] = getattr(action.item, version.name)
@@ -421,7 +421,7 @@ class WriteCompiler:
     def _tell_apart(self, conditions: Conditions, action: actions.Update | actions.Delete | actions.Check) -> None:
         entity, target = conditions.entity, action.target
         if entity.primary.is_raw:
-            conditions.distinguishing_fields(action.key if isinstance(target, type) else entity.field_values(target))
+            conditions.pin_key_fields(action.key if isinstance(target, type) else entity.field_values(target))
 
     def _key(self, entity: CompiledEntity, target: Any, key: Mapping[str, Any]) -> Item:
         if not isinstance(target, type):
