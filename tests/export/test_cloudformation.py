@@ -26,10 +26,6 @@ WHOLE = Deployment(
     stream="new-and-old",
     tags={"Team": "data + more", "yes": "no", "n": ""},
 )
-CASES = pytest.mark.parametrize(
-    ("name", "deployment"), [*((name, Deployment()) for name in NAMES), (NAMES[0], WHOLE)], ids=[*NAMES, "whole"]
-)
-"""Each design with the default deployment, and one design with every option."""
 
 
 class Loader(yaml.SafeLoader):
@@ -56,7 +52,9 @@ def properties(name: str, deployment: Deployment) -> Any:
     return resource["Properties"]
 
 
-@CASES
+@pytest.mark.parametrize(
+    ("name", "deployment"), [*((name, Deployment()) for name in NAMES), (NAMES[0], WHOLE)], ids=[*NAMES, "whole"]
+)
 def test_cfn_lint_accepts_the_exported_template(name: str, deployment: Deployment) -> None:
     text = cloudformation_yaml(design(name).compiled, deployment)
     result = lint(text, config=ManualArgs(regions=["eu-west-1"]))
@@ -68,7 +66,8 @@ def test_cfn_lint_rejects_an_invalid_template() -> None:
     assert lint(text, config=ManualArgs(regions=["eu-west-1"]))
 
 
-@CASES
+@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_yaml_template_equals_the_json_template(name: str, deployment: Deployment) -> None:
     assert loaded(name, deployment) == json.loads(cloudformation_json(design(name).compiled, deployment))
 

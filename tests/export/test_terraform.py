@@ -46,9 +46,8 @@ def plain(value: Any) -> Any:
     return _bare(value) if isinstance(value, str) else value
 
 
-@pytest.mark.parametrize(
-    ("name", "deployment"), [*((name, Deployment()) for name in NAMES), (NAMES[0], WHOLE)], ids=[*NAMES, "whole"]
-)
+@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_hcl_resource_equals_the_json_resource(name: str, deployment: Deployment) -> None:
     label, body = from_hcl(name, deployment)
     other, wanted = from_json(name, deployment)
