@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -29,10 +26,8 @@ from keyplan_systems.shop.tables import Table
 from keyplan_systems.site.markdown import looked_at, render_markdown, without_title
 from keyplan_systems.site.safety import left_out, safe
 from keyplan_systems.site.searching import Document, Search
+from tests.executed_lines import growth
 
-GROWTH_MAX = 2.5
-NOISE_LINES = 5_000
-"""Lines of Python that are ignored: what a small text takes is no growth."""
 FEW = ("``a `", "<b ", "{{", "> ", "\\", '"', "{", "\n\n[a]: b")
 MORE = (
     "[",
@@ -191,34 +186,15 @@ def functions(folder: Path) -> dict[str, Callable[[str], object]]:
     }
 
 
-def lines_run(call: Callable[[str], object], text: str) -> int:
-    """Return the number of Python lines that a call executes, in any module."""
-    count = 0
-
-    def line(frame: FrameType, event: str, given: Any) -> Any:
-        nonlocal count
-        count += 1
-        return line
-
-    before = sys.gettrace()
-    sys.settrace(line)
-    try:
-        with suppress(FrontMatterError):
-            call(text)
-    finally:
-        sys.settrace(before)
-    return count
-
-
 @pytest.mark.parametrize("mark", (*FEW, *MORE) if os.environ.get("KEYPLAN_NIGHTLY") else FEW)
 def test_the_number_of_executed_lines_is_linear_in_the_text_length(mark: str, tmp_path: Path) -> None:
     size = 1_500
     grown: dict[str, float] = {}
     for name, call in functions(tmp_path).items():
         for before in ("", "a "):
-            small, large = (lines_run(call, before + (mark * length)[:length]) for length in (size, 2 * size))
-            if large > NOISE_LINES and large > GROWTH_MAX * small:
-                grown[f"{name} of {before}{mark}"] = round(large / small, 2)
+            small, large = (before + (mark * length)[:length] for length in (size, 2 * size))
+            if times := growth(call, small, large, FrontMatterError):
+                grown[f"{name} of {before}{mark}"] = times
     assert grown == {}
 
 
