@@ -159,17 +159,17 @@ def test_papers_are_exported_as_bibtex(site: ServedSite) -> None:
 
 def test_the_api_shows_only_published_papers(papers: Papers, site: ServedSite) -> None:
     served = Beside(app(papers, hosts=("testserver",), policy=site.policy), site.application)
-    with TestClient(served) as client:
-        assert client.get("/api/paper?paper_id=a%2Fb%20c").status_code == 200
-        assert client.get("/api/paper?paper_id=draft").status_code == 404
-        assert client.get("/api/paper_with_authors?paper_id=draft").status_code == 404
-        assert client.get("/api/published_in_collection?collection=ethics").status_code == 200
-        for pattern in ("papers_by_author?handle=ada", "papers_on_topic?topic=none"):
-            assert client.get(f"/api/{pattern}").status_code == 200
-        tried = client.get("/try/papers_by_author?handle=jon%2Fx").json()  # one of the papers is a draft
-        assert (tried["status"], tried["requests"]) == (200, [])
-        for pattern in ("add_paper", "credential", "edit_paper"):
-            assert client.get(f"/api/{pattern}").status_code == 404
+    client = TestClient(served)
+    assert client.get("/api/paper?paper_id=a%2Fb%20c").status_code == 200
+    assert client.get("/api/paper?paper_id=draft").status_code == 404
+    assert client.get("/api/paper_with_authors?paper_id=draft").status_code == 404
+    assert client.get("/api/published_in_collection?collection=ethics").status_code == 200
+    for pattern in ("papers_by_author?handle=ada", "papers_on_topic?topic=none"):
+        assert client.get(f"/api/{pattern}").status_code == 200
+    tried = client.get("/try/papers_by_author?handle=jon%2Fx").json()  # one of the papers is a draft
+    assert (tried["status"], tried["requests"]) == (200, [])
+    for pattern in ("add_paper", "credential", "edit_paper"):
+        assert client.get(f"/api/{pattern}").status_code == 404
 
 
 def test_urls_with_names_that_are_invalid_in_keys_return_status_404(site: ServedSite) -> None:

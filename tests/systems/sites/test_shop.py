@@ -95,6 +95,9 @@ def test_the_cart_page_shows_why_the_cart_cannot_be_ordered(shop: Shop, site: Se
     assert somebody.join("late@example.org") == 200
     somebody.get("/address")
     somebody.send("/address", **HOME)
+    product = shop.product("smoked-tea")
+    assert product is not None
+    shop.update(product, stock=40)
     somebody.get("/products/smoked-tea")
     assert somebody.send("/cart", quantity="41") == 409
     assert somebody.says("Only 40 of Smoked Tea are in stock")
@@ -386,25 +389,25 @@ def test_changing_the_password_ends_other_sessions(shop: Shop, site: ServedSite)
 def test_the_shop_api_authenticates_callers(shop: Shop, site: ServedSite) -> None:
     served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
     customer = visit(site, CUSTOMER)
-    with TestClient(served) as client:
-        assert client.get("/api/new_products").status_code == 200
-        for name in ("pay", "settle_refund", "credential", "user_by_email", "register", "set_password", "release"):
-            assert client.get(f"/api/{name}").status_code == 404
-        assert client.get("/api/orders_of_user").status_code == 401
-        session = customer.client.cookies["shop_session"].strip('"')
-        bearer = {"authorization": f"Bearer {session}"}
-        mine = client.get("/api/orders_of_user", headers=bearer)
-        assert mine.status_code == 200
-        assert {item["user_id"] for item in mine.json()["items"]} == {"u-000"}
-        assert client.get("/api/orders_of_user?user_id=u-000", headers=bearer).status_code == 400
-        assert client.get("/api/order_details?order_id=o-000001", headers=bearer).status_code == 404
-        assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 403
-        assert client.get("/api/orders_of_user", headers={"authorization": f"Bearer {session}x"}).status_code == 403
-        seller = visit(site, MERCHANT).client.cookies["shop_session"].strip('"')
-        bearer = {"authorization": f"Bearer {seller}"}
-        assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 200
-        assert client.get("/api/orders_to_ship?merchant_id=lumen", headers=bearer).status_code == 404
-        assert client.post("/api/ship", json={"order_id": "o-000002"}, headers=bearer).status_code == 404
+    client = TestClient(served)
+    assert client.get("/api/new_products").status_code == 200
+    for name in ("pay", "settle_refund", "credential", "user_by_email", "register", "set_password", "release"):
+        assert client.get(f"/api/{name}").status_code == 404
+    assert client.get("/api/orders_of_user").status_code == 401
+    session = customer.client.cookies["shop_session"].strip('"')
+    bearer = {"authorization": f"Bearer {session}"}
+    mine = client.get("/api/orders_of_user", headers=bearer)
+    assert mine.status_code == 200
+    assert {item["user_id"] for item in mine.json()["items"]} == {"u-000"}
+    assert client.get("/api/orders_of_user?user_id=u-000", headers=bearer).status_code == 400
+    assert client.get("/api/order_details?order_id=o-000001", headers=bearer).status_code == 404
+    assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 403
+    assert client.get("/api/orders_of_user", headers={"authorization": f"Bearer {session}x"}).status_code == 403
+    seller = visit(site, MERCHANT).client.cookies["shop_session"].strip('"')
+    bearer = {"authorization": f"Bearer {seller}"}
+    assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 200
+    assert client.get("/api/orders_to_ship?merchant_id=lumen", headers=bearer).status_code == 404
+    assert client.post("/api/ship", json={"order_id": "o-000002"}, headers=bearer).status_code == 404
 
 
 @pytest.mark.parametrize(
