@@ -166,8 +166,8 @@ def test_concurrent_additions_to_a_missing_item_are_all_counted(tmp_path: Path) 
     ("action", "message"),
     [
         (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=1.5), None),
-        (Update(Strict, name="a").set(kind="x", begins_at=1), "would lack this required field"),
-        (Update(Strict, name="a").set(made_at=now(), begins_at=1), "would lack this required field"),
+        (Update(Strict, name="a").set(kind="x", begins_at=1), "would lack this field, which has no fixed default"),
+        (Update(Strict, name="a").set(made_at=now(), begins_at=1), "would lack this field, which has no fixed default"),
         (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=1.5, begins_at=Add(1)), None),
         (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=Add(1)), "requires a field with a fixed default"),
         (Update(Count, name="a", part=1).set(names=SetRemove({"x"}), note=Remove()), None),

@@ -171,9 +171,9 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
             and (name not in changes or isinstance(change, actions.Remove | actions.SetRemove))
         ):
             raise UpdateRejected(
-                "a new item would lack this required field",
+                "a new item would lack this field, which has no fixed default",
                 place=f"{entity.name}.{name}",
-                hint="set the field, or give it a default",
+                hint="set the field, or give it a fixed default",
             )
     keyed = {attribute.name for attribute, _ in entity.primary.attributes}
     fields = entity.encode_fields(key)
