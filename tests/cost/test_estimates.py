@@ -11,6 +11,7 @@ import pytest
 from pydantic import AfterValidator, StringConstraints
 
 from keyplan import (
+    Add,
     Batch,
     Create,
     Cursor,
@@ -356,6 +357,24 @@ def test_a_write_is_estimated_with_the_arguments_in_a_traffic_file() -> None:
     haggle = estimated(haggle={"arguments": {"price": 4711}})["haggle"]
     assert haggle.failure is None
     assert haggle.units("write") == {TABLE: 1}
+
+
+def test_an_amount_is_subtracted_from_an_item_that_has_it() -> None:
+    class Account(Entity):
+        name: str
+        cents: int = Field(default=0, ge=0)
+
+        primary = Key("ACCOUNT#{name}", "HEAD")
+
+    class Bank(Design):
+        table = Table("bank", entities=[Account])
+
+        @write("B1")
+        def transfer(self, source: str, target: str, cents: int) -> Writes:
+            yield Update(Account, name=source).set(cents=Add(-cents))
+            yield Update(Account, name=target).set(cents=Add(cents))
+
+    assert estimate_pattern(Bank, "transfer").write_units == 4
 
 
 def test_errors_in_the_body_of_a_write_are_reported() -> None:

@@ -17,7 +17,7 @@ from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.plans import GetPlan, ReadPattern
 from keyplan.model.compiled.return_types import Member, ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind
-from keyplan.model.declared.actions import Action, Batch, Create, Delete, Put, Update
+from keyplan.model.declared.actions import Action, Add, Batch, Create, Delete, Put, Update
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import accepted_value, choices_of, typical_value
 from keyplan.model.declared.fields import is_optional, kind_of
@@ -79,10 +79,12 @@ class TypicalWorld:
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
         """A typical instance with the ``known`` values and the example's values. It's added to the existing items."""
-        given = self.case.example.fields.get(entity.cls, {})
-        result = self.values.instance(entity, {**given, **known}, serial)
+        result = self.values.instance(entity, {**self._given(entity), **known}, serial)
         self.there.append(result)
         return result
+
+    def _given(self, entity: CompiledEntity) -> Fields:
+        return self.case.example.fields.get(entity.cls, {})
 
     def item(self, instance: Entity) -> Item:
         return self.values.item(instance)
@@ -101,7 +103,8 @@ class TypicalWorld:
             may_be_absent = isinstance(action, Delete) or (isinstance(action, Update) and action.creates)
             if may_be_absent and entity.item_key(entity.primary, known) in self.absent:
                 return None
-            target = self._found(entity, known) or self.instance(entity, {**_expected(entity, action), **known})
+            known = {**_subtracted(entity, action), **self._given(entity), **_expected(entity, action), **known}
+            target = self._found(entity, known) or self.instance(entity, known)
         elif target not in self.there:
             self.there.append(target)
         return target, self.item(target)
@@ -168,6 +171,13 @@ class TypicalWorld:
     def _shown(self, pattern: ReadPattern, instance: Entity) -> Any:
         """The instance as the pattern returns it: whole, or as a view."""
         return shrunk(instance, pattern.shape.views.get(type(instance)))
+
+
+def _subtracted(entity: CompiledEntity, action: Action) -> Fields:
+    """The amounts that an update subtracts from fields whose default is 0, because these fields may have a minimum."""
+    changes = action.changes if isinstance(action, Update) else {}
+    added = {name: changes[name].amount for name in changes if isinstance(changes[name], Add) and name in entity.fields}
+    return {name: -amount for name, amount in added.items() if amount < 0 and not entity.fields[name].default}
 
 
 def _expected(entity: CompiledEntity, action: Action) -> Fields:
