@@ -173,7 +173,7 @@ def test_invalid_time_ranges_are_rejected(timed: Caller) -> None:
     span = Range(ge=NEW_YEAR, lt=NEW_YEAR.replace(month=4))
     with pytest.raises(ArgumentError, match=r"1,200 combinations of values \(3 months of at × 400 of sensor\)"):
         timed.read("all_readings", sensor=[str(number) for number in range(400)], at=span)
-    with pytest.raises(KeyFieldError, match="has no time zone"):
+    with pytest.raises(KeyFieldError, match=r"^at: .* has no time zone"):
         timed.read("readings", sensor="s", at=Range(ge=NEW_YEAR.replace(tzinfo=None), le=NEW_YEAR))
     written = readings_in(timed, count=6)
     page = timed.read("readings", sensor="s", at=Range(ge=NEW_YEAR, lt=NEW_YEAR.replace(month=3)), limit=2)

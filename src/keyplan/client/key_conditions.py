@@ -119,7 +119,10 @@ def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
     if part.condition_kind is ParameterKind.PREFIX:
         beginning = _beginning(start + condition.prefix_text(given), kind=kind)
         return replace(beginning, value_at=len(start), ends=condition.ends) if condition.is_open else beginning
-    return _range(part, start, given, kind=kind)
+    try:
+        return _range(part, start, given, kind=kind)
+    except KeyFieldError as error:
+        raise KeyFieldError(error.message, place=condition.field, hint=error.hint) from None
 
 
 def _beginning(start: str, *, kind: str) -> Interval:
@@ -202,7 +205,8 @@ def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = ""
         try:
             texts.append(checked(template.text(values) + suffix, PARTITION_KEY_BYTES_MAX, attribute))
         except KeyFieldError as error:
-            raise KeyFieldError(error.message, place=error.place, hint=error.hint) from None
+            place = error.place or ", ".join(template.fields)
+            raise KeyFieldError(error.message, place=place, hint=error.hint) from None
     return texts
 
 
