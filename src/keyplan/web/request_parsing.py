@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from typing import Any
 from urllib.parse import parse_qsl
@@ -59,7 +60,8 @@ def object_of(body: bytes) -> dict[str, Any]:
     if not body.strip():
         return {}
     try:
-        sent = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
+        text = body.decode("utf-8")
+        sent = json.loads(text, object_pairs_hook=_object, parse_float=_number, parse_constant=_number)
     except UnicodeDecodeError:
         raise errors.RequestError("the body isn't valid UTF-8", hint="send JSON in UTF-8") from None
     except json.JSONDecodeError as error:
@@ -91,8 +93,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _not_json(text: str) -> Any:
-    raise ValueError(f"{text} isn't a JSON value")
+def _number(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{text} isn't a finite number")
+    return number
 
 
 _STATUSES: tuple[tuple[type[errors.KeyplanError], int], ...] = (
