@@ -131,8 +131,11 @@ def test_an_invalid_design_is_reported_as_a_finding(inbox: Path) -> None:
     assert "ERROR" in result.output
     assert "KP100 does-not-compile  Inbox.messages  inbox.py:18" in result.output
     assert "Message has no field 'sender'" in result.output
+    assert result.output.startswith("Inbox  the design is invalid\n")
     annotation = run("check", "inbox.py", "--format", "github").stdout
     assert annotation.startswith("::error file=inbox.py,line=18,title=KP100 does-not-compile::")
+    inbox.write_text(INBOX.partition("    @read")[0])
+    assert re.match(r"Inbox  0 patterns, \d+ rules\n", run("check", "inbox.py").output)
 
 
 @pytest.mark.parametrize(

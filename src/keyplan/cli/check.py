@@ -170,7 +170,7 @@ def _show(out: Console, report: Report, *, everything: bool) -> None:
     from rich.text import Text
 
     shown = list(report.findings) if everything else list(report.counted())
-    about = f"{report.patterns} patterns, {report.rules} rules" if report.patterns else "the design is invalid"
+    about = "the design is invalid" if report.rules == 1 else f"{report.patterns} patterns, {report.rules} rules"
     rates = "" if report.traffic or not report.patterns else "; without --traffic, load isn't checked"
     out.print(Text.assemble((report.design, "bold"), (f"  {about}{rates}", "dim")))
     for finding in shown:
