@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel
 from keyplan.model.compiled.operands import stored_tag
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.fields import TTL, kind_of, marks_of
+from keyplan.model.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of
 from keyplan.model.declared.keys import Discriminator, Key, Unique
 from keyplan.model.declared.patterns import Pattern
 from keyplan.model.declared.table import Table
@@ -99,8 +99,13 @@ def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
 
 def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[tuple[str, Problem]]:
     owners: dict[str, str] = {}
+    marked: dict[str, str] = {}
     types = table.attribute_types
     for field in fields:
+        for mark in marks_of(field.annotation) & {TTL.name, TOKENS.name, VERSION.name}:
+            first = marked.setdefault(mark, field.name)
+            if first != field.name:
+                yield field.name, Problem(f"{first} is the entity's {mark} already", f"remove {mark} from one field")
         if field.problem is not None:
             yield field.name, field.problem
         other = owners.setdefault(field.attribute, field.name)
