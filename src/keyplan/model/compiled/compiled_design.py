@@ -304,7 +304,8 @@ class _Compiler:
                 continue
             if isinstance(pattern, WriteMethod):
                 if not inspect.isgeneratorfunction(pattern.function):
-                    self.fault(signature.place, "a write must yield actions", "yield a Put or Update, for example")
+                    hint = "declare the write with def, not async def, and yield a Put, for example"
+                    self.fault(signature.place, "a write must yield actions", hint)
                 writes[name] = WritePattern(
                     pattern.options.id,
                     name,
