@@ -125,6 +125,10 @@ class Shop(Design):
     @read("R4")
     def note(self, note_id: str) -> Note: ...
 
+    @write("W2")
+    def keep(self, note_id: str, limit: int, cursor: str) -> Writes:
+        yield Update(Note, note_id=note_id).set(text=cursor * limit)
+
 
 @pytest.fixture
 def shop() -> Any:
@@ -201,6 +205,13 @@ def test_a_write_with_the_attempts_option_is_retried_after_concurrent_writes(sho
     assert shop.count("n") == 4
     assert note.version == 1
     assert shop.note("n").text == "xxxx"
+
+
+def test_a_parameter_of_a_write_named_limit_is_a_value_like_others(shop: Shop) -> None:
+    shop.put(Note(note_id="n"))
+    shop.keep("n", 1200, "x")
+    shop.call("keep", {"note_id": "n", "limit": "0", "cursor": ""})
+    assert not shop.note("n").text
 
 
 # Claims

@@ -114,6 +114,7 @@ READS = [
     ("", "listed(self, author_id: str, cursor: Cursor | None = None) -> list[Article]", "a cursor requires a Page"),
     ("", "one(self, article_id: str, limit: int = 1) -> Article | None", "a limit has no effect on one item",
      "return a Page or a list, or remove the limit"),
+    ("", "few(self, author_id: str, limit: int = 0) -> list[Article]", "the default of limit is 0", "from 1 to 1,000"),
     ("", "one(self, article_id: Each[str]) -> Article | None", "has several values, but the result is a single item"),
     ("", "whole(self, article_id: Each[str]) -> WithVersion | None", "article_id has several values"),
     ('where={"statsu": "draft"}', "typo(self, author_id: str) -> list[Article]", "where= names 'statsu'"),
@@ -263,6 +264,15 @@ class D(Design):
     table = Table("ttt", entities=[One, Two])
 """,
         ["^Two: the TTL attribute is ends, but expires in One"],
+    ),
+    "two fields of a type that an entity has once": (
+        """
+class One(Entity):
+    one: str; ends: Ttl; expires: Ttl | None = None; primary = Key("ONE#{one}", "M")
+class D(Design):
+    table = Table("ttt", entities=[One])
+""",
+        [r"One\.expires: ends is the entity's Ttl already"],
     ),
     "names and limits of the table": (
         """

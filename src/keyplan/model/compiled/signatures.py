@@ -257,27 +257,30 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
                 annotation.__annotations__ = get_type_hints(annotation, localns=dict(namespace), include_extras=True)
     except NameError as error:
         raise Problem(f"{error} in an annotation", "import the name at run time, not only for type checking") from None
+    is_read = get_origin(hints.get("return")) is not Generator
     parameters: list[Parameter] = []
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
             raise Problem(f"{parameter} isn't supported: parameters must be named", "name each parameter")
         if name not in hints:
             raise Problem(f"the parameter {name} has no type", "annotate the parameter")
-        parameters.append(_parameter(name, hints[name], parameter.default))
+        parameters.append(_parameter(name, hints[name], parameter.default, is_read=is_read))
     if "return" not in hints:
         raise Problem("the return type is missing", "add a return type, such as -> Page[Article]")
     doc = inspect.getdoc(function) or ""
     return Signature(place, tuple(parameters), hints["return"], inspect.iscoroutinefunction(function), doc)
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
+def _parameter(name: str, annotation: Any, default: Any, *, is_read: bool) -> Parameter:
     inner = _without_none(unaliased(annotation))
     origin = get_origin(inner)
-    if inner is Cursor or (inner is str and name == "cursor"):
+    if inner is Cursor or (inner is str and name == "cursor" and is_read):
         return Parameter(name, ParameterKind.CURSOR, annotation, str, default)
-    if name == "limit" and kind_of(inner) is int:
+    if name == "limit" and kind_of(inner) is int and is_read:
+        if default is not REQUIRED and default is not None and default not in range(1, LIMIT_MAX + 1):
+            raise Problem(f"the default of limit is {shown(default)}", f"use a default from 1 to {LIMIT_MAX:,}")
         return Parameter(name, ParameterKind.LIMIT, annotation, int, default)
-    if name == "newest_first" and annotation is bool:
+    if name == "newest_first" and annotation is bool and is_read:
         return Parameter(name, ParameterKind.DIRECTION, annotation, bool, default)
     if origin is Range:
         return Parameter(name, ParameterKind.RANGE, annotation, get_args(inner)[0], default)
