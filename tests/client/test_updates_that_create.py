@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from random import random
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from keyplan import (
     Add,
@@ -137,6 +137,25 @@ def test_bounds_apply_to_an_update_that_creates_its_item(counts: Counts) -> None
     counts.add("a", 0, -1)
     with pytest.raises(ConditionFailed):
         counts.add("a", 0, -1)
+
+
+def test_key_fields_given_by_name_are_normalized_like_those_of_instances() -> None:
+    class Account(Entity):
+        login: Annotated[str, StringConstraints(to_lower=True)]
+        visits: int = 0
+
+        primary = Key("ACCOUNT#{login}", "HEAD")
+
+    class Accounts(Design):
+        table = Table("accounts", entities=[Account])
+
+    with Accounts.open(":memory:") as accounts:
+        accounts.update(Update(Account, login="Ada").set(visits=Add(1)).or_create())
+        accounts.update(Account, login="ADA", visits=Add(1))
+        check_invariants(scan(accounts))
+        ada = Account(login="ada", visits=2)
+        assert [accounts.get(Account, login="Ada"), *accounts.get_many(Account, [{"login": "aDA"}])] == [ada, ada]
+        assert accounts.delete(Account, login="Ada") == ada
 
 
 def test_conditions_apply_to_an_update_that_creates_its_item(counts: Counts) -> None:

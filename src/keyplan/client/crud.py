@@ -15,8 +15,9 @@ from keyplan.client.conversations import Conversation, Target
 from keyplan.client.read_plans import batch_entities, get_item
 from keyplan.client.results import Answer
 from keyplan.client.transactions import send
+from keyplan.client.update_expressions import key_fields_of
 from keyplan.client.write_attempts import run_write, stored_after
-from keyplan.client.write_compiler import WriteCompiler, primary_key
+from keyplan.client.write_compiler import WriteCompiler
 from keyplan.errors import ArgumentError, InvalidItemError
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.actions import Action, Batch, Create, Delete, Previous, Put, Update, several
@@ -37,16 +38,17 @@ class Verbs:
         entity = self.compiler.entity(cls)
         if "consistent" in entity.key_fields:  # a key field has the same name as the option
             key, consistent = {**key, "consistent": consistent}, False
-        made = primary_key(entity, key)
-        result = yield from get_item(self.target, entity, made, consistent=consistent, values=key)
+        known = key_fields_of(entity, key)
+        made = entity.item_key(entity.primary, known)
+        result = yield from get_item(self.target, entity, made, consistent=consistent, values=known)
         return cast("E | None", result)
 
     def get_many(
         self, cls: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
     ) -> Conversation[list[E | None]]:
         entity = self.compiler.entity(cls)
-        given = list(several(keys, "keys"))
-        wanted = [primary_key(entity, key) for key in given]
+        given = [key_fields_of(entity, key) for key in several(keys, "keys")]
+        wanted = [entity.item_key(entity.primary, known) for known in given]
         entities = yield from batch_entities(self.target, entity, wanted, consistent=consistent, values=given)
         return cast("list[E | None]", entities)
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from keyplan.client.conversations import Target
-from keyplan.client.update_expressions import compile_update
+from keyplan.client.update_expressions import compile_update, key_fields_of
 from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown
 from keyplan.model.compiled.absent_attributes import as_read, check_limits, is_affected
@@ -421,7 +421,8 @@ class WriteCompiler:
     def _tell_apart(self, conditions: Conditions, action: actions.Update | actions.Delete | actions.Check) -> None:
         entity, target = conditions.entity, action.target
         if entity.primary.is_raw:
-            conditions.pin_key_fields(action.key if isinstance(target, type) else entity.field_values(target))
+            known = entity.check_fields(action.key) if isinstance(target, type) else entity.field_values(target)
+            conditions.pin_key_fields(known)
 
     def _key(self, entity: CompiledEntity, target: Any, key: Mapping[str, Any]) -> Item:
         if not isinstance(target, type):
@@ -430,7 +431,7 @@ class WriteCompiler:
                     f"pass key fields only with a class, not with an instance: {', '.join(key)}", place=entity.name
                 )
             return entity.item_key(entity.primary, entity.field_values(target))
-        return primary_key(entity, key)
+        return entity.item_key(entity.primary, key_fields_of(entity, key))
 
     def _conditions(self, entity: CompiledEntity, action: Any) -> Conditions:
         conditions = Conditions(entity)
@@ -504,26 +505,6 @@ def _is_idempotent(entity: CompiledEntity, action: actions.Update) -> bool:
     changes += [part for change in changes if isinstance(change, actions.Within) for _, part in change.changes]
     counts_version = entity.version is not None and isinstance(action.target, type)
     return not counts_version and not [change for change in changes if isinstance(change, actions.Add | actions.Append)]
-
-
-def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
-    """The primary key, built from key fields by name. Raises ArgumentError for missing, unknown and invalid fields."""
-    anything: Any = given
-    if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
-        raise ArgumentError(f"pass the key fields of {entity.name} by name, not {shown(given)}", place=entity.name)
-    missing = [name for name in entity.key_fields if name not in given]
-    unknown = [name for name in given if name not in entity.key_fields]
-    if missing or unknown:
-        named = (("missing", missing), ("not in the key", unknown))
-        what = [f"{text}: {', '.join(names)}" for text, names in named if names]
-        slots = bool(missing) and entity.slots.keys() >= {*missing} and not unknown
-        raise ArgumentError(
-            f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
-            place=entity.name,
-            hint="write with Update(...).or_create(); read with a pattern that returns a list or has total=" * slots,
-        )
-    entity.check_fields(given)
-    return entity.item_key(entity.primary, given)
 
 
 def no_repeats(operations: Sequence[Operation], request: str, place: str | None = None) -> None:
