@@ -199,6 +199,9 @@ class Picky(Design):
     @read("P1")
     def guests(self, team: str) -> list[Guest]: ...
 
+    @read("P3", where="contains(name, :part)")
+    def guests_with(self, team: str, part: str) -> list[Guest]: ...
+
     @write("P2")
     def invite(self, team: str, name: str, word: str) -> Writes:
         if word != "sesame":
@@ -210,7 +213,8 @@ class Picky(Design):
 def test_a_write_that_rejects_generated_values_needs_a_custom_strategy() -> None:
     with pytest.raises(AssertionError, match="invite returned no result"):
         verify(Picky, stores=2)
-    report = verify(Picky, stores=2, strategies={"word": st.just("sesame")})
+    names = {"name": st.just("agatha"), "part": st.just("gat")}
+    report = verify(Picky, stores=2, strategies={"word": st.just("sesame"), **names})
     assert (report.unanswered, report.seed) == ((), 0)
 
 

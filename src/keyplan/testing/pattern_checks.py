@@ -261,9 +261,9 @@ def entities_of_plan(plan: plans.Plan) -> tuple[Any, ...]:
 
 
 class ArgumentGenerator:
-    """Generates arguments for one read."""
+    """Generates arguments for one read. ``own``: values from the caller's strategies, by parameter name."""
 
-    def __init__(self, pattern: plans.ReadPattern) -> None:
+    def __init__(self, pattern: plans.ReadPattern, own: Mapping[str, list[Any]]) -> None:
         self.pattern = pattern
         self.parameters = [
             parameter
@@ -274,7 +274,9 @@ class ArgumentGenerator:
         self._adapters: dict[str, TypeAdapter[Any]] = {
             parameter.name: TypeAdapter(parameter.value_type) for parameter in self.parameters
         }
-        self._samples = {parameter.name: samples(parameter.value_type) for parameter in self.parameters}
+        self._samples = {
+            parameter.name: own.get(parameter.name) or samples(parameter.value_type) for parameter in self.parameters
+        }
         self._buckets = pattern.buckets
         self._plain = {parameter.name for parameter in self.parameters if not parameter.required}
         if self._buckets is not None:

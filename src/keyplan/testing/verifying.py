@@ -99,13 +99,13 @@ def _settings(examples: int) -> hypothesis.settings:
     )
 
 
-def _examples(strategy: SearchStrategy[Entity], seed: int) -> list[Entity]:
-    made: list[Entity] = []
+def _examples(strategy: SearchStrategy[Any], seed: int) -> list[Any]:
+    made: list[Any] = []
 
     @hypothesis.seed(seed)
     @_settings(SPARES)
     @hypothesis.given(strategy)
-    def example(instance: Entity) -> None:
+    def example(instance: Any) -> None:
         made.append(instance)
 
     with suppress(Unsatisfiable), _without_warnings():
@@ -164,7 +164,8 @@ class _Verifier:
         self.tally = RunningCounts()
         self.steps = Steps(design.compiled, own, design)
         self.spares: dict[type[Entity], list[Entity]] = {}
-        self.arguments = {name: ArgumentGenerator(read) for name, read in design.compiled.reads.items()}
+        named = {name: _examples(strategy, 0) for name, strategy in own.items() if isinstance(name, str)}
+        self.arguments = {name: ArgumentGenerator(read, named) for name, read in design.compiled.reads.items()}
         methods = {name: getattr(design, name) for name in design.compiled.reads}
         self.oracles = {
             name: Oracle(design.compiled.reads[name], method.options)
