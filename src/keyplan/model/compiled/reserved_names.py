@@ -64,18 +64,11 @@ def _promises(function: FunctionType) -> bool:
 
 def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
     for base in cls.__mro__[: cls.__mro__.index(Entity)]:
-        declared = {**vars(base).get("__annotations__", {}), **vars(base)}
-        for name in _PYDANTIC & declared.keys():
-            if name in vars(base).get("__annotations__", {}) or isinstance(
-                vars(base).get(name), Key | Unique | Discriminator
-            ):
-                yield (
-                    name,
-                    Problem(
-                        f"{name} is reserved by pydantic",
-                        f'use another name; to store a field under this name, use Field(alias="{name}")',
-                    ),
-                )
+        annotated = vars(base).get("__annotations__", {})
+        for name in _PYDANTIC & {*annotated, *vars(base)}:
+            if name in annotated or isinstance(vars(base).get(name), Key | Unique | Discriminator):
+                hint = f'use another name; to store a field under this name, use Field(alias="{name}")'
+                yield name, Problem(f"{name} is reserved by pydantic", hint)
 
     yield from _ambiguous_aliases(cls)
 
@@ -88,13 +81,8 @@ def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
         choices = given.choices if isinstance(given, AliasChoices) else [given]
         for alias in (choice for choice in choices if isinstance(choice, str)):
             if alias != name and alias in fields:
-                yield (
-                    name,
-                    Problem(
-                        f"the alias {alias} is also a field name: {cls.__name__}({alias}=...) would be ambiguous",
-                        f"rename the field {alias}; to keep the stored name, give the field an alias",
-                    ),
-                )
+                what = f"the alias {alias} is also a field name: {cls.__name__}({alias}=...) would be ambiguous"
+                yield name, Problem(what, f"rename the field {alias}; to keep the stored name, give the field an alias")
 
 
 def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[tuple[str, Problem]]:
@@ -110,24 +98,16 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
             yield field.name, field.problem
         other = owners.setdefault(field.attribute, field.name)
         if other != field.name:
-            yield (
-                field.name,
-                Problem(
-                    f"{other} is also stored in {field.attribute}: one field would overwrite the other",
-                    "give the fields different aliases",
-                ),
-            )
+            what = f"{other} is also stored in {field.attribute}: one field would overwrite the other"
+            yield field.name, Problem(what, "give the fields different aliases")
         wanted = types.get(field.attribute)
         tag = "N" if TTL.name in marks_of(field.annotation) else field.key_type or stored_tag(field.annotation)
         if field.codec is not None:
             tag = field.codec.tag
         if wanted is not None and tag is not None and tag != wanted:
-            yield (
-                field.name,
-                Problem(
-                    f"the field is stored in {field.attribute}, which is a key attribute of type {wanted}, but "
-                    f"{getattr(kind_of(field.annotation), '__name__', 'its type')} is stored as {tag}: DynamoDB would "
-                    "reject each item",
-                    "give the field an alias that isn't a key attribute",
-                ),
+            what = (
+                f"the field is stored in {field.attribute}, which is a key attribute of type {wanted}, but "
+                f"{getattr(kind_of(field.annotation), '__name__', 'its type')} is stored as {tag}: DynamoDB would "
+                "reject each item"
             )
+            yield field.name, Problem(what, "give the field an alias that isn't a key attribute")

@@ -105,8 +105,6 @@ def encoder_of(annotation: Any) -> Encoder:
         return _moment
     if kind is date:
         return _day
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return encode_value
     return encode_value
 
 
