@@ -21,6 +21,7 @@ from __future__ import annotations
 from keyplan.analysis.check.check_subject import values_of
 from keyplan.analysis.check.rule import Remark, Remarks, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
+from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
@@ -45,10 +46,11 @@ def _unexpected(subject: Subject) -> Remarks:
             continue
         for name in sorted(action.lowered):
             if name in entity.fields and not entity.fields[name].bounds and name not in action.checked:
+                kind = getattr(kind_of(entity.fields[name].annotation), "__name__", "int")
                 yield Remark(
                     written.pattern.place,
                     f"the write subtracts from {entity.name}.{name} without a condition: the value can fall below zero",
-                    f"declare a lower bound, {name}: Annotated[int, Field(ge=0)], or add "
+                    f"declare a lower bound, {name}: Annotated[{kind}, Field(ge=0)], or add "
                     f'.only_if("{name} >= :amount", amount=...)',
                     line=action.line,
                 )
