@@ -141,6 +141,8 @@ READS = [
      "newest_first="),
     ("", "articles(self, author_id: str | None = None) -> list[Article]",
      "author_id is in the partition key, so it can't be None"),
+    ("", "several(self, article_id: str, version: int | None = None) -> list[Version]",
+     "version can be None, which keys can't contain"),
     ("", "both(self, article_id: str) -> Twice", "Twice names an entity twice", "declare one field for each entity"),
     ("", "parts(self, article_id: str) -> list[Article | Elsewhere]",
      "Elsewhere has no key on the table with the same partition"),

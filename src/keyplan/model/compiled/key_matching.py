@@ -69,6 +69,9 @@ def match_key(
     if unsorted:
         why = f"the key contains {', '.join(unsorted)} in a truncated or unsortable form, so it doesn't support ranges"
         return Miss(key, why, len(unused) + 1)
+    blank = [name for name in unused if name in key.fields and name in knowns and knowns[name].optional]
+    if blank:
+        return Miss(key, f"{', '.join(blank)} can be None, which keys can't contain", len(unused) + 1)
     if unused:
         return Miss(key, f"the key doesn't contain {', '.join(unused)} after the other parameters", len(unused) + 1)
     leads = buckets is not None and [name for name, _ in order[:1]] != [buckets.field]
