@@ -317,6 +317,11 @@ FLAGGED = SHOP.replace("    parts: list[str] = []", "    parts: set[str] = set()
             ["migration stored-type-changed Order.parts", "safe type-widened Order.parts"],
         ),
         (
+            "    gift: bool = False",
+            "    gift: int = 0",
+            ["breaking type-narrowed Order.gift", "migration stored-type-changed Order.gift"],
+        ),
+        (
             "    pending = Key(",
             '    gifts = Key("{gift}", "{order_id}", index=GIFTS)\n    pending = Key(',
             [
@@ -328,7 +333,7 @@ FLAGGED = SHOP.replace("    parts: list[str] = []", "    parts: set[str] = set()
     ],
 )
 def test_a_changed_stored_type_is_reported(old: str, new: str, wanted: list[str]) -> None:
-    """The field accepts the same values, but items store a different DynamoDB type."""
+    """Items store a different DynamoDB type, which reads can accept."""
     changed = FLAGGED.replace(old, new)
     if "GIFTS" in new:
         changed = changed.replace("LSI1 = Index", 'GIFTS = Index("GIFTS", "gift", "order_id")\nLSI1 = Index')
