@@ -128,13 +128,15 @@ def test_drift_counts_items_with_stale_index_keys_and_unreadable_items(design: s
     without = {name: value for name, value in whole.items() if name != "author_pk"}
     stale = {**whole, "pk": "NOTE#b", "name": "b", "author_sk": "b", "tag_pk": "TAG#u"}
     unreadable = {"pk": "NOTE#c", "sk": "META", "name": "c"}
-    code, found = differences_with_items(design, without, stale, unreadable)
+    moved = {**whole, "pk": "NOTE#d"}
+    code, found = differences_with_items(design, without, stale, unreadable, moved)
     assert (code, found) == (
         1,
         [
-            ("Note", "1 of 3 can't be read"),
-            ("Note.by_author", "1 of 3 are missing from BY_AUTHOR"),
-            ("Note.by_tag", "1 of 3 are in BY_TAG with another key"),
+            ("Note", "1 of 4 can't be read"),
+            ("Note.by_author", "1 of 4 are missing from BY_AUTHOR"),
+            ("Note.by_tag", "1 of 4 are in BY_TAG with another key"),
+            ("Note.primary", "1 of 4 are in the table with another key"),
         ],
     )
 

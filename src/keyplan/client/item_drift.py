@@ -1,4 +1,4 @@
-"""Finds stale and missing index entries, missing claims, and unreadable items in a table, without changing any."""
+"""Finds wrong keys, missing index entries, missing claims, and unreadable items in a table, without changing any."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def item_drift(table: str, entities: Iterable[CompiledEntity], items_max: int) -
 
 def _wrong_entries(entity: CompiledEntity, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     own = {field.attribute for field in entity.fields.values()} | {part.name for part, _ in entity.primary.attributes}
-    for key in entity.index_keys:
+    for key in entity.keys:
         wanted = entity.item_key(key, values) if key.member(values) else {}
         names = [attribute.name for attribute, _ in key.attributes]
         held = {name: item[name] for name in names if name in item}
