@@ -4,12 +4,24 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from keyplan import Cursor, Design, Entity, Field, Index, Key, Page, Table, read, ulid
-from keyplan.errors import InvalidItemError
+from keyplan import (
+    Cursor,
+    Design,
+    Discriminator,
+    Entity,
+    Field,
+    Index,
+    Key,
+    Page,
+    Table,
+    read,
+    ulid,
+)
+from keyplan.errors import ConditionFailed, InvalidItemError
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
@@ -165,3 +177,50 @@ def test_an_optional_field_is_read_from_an_index_key() -> None:
         assert entity.to_item(result).items() >= placed.items()
     absent = entity.from_item({**key, "weight": {"N": "3"}})
     assert (absent.depot, absent.shelf) == (None, None)  # type: ignore[attr-defined]
+
+
+class Visit(Entity):
+    number: str
+    guest: str | None = None
+    at: datetime | None = None
+    state: Literal["open", "closed"] = "open"
+    count: int = 0
+
+    kind = Discriminator("type", "visit")
+    primary = Key("VISIT#{number}", "#HEAD")
+    by_guest = Key("GUEST#{guest}", "{at}", index=GSI1)
+
+
+class Visits(Design):
+    table = Table("devices", indexes=[GSI1], entities=[Visit])
+
+    @read("V1", scan=True, where={"guest": (None, "Ada")})
+    def without_guest(self) -> list[Visit]: ...
+
+
+@pytest.fixture
+def visits() -> Any:
+    with Visits.open(":memory:") as design:
+        yield design
+
+
+def put_visit(visits: Any, **attributes: Any) -> None:
+    put(visits, pk="VISIT#1", sk="#HEAD", number="1", **{"type": "visit", **attributes})
+
+
+@pytest.mark.parametrize(
+    ("attributes", "wanted"),
+    [
+        ({"at": "2026-11-21T11:42:00+02:00"}, "at is stored as .*, expected {'S': '2026-11-21T09:42:00.000000Z'}"),
+        ({"gsi1pk": "GUEST#Ada", "gsi1sk": "2026-11-21T09:42:00.000000Z"}, "at is only in a key, expected"),
+    ],
+)
+def test_the_error_of_a_failed_condition_names_an_attribute_in_another_format(
+    visits: Visits, attributes: dict[str, Any], wanted: str
+) -> None:
+    put_visit(visits, **attributes)
+    visit = visits.get(Visit, number="1")
+    assert visit is not None
+    with pytest.raises(ConditionFailed, match=wanted):
+        visits.update(visit, guest="Eve")
+    assert visits.update(visit, guest="Eve", at=visit.at).at == visit.at

@@ -217,18 +217,29 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
             f"{operation.description.partition(' ')[2]} doesn't exist",
             "create the item, unless it was deleted on purpose",
         )
-    wrong: list[str] = []
-    item = item or {}
+    item, wrong, hint = item or {}, list[str](), "re-read the item before retrying"
+    other = next((name for name, value in entity.labels.items() if item and item.get(name) != value), None)
+    if other is not None:
+        wrong.append(f"{other} is {_shown(item.get(other))}, expected {entity.labels[other]}: it isn't a {entity.name}")
     read = _as_read(entity, item)
     for name, expected in operation.expected.items():
         stored = entity.fields[name]
         wanted = entity.encode_fields({name: expected}).get(stored.attribute)
         held = (item if wanted is None else read).get(stored.attribute)
-        if held != wanted:
+        raw = item.get(stored.attribute, entity.read_as.get(stored.attribute))
+        if held != wanted and (wanted is not None or held != {"NULL": True}):
             text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {text}, expected {_shown(expected)}")
+        elif held == wanted is not None and _is_stored_otherwise(raw, wanted):
+            wrong.append(f"{name} is {f'stored as {raw}' if raw else 'only in a key'}, expected {wanted}")
+            hint = "another program wrote the item: update these fields, or declare their format with StoredAs(...)"
     said = "; ".join(wrong) or "the condition failed"
-    return ErrorDetail("", f"{operation.description.partition(' ')[2]}: {said}", "re-read the item before retrying")
+    return ErrorDetail("", f"{operation.description.partition(' ')[2]}: {said}", hint)
+
+
+def _is_stored_otherwise(raw: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> bool:
+    """Whether a value that is read as the expected value can't equal it in a condition."""
+    return raw is None or raw.keys() != wanted.keys() or (raw != wanted and not raw.keys().isdisjoint({"S", "N"}))
 
 
 def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, Any]:
