@@ -18,6 +18,7 @@ from keyplan import (
     Key,
     Page,
     Table,
+    Update,
     read,
     ulid,
 )
@@ -206,6 +207,16 @@ def visits() -> Any:
 
 def put_visit(visits: Any, **attributes: Any) -> None:
     put(visits, pk="VISIT#1", sk="#HEAD", number="1", **{"type": "visit", **attributes})
+
+
+def test_conditions_on_none_match_a_stored_null(visits: Visits) -> None:
+    put_visit(visits, guest={"NULL": True}, at={"NULL": True}, state={"NULL": True})
+    (visit,) = visits.without_guest()
+    assert (visit.guest, visit.at, visit.state) == (None, None, "open")
+    visits.transact([Update(visit, count=1).only_if(guest=None)])
+    assert visits.update(visit, guest="Ada").guest == "Ada"
+    with pytest.raises(ConditionFailed, match=r"guest is .Ada., expected None\n"):
+        visits.transact([Update(visit, count=2).only_if(guest=None, at=None)])
 
 
 @pytest.mark.parametrize(

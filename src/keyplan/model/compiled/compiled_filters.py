@@ -23,11 +23,14 @@ from keyplan.model.declared.fields import is_optional
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
+_NULL = {"NULL": True}
+"""The stored form of None in items of other programs."""
+
 
 def translate_mapping(
     entity: CompiledEntity, wanted: Mapping[str, Any], prefix: str
 ) -> tuple[list[str], dict[str, str], dict[str, dict[str, Any]]]:
-    """The clauses, names and values of equalities. The field value None requires that the attribute is absent."""
+    """The clauses, names and values of equalities. None requires that the attribute is absent or NULL."""
     clauses: list[str] = []
     names: dict[str, str] = {}
     constants: dict[str, dict[str, Any]] = {}
@@ -36,11 +39,10 @@ def translate_mapping(
         name = placeholder_of(stored.attribute, names)
         placeholder = f":{prefix}{len(constants)}"
         encoded = _encoded(entity, stored, value)
-        if encoded is None:
-            clauses.append(f"attribute_not_exists({name})")
-            continue
-        constants[placeholder] = encoded
-        clauses.append(f"{name} = {placeholder}")
+        constants[placeholder] = encoded or _NULL
+        clauses.append(
+            f"{name} = {placeholder}" if encoded else f"(attribute_not_exists({name}) OR {name} = {placeholder})"
+        )
     return clauses, names, constants
 
 
@@ -130,9 +132,8 @@ def _constant(
         encoded = _encoded(entity, entity.fields[field], value)
         if encoded is None:
             clauses.append(f"attribute_not_exists({name})")
-            continue
         stored.append(f":w{len(values)}")
-        values[stored[-1]] = encoded
+        values[stored[-1]] = encoded or _NULL
     if len(stored) > IN_OPTIONS_MAX:
         raise Problem(f"where= compares {field} with {len(stored)} values; DynamoDB allows at most {IN_OPTIONS_MAX}")
     if stored:

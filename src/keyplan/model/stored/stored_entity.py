@@ -37,7 +37,7 @@ from keyplan.model.stored.field_codec import Decoder, Encoder
 from keyplan.model.stored.item_reading import reader_of
 from keyplan.model.stored.key_formats import as_utc
 from keyplan.model.stored.key_templates import Literal_
-from keyplan.model.stored.pydantic_values import Form, plain_of, undeclared
+from keyplan.model.stored.pydantic_values import Form, plain_of, takes_nothing, undeclared
 from keyplan.model.stored.stored_fields import StoredField, stored_default, stored_fields
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
 
@@ -503,9 +503,10 @@ class CompiledEntity:
                 stored = item.get(attribute)
                 if stored is not None:
                     ((tag, value),) = stored.items()
+                    field = self.fields[name]
                     if tag != "NULL":
-                        read[name] = self._decoded(decode, tag, value, self.fields[name])
-                    elif self.fields[name].keeps_null:
+                        read[name] = self._decoded(decode, tag, value, field)
+                    elif field.keeps_null and (field.optional or takes_nothing(field.annotation)):
                         read[name] = None
             if self._keeps_others:
                 read = {
