@@ -9,7 +9,9 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from keyplan import (
+    Check,
     Cursor,
+    Delete,
     Design,
     Discriminator,
     Entity,
@@ -207,6 +209,16 @@ def visits() -> Any:
 
 def put_visit(visits: Any, **attributes: Any) -> None:
     put(visits, pk="VISIT#1", sk="#HEAD", number="1", **{"type": "visit", **attributes})
+
+
+def test_writes_fail_on_an_item_with_another_discriminator(visits: Visits) -> None:
+    """No entity of the design has this discriminator: only other programs know it."""
+    put_visit(visits, type="call")
+    for action in (Delete(Visit, number="1"), Delete(Visit(number="1")), Check(Visit, number="1")):
+        with pytest.raises(ConditionFailed, match=r"type is {'S': 'call'}, expected {'S': 'visit'}: it isn't a Visit"):
+            visits.transact([action])
+    with pytest.raises(ConditionFailed):
+        visits.delete(Visit, number="1")
 
 
 def test_conditions_on_none_match_a_stored_null(visits: Visits) -> None:

@@ -271,7 +271,7 @@ class WriteCompiler:
             raise RequestError(
                 "a batch supports only Put and Delete without conditions", hint="yield the action without Batch"
             )
-        compiled = self.compile(action)
+        compiled = self._delete(action, in_batch=True) if isinstance(action, actions.Delete) else self.compile(action)
         if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
             raise RequestError(
                 f"a {compiled.operations[0].entity.name} has claims, a version, or a key that another item can have, "
@@ -370,7 +370,7 @@ class WriteCompiler:
         certain = certain_before if action.gives_previous else certain_outcome
         return Compiled(action, operations, partial(certain, entity, action, change.pins), action.gives_previous)
 
-    def _delete(self, action: actions.Delete) -> Compiled:
+    def _delete(self, action: actions.Delete, *, in_batch: bool = False) -> Compiled:
         by_class = isinstance(action.target, type)
         entity = self._target_entity(action)
         key = self._key(entity, action.target, action.key)
@@ -381,7 +381,7 @@ class WriteCompiler:
                 place=entity.name,
                 hint="read the item, then yield Delete(instance)",
             )
-        if entity.shares_keys:
+        if entity.shares_keys or not in_batch:
             conditions.labelled(self._partition)
         self._tell_apart(conditions, action)
         operations: list[Operation] = []
