@@ -93,19 +93,13 @@ def _model_fields(model: BaseModel) -> dict[str, Any]:
     return result
 
 
+_ENCODERS: dict[Any, Encoder] = {str: _text, int: _integer, datetime: _moment, date: _day}
+
+
 def encoder_of(annotation: Any) -> Encoder:
-    kind = kind_of(annotation)
     if TTL.name in marks_of(annotation):
         return _epoch_seconds
-    if kind is str:
-        return _text
-    if kind is int:
-        return _integer
-    if kind is datetime:
-        return _moment
-    if kind is date:
-        return _day
-    return encode_value
+    return _ENCODERS.get(kind_of(annotation), encode_value)
 
 
 def _decode(tag: str, value: Any) -> Any:
