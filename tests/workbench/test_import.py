@@ -137,13 +137,14 @@ def test_conditions_of_sparse_index_keys_are_inferred() -> None:
 def test_field_types_are_inferred_from_sample_items() -> None:
     row: Row = {
         "PK": "T#1", "SK": "META", "count": 3, "price": {"N": "2.5"}, "at": "2026-11-28T08:00:00.000000Z",
-        "on": {"BOOL": True}, "tags": {"SS": ["a"]}, "rows": {"L": [{"S": "x"}]}, "more": {"M": {"a": {"N": "1"}}},
+        "on": {"BOOL": True}, "set": {"SS": ["a"]}, "rows": {"L": [{"S": "x"}]}, "more": {"M": {"a": {"N": "1"}}},
         "class": "x", "limit": "y",
     }  # fmt: skip
     module = made(table({"Thing": (("PK", "SK"), [row])}))
     for line in (
-        "count: int", "price: Decimal", "at: datetime", "on: bool", "tags: set[str]", "rows: list[str]",
-        "more: dict[str, Any]", 'class_2: str = Field(alias="class")', 'limit_2: str = Field(alias="limit")',
+        "count: int", "price: Decimal", "at: datetime", "on: bool", "rows: list[str]",
+        "more: dict[str, Any]", 'set_: set[str] = Field(alias="set")',
+        'class_2: str = Field(alias="class")', 'limit_2: str = Field(alias="limit")',
     ):  # fmt: skip
         assert f"    {line}\n" in module.text
 

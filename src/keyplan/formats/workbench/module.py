@@ -78,7 +78,7 @@ class _Class:
 
     def __post_init__(self) -> None:
         names = _Names({*(name for name in dir(Entity) if not name.startswith("_")), *_RESERVED})
-        types = {each.type for each in self.draft.fields}
+        types = {word for each in self.draft.fields for word in re.findall(r"\w+", each.type)}
         for each in self.draft.fields:
             self.fields[each.name] = names.take(f"{each.name}_" if each.name in types else each.name)
         keys = (*self.draft.keys, *self.draft.uniques)
