@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 import keyplan
 from keyplan import Append, Update
@@ -214,6 +215,24 @@ def test_a_migration_recipe_deletes_the_items_of_a_removed_entity() -> None:
         item = old.put(note(note_id="1"))
         exec(re.findall(r"`(.+?)`", change.action)[0], {"old": old, "item": item})
         assert old.get(note, note_id="1") is None
+
+
+def test_a_migration_recipe_keeps_items_that_are_invalid_in_the_new_design() -> None:
+    claimed = changed({BY_NAME: BY_NAME + '\n    email_claim = Unique("EMAIL#{email}")'}, "")
+    old_design = loaded(claimed)
+    new_design = loaded(claimed.replace("USER#", "MEMBER#").replace("note: str | None = None", "note: str"))
+    (change,) = (
+        change
+        for change in difference(old_design.compiled, new_design.compiled).changes
+        if change.code == "primary-key-changed"
+    )
+    with old_design.open(":memory:") as old:
+        user: Any = old_design.compiled.by_name["User"].cls
+        item = old.create(user(user_id="1", name="n", email="e"))
+        named = {"old": old, "new": new_design.open(old.store), "User": new_design.compiled.by_name["User"].cls}
+        with pytest.raises(ValidationError, match="note"):
+            exec(re.findall(r"`(.+?)`", change.action)[0], {**named, "item": item})
+        assert old.get(user, user_id="1") == item
 
 
 def test_every_change_that_has_a_migration_recipe_is_tested() -> None:

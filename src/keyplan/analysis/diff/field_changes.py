@@ -108,10 +108,11 @@ def copied(entity: CompiledEntity, *, is_moved: bool = False) -> str:
     """How to read items with the old design and write them with the new. ``is_moved``: the primary key changes."""
     code = f"{entity.name}.model_validate(item.model_dump(round_trip=True), by_name=True)"
     if entity.claims:
-        code = f"old.delete(item); new.create({code})"
+        code = f"made = {code}; old.delete(item); new.create(made)"  # made first: an invalid item isn't deleted
     else:
         code = f"new.create({code}); old.delete(item)" if is_moved else f"new.put({code})"
-    return f"read each {entity.name} with the old design and write it with the new design: `{code}`"
+    restored = "; if the create fails, create the item again with the old design" if entity.claims else ""
+    return f"read each {entity.name} with the old design and write it with the new design: `{code}`{restored}"
 
 
 def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> list[str]:
