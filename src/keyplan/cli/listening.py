@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp
 
     from keyplan.cli.designs import Found
@@ -43,10 +45,18 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
-def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: bool = False) -> None:
+def run_server(
+    application: ASGIApp, listener: socket.socket, announce: Callable[[], None], *, behind_proxy: bool = False
+) -> None:
+    """Serve until Ctrl-C. ``announce`` is called when the server handles Ctrl-C: before, Python can ignore Ctrl-C."""
     import uvicorn
 
     from keyplan.web.connections import BoundedApplication, Bounds, allow_many_files, bounded_protocol
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            announce()
 
     config = uvicorn.Config(
         BoundedApplication(application),
@@ -62,7 +72,7 @@ def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: b
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 20, 100)
     with suppress(KeyboardInterrupt):  # uvicorn re-raises the signal after the server has stopped
-        uvicorn.Server(config).run(sockets=[listener])
+        Server(config).run(sockets=[listener])
 
 
 def need_server() -> None:

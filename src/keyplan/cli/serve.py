@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -92,8 +93,8 @@ def command(
         application, lines = _application(maker, design, secret, public, settings)
         if public is None:  # only local users may use the studio
             application, lines = _with_studio(design, application, lines, port)
-        _echo_addresses(result, design, port, lines, site=maker is not None)
-        run_server(application, listener, behind_proxy=public is not None)
+        announce = partial(_echo_addresses, result, design, port, lines, site=maker is not None)
+        run_server(application, listener, announce, behind_proxy=public is not None)
     click.echo("Stopped.", err=True)
 
 

@@ -101,17 +101,21 @@ def command(
                 writable=writable is not False,
             )
             studio = Studio(of_file("Studio"), home=home)
-            click.echo(f"  studio   {address}\nPress Ctrl-C to stop.")
+            text = f"  studio   {address}\nPress Ctrl-C to stop."
         else:
             studio = _opened(stack, name, db, sample, traffic, writable=writable)
             fault = None if studio.file is None else studio.file.error
             head = f"{studio.subject.name} on {studio.subject.url}"
             head = head if fault is None else f"{name} can't be opened yet: {fault.message}."
             more = "" if fault is None else "The studio opens the design when you save the file without errors. "
-            click.echo(f"{head}\n  studio   {address}\n{more}Press Ctrl-C to stop.")
-        if browser if browser is not None else _has_display():
-            webbrowser.open(address)
-        run_server(WithStudio(None, studio_application(studio, access)), listener)
+            text = f"{head}\n  studio   {address}\n{more}Press Ctrl-C to stop."
+
+        def announce() -> None:
+            click.echo(text)
+            if browser if browser is not None else _has_display():
+                webbrowser.open(address)
+
+        run_server(WithStudio(None, studio_application(studio, access)), listener, announce)
     click.echo("Stopped.", err=True)
 
 
