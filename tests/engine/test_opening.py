@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import apsw
 import pytest
@@ -175,14 +176,13 @@ def open_unprivileged(path: Path) -> str:
 
 
 @pytest.fixture
-def open_folder(tmp_path: Path) -> Iterator[Path]:
-    for folder in (tmp_path, *tmp_path.parents):
-        if os.geteuid() == 0 and folder.stat().st_uid == 0 and not folder.stat().st_mode & 0o001:
-            folder.chmod(folder.stat().st_mode | 0o011)
-    folder = tmp_path / "folder"
-    folder.mkdir(mode=0o755)
-    yield folder
-    folder.chmod(0o755)
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can read. pytest makes its own folders private, also while another run uses them."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+        folder.chmod(0o755)
 
 
 def test_opening_a_read_only_file_raises_an_error(open_folder: Path) -> None:

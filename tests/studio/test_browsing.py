@@ -34,6 +34,8 @@ def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
     else:
         _fill(url)
         yield url
+        for table in _resource(url).tables.all():
+            table.delete()
 
 
 @pytest.fixture
