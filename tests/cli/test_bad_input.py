@@ -10,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from keyplan.cli.designs import find
 from keyplan.cli.group import cli
 from tests.seeds import examples
 
@@ -87,6 +88,8 @@ def test_commands_with_random_arguments_end_without_a_traceback(path: tuple[str,
     (folder / "folder").mkdir()
     (folder / "loop").symlink_to("loop")
     seed = random.Random(f"bad lines of {path}")
+    for name in DESIGNS:
+        find(name)  # imported first by `plan`, the design would stay uncompiled
     refused = 0
     for _ in range(examples(10, 50)):
         typed = line(seed, path)
