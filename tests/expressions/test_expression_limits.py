@@ -58,6 +58,14 @@ def test_conditions_with_more_than_300_operators_are_rejected(count: int) -> Non
         assert caught.value.message == f"Invalid KeyConditionExpression: {TOO_MANY}"
 
 
+@pytest.mark.parametrize("count", [300, 301])
+def test_actions_of_updates_are_not_operators(count: int) -> None:
+    for action in ("SET ", "REMOVE "):
+        parse_update(action + ",".join(f"a{number}{'=:x' * (action == 'SET ')}" for number in range(count)))
+    with pytest.raises(ExpressionFault, match="operator count: 301") if count > 300 else nullcontext():
+        parse_update("SET " + ",".join(f"a{number}=:x+:x" for number in range(count)))
+
+
 @pytest.mark.parametrize("more", [0, 1])
 @pytest.mark.parametrize("foreign", ["", "ä"])
 def test_conditions_with_more_than_4096_bytes_are_rejected(more: int, foreign: str) -> None:

@@ -102,7 +102,7 @@ def _parsed_update(text: str) -> _ParsedUpdate:
     rules.check_update(update)
     if parser.repeated is not None:
         raise ExpressionFault(f'The "{parser.repeated}" section can only be used once in an update expression;')
-    _check_count(rules.count_operators(update))
+    _check_count(sum(rules.count_operators(each.value) for each in update.actions if isinstance(each, tree.Set)))
     return _described_update(update)
 
 

@@ -187,12 +187,10 @@ def check_in(condition: tree.In) -> None:
         )
 
 
-def count_operators(expression: tree.Condition | tree.Update) -> int:
-    """The number of operators and functions. Each NOT, AND, OR, comparison and function counts as one."""
+def count_operators(expression: tree.Condition | tree.Operand) -> int:
+    """The number of operators and functions. Each NOT, AND, OR, comparison, + or - and function counts as one."""
     count = 0
-    stack: list[tree.Condition | tree.Operand | tree.Action] = (
-        list(expression.actions) if isinstance(expression, tree.Update) else [expression]
-    )
+    stack = [expression]
     while stack:
         node = stack.pop()
         if isinstance(node, (tree.And, tree.Or)):
