@@ -47,7 +47,6 @@ _STATUSES = {
     "InternalServerError": 500,
     "InternalFailure": 500,
     "ServiceUnavailableException": 503,
-    "AccessDeniedException": 403,
 }
 
 RETRY = "The server is receiving too much data. Retry the request."
