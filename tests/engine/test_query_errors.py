@@ -38,6 +38,26 @@ def test_invalid_key_conditions_are_rejected(engine: Engine, condition: str, exp
     assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **V}) == expected
 
 
+@pytest.mark.parametrize("names", [{"#p": "pk", "#s": "sk"}, {"#p": "g", "#s": "h"}])
+@pytest.mark.parametrize("condition", ["#s = :v", "#s < :v", "#s BETWEEN :v AND :v", "begins_with(#s, :v)", ""])
+def test_key_conditions_with_too_long_values_are_rejected(
+    engine: Engine, condition: str, names: dict[str, str]
+) -> None:
+    size, expected = (1024, "Aggregated size of all range keys") if condition else (2048, "Size of hashkey")
+    request = {
+        **TABLE,
+        "KeyConditionExpression": f"#p = :p AND {condition}" if condition else "#p = :v",
+        "ExpressionAttributeNames": names if condition else {"#p": names["#p"]},
+        **({"IndexName": "ByG"} if "g" in names.values() else {}),
+    }
+    given = {":p": s("p")} if condition else {}
+    for text in ("v", "v" * size):  # the first request caches the plan
+        assert engine.call("Query", {**request, "ExpressionAttributeValues": {**given, ":v": s(text)}})["Items"] == []
+    for text in ("v" * (size + 1), "é" * (size // 2 + 1)):
+        request["ExpressionAttributeValues"] = {**given, ":v": s(text)}
+        assert f"{expected} has exceeded the" in message(engine, "Query", request)
+
+
 _ONE_KEY = "Invalid KeyConditionExpression: Invalid condition in KeyConditionExpression: "
 _UNFIT = "Invalid KeyConditionExpression: KeyConditionExpressions "
 

@@ -23,7 +23,7 @@ from keyplan.dynamodb.expressions import (
     Placeholders,
     bind_key_condition,
 )
-from keyplan.dynamodb.limits import PAGE_BYTES_MAX
+from keyplan.dynamodb.limits import PAGE_BYTES_MAX, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from keyplan.dynamodb.service_errors import ValidationException, one_or_more
 from keyplan.dynamodb.values import ValueFault, check_item, check_value, item_size, key_text
 from keyplan.store.database import Database
@@ -31,7 +31,7 @@ from keyplan.store.items.stored_items import decode
 from keyplan.store.requests.request_expressions import Answer, Request, wants_capacity
 from keyplan.store.simulation import Meter
 from keyplan.store.storage.key_layouts import Bound, Bounds, KeyText, Row, raw_of
-from keyplan.store.tables.item_keys import MISMATCH, NO_SORT, check_not_empty, check_scalars
+from keyplan.store.tables.item_keys import MISMATCH, NO_SORT, SHORT_KEY, check_scalars, checked_text
 from keyplan.store.tables.item_keys import projection_of as index_projection
 from keyplan.store.tables.table import Index, KeyAttribute, Table
 from keyplan.store.work_budget import spend_on_items
@@ -83,7 +83,7 @@ def _texts(values: Mapping[str, Any], wanted: tuple[tuple[str, str], ...]) -> tu
         if type(value) is not dict or len(value) != 1:
             return None
         text = value.get(tag)
-        if type(text) is not str or not text:
+        if type(text) is not str or not 0 < len(text) <= SHORT_KEY:
             return None
         texts.append(text if tag == "S" else key_text(check_value(value)))
     return tuple(texts)
@@ -110,11 +110,11 @@ def bound_condition(target: Target, expression: Expression, given: Placeholders)
     )
     index = None if target.index is None else target.index.name
     for attribute, value in zip(target.partition, condition.partition, strict=True):
-        check_not_empty(attribute, value, index)
+        checked_text(attribute, value, PARTITION_KEY_BYTES_MAX, index)
     by_name = {attribute.name: attribute for attribute in attributes}
     for term in condition.sort:
         for value in term.values:
-            check_not_empty(by_name[term.name], value, index)
+            checked_text(by_name[term.name], value, SORT_KEY_BYTES_MAX, index)
     return condition
 
 

@@ -469,7 +469,7 @@ ACCEPTED = (
     ("", "^SerializationException: (NUMBER|TRUE|FALSE|STRING|DECIMAL)_VALUE cannot be converted"),
     ("", "ComparisonOperator (NOT_)?CONTAINS is not valid for (NULL|BOOL) AttributeValue type"),
     ("", "at '[aA]ttributesToGet' failed to satisfy constraint: Member must have length greater"),
-    ("^Query$", "^ValidationException: The query can return at most one row and cannot be restarted"),
+    ("^Query$", "^ValidationException: The query can return at most one row and cannot be restarted|Size of hashkey"),
     ("^PutItem$|^UpdateItem$|^DeleteItem$", "ReturnItemCollectionMetrics can only be SIZE or NONE"),
     ("", "at 'return(ConsumedCapacity|ItemCollectionMetrics|ValuesOnConditionCheckFailure)' failed to satisfy"),
     ("^Scan$", "^ValidationException: .* does not project one or more filter attributes"),

@@ -50,7 +50,7 @@ _EMPTY_INDEX = (
 
 
 _INVALID = "One or more parameter values were invalid: "
-_SHORT_KEY = SORT_KEY_BYTES_MAX // 4
+SHORT_KEY = SORT_KEY_BYTES_MAX // 4
 """Strings of at most this many characters are within the byte limit."""
 
 
@@ -118,15 +118,16 @@ def key_of_item(table: Table, item: Item) -> Key:
 
 
 def _key_texts(table: Table, item: Item) -> Key:
-    partition = _key_text(table.partition, item, PARTITION_KEY_BYTES_MAX)
+    partition = checked_text(table.partition, item[table.partition.name], PARTITION_KEY_BYTES_MAX)
     if table.sort is None:
         return partition, NO_SORT
-    return partition, _key_text(table.sort, item, SORT_KEY_BYTES_MAX)
+    return partition, checked_text(table.sort, item[table.sort.name], SORT_KEY_BYTES_MAX)
 
 
-def _key_text(attribute: KeyAttribute, item: Item, bytes_max: int) -> KeyText:
-    check_not_empty(attribute, item[attribute.name])
-    text = key_text(item[attribute.name])
+def checked_text(attribute: KeyAttribute, value: dict[str, Any], bytes_max: int, index: str | None = None) -> KeyText:
+    """The storage form of a key attribute's value. Raises ValidationException for an empty or too long value."""
+    check_not_empty(attribute, value, index)
+    text = key_text(value)
     _check_length(text, bytes_max)
     return text
 
@@ -162,7 +163,7 @@ def check_index_keys(table: Table, item: Item) -> None:
             if not text:
                 check_not_empty(attribute, value, index.name)
             # Shorter strings are within the limits even with four bytes per character.
-            if len(text) * 4 > SORT_KEY_BYTES_MAX:
+            if len(text) > SHORT_KEY:
                 _check_length(key_text(value), _bytes_max(index, attribute))
 
 
@@ -232,7 +233,7 @@ def entry_of(index: Index, item: Item) -> Entry | None:
         if value is None or attribute.type not in value:
             return None
         text = key_text(value)
-        if not text or (len(text) > _SHORT_KEY and _length_bytes(text) > _bytes_max(index, attribute)):
+        if not text or (len(text) > SHORT_KEY and _length_bytes(text) > _bytes_max(index, attribute)):
             return None
         texts.append(text)
     if not index.projected:
