@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from keyplan.errors import RequestError
 from keyplan.store import Engine, Regions
 from tests.engine.support import Clock, answer, create, n, s
 
@@ -457,3 +458,10 @@ def test_write_is_replicated_to_other_regions_after_the_replication_lag(regions:
     clock.now_s += 0.0005
     assert regions.replicate() == 1
     assert items(west) == {"1": "1"}
+
+
+@pytest.mark.parametrize("names", [[], ["a", "a"], ["a", ""], ["a", "../b"], ["a", "b/c"]])
+def test_invalid_lists_of_regions_are_rejected(names: list[str], tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="List at least one region"):
+        Regions.open(tmp_path / "x.db", names)
+    assert not list(tmp_path.iterdir())

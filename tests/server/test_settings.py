@@ -50,3 +50,10 @@ def test_access_key_setting_is_parsed(text: str) -> None:
 def test_invalid_access_key_setting_is_rejected(text: str) -> None:
     with pytest.raises(RequestError, match="must have the form ID:SECRET"):
         parse_key(text)
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["index_lag_ms", "replica_lag_ms", "state_delay_s", "sweep_s", "shard_s"])
+def test_negative_and_infinite_times_are_rejected(name: str, value: float) -> None:
+    with pytest.raises(RequestError, match="finite"):
+        Settings(db="x.db", **{name: value})  # type: ignore[arg-type]  # the names have one type

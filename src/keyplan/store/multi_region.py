@@ -6,6 +6,7 @@ after the configured lag. The last writer wins; for equal times, the region whos
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -49,10 +50,11 @@ class Regions:
 
         Raises:
             StoreError: a file can't be opened.
-            RequestError: a region occurs twice.
+            RequestError: a region occurs twice, or isn't a region's name.
         """
-        if len(set(regions)) < len(regions) or not regions:
-            raise RequestError("List at least one region, and each region only once", place="regions")
+        are_names = list(regions) == [""] or all(re.fullmatch("[a-z0-9-]+", region) for region in regions)
+        if len(set(regions)) < len(regions) or not regions or not are_names:
+            raise RequestError("List at least one region by its name, and each region only once", place="regions")
         place = fspath(path)
         with ExitStack() as opened:
             engines = {

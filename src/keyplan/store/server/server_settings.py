@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -99,22 +100,22 @@ class Settings:
                 place="workers",
                 hint="Set --workers 1, or omit --throttle and --index-lag.",
             )
-        if self.index_lag_ms < 0:
-            raise RequestError("The index lag must be at least 0 ms", place="index-lag")
-        if self.state_delay_s < 0:
-            raise RequestError("The state delay must be at least 0 s", place="state-delay")
+        for name, value in (
+            *(("index-lag", self.index_lag_ms), ("replica-lag", self.replica_lag_ms)),
+            *(("state-delay", self.state_delay_s), ("ttl-interval", self.sweep_s)),
+        ):
+            if not 0 <= value < inf:
+                raise RequestError("The time must be a finite number, at least 0", place=name)
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
                 "Several worker processes can't share an in-memory store",
                 place="workers",
                 hint="Set --db FILE, or --workers 1.",
             )
-        if self.shard_s <= 0 or (self.shard_records is not None and self.shard_records < 1):
+        if not 0 < self.shard_s < inf or (self.shard_records is not None and self.shard_records < 1):
             raise RequestError(
-                "A stream shard must have a lifetime and a number of records greater than 0", place="shard"
+                "A stream shard must have a finite lifetime and a number of records greater than 0", place="shard"
             )
-        if self.sweep_s < 0:
-            raise RequestError("The TTL interval must be at least 0 s (0 disables TTL deletion)", place="ttl-interval")
         if not 0 <= self.port <= 65_535:
             raise RequestError(f"The port {self.port} isn't between 0 and 65535", place="port")
 
