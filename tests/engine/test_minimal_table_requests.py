@@ -180,3 +180,21 @@ def test_listing_the_tags_of_a_stream_raises_resource_not_found(engine: Engine) 
 def test_update_table_ignores_an_empty_setting_if_another_is_valid(engine: Engine, change: dict[str, Any]) -> None:
     create(engine)
     assert "error" not in answer(engine, "UpdateTable", {"TableName": "orders", **change})
+
+
+def test_unknown_members_of_table_requests_are_ignored(engine: Engine) -> None:
+    unknown = {"Unknown": 1}
+    create(
+        engine,
+        "other",
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH", **unknown}],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S", **unknown} for name in ("pk", "g")],
+        GlobalSecondaryIndexes=[{**index("ByG", "g"), **unknown}],
+        OnDemandThroughput=unknown,
+    )
+    engine.call("UpdateTable", {"TableName": "other", "OnDemandThroughput": {"MaxReadRequestUnits": 5, **unknown}})
+    for setting in ({"WarmThroughput": unknown}, {"GlobalTableWitnessUpdates": [unknown]}):
+        assert answer(engine, "UpdateTable", {"TableName": "other", **setting})["error"] == "ValidationException"
+    table = engine.call("DescribeTable", {"TableName": "other"})["Table"]
+    assert "Unknown" not in str(table)
+    assert table["OnDemandThroughput"] == {"MaxReadRequestUnits": 5}

@@ -16,6 +16,7 @@ import orjson
 from keyplan.dynamodb.expressions import ExpressionFault, UpdateFault
 from keyplan.dynamodb.operations.registry import Operation, operation_in, unknown_operation
 from keyplan.dynamodb.operations.shape_errors import wording_for
+from keyplan.dynamodb.operations.shapes import without_unknown
 from keyplan.dynamodb.service_errors import (
     CountFault,
     RequestFault,
@@ -141,6 +142,8 @@ class Engine:
         """
         kind, action = self._actions.get(operation) or self._loaded(operation)
         kind.validate(params)
+        if kind.kind == "table":  # whose structures are stored and returned
+            params = without_unknown(kind.request, params)
         for _ in range(_TRIES_MAX):
             try:
                 if not kind.old_names.isdisjoint(params):

@@ -148,6 +148,16 @@ def member_names(shape: Shape) -> Iterator[str]:
             pass
 
 
+def without_unknown(shape: Shape, value: Any) -> Any:
+    """A valid request, or a part of it, without the unknown members of its structures."""
+    if isinstance(shape, Structure) and value is not None:
+        known = shape.members
+        return {name: without_unknown(known[name], member) for name, member in value.items() if name in known}
+    if isinstance(shape, ListOf) and value is not None:
+        return [without_unknown(shape.of, member) for member in value]
+    return value
+
+
 def compile_check(shape: Shape) -> Check:
     """A predicate that is true only for values without errors in ``explain``.
 
