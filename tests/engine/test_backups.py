@@ -339,6 +339,16 @@ def test_another_process_records_history_after_point_in_time_recovery_is_enabled
         assert items(engine, "again")[0]["value"] == n(1)
 
 
+def test_restorable_times_reported_in_the_first_millisecond_are_restorable(engine: Engine, clock: Clock) -> None:
+    create(engine)
+    clock.now_s = START_S + 0.0004
+    description = keep_history(engine)
+    clock.now_s = START_S + 0.001
+    for number, end in enumerate(("EarliestRestorableDateTime", "LatestRestorableDateTime")):
+        request = {"SourceTableName": "orders", "TargetTableName": f"again{number}"}
+        engine.call("RestoreTableToPointInTime", {**request, "RestoreDateTime": description[end]})
+
+
 def test_deleting_a_table_with_point_in_time_recovery_creates_a_system_backup(engine: Engine, clock: Clock) -> None:
     create(engine)
     put(engine, "a", "1")

@@ -78,11 +78,12 @@ def describe_history(table: Table, now_s: float) -> Answer:
     recovery: Answer = {"PointInTimeRecoveryStatus": "DISABLED"}
     reach = window(table, now_s)
     if reach is not None:
+        earliest_s = _rounded(reach[0], 0.001)
         recovery = {
             "PointInTimeRecoveryStatus": "ENABLED",
             "RecoveryPeriodInDays": table.definition[MEMBER]["Days"],
-            "EarliestRestorableDateTime": _rounded(reach[0], 0.001),
-            "LatestRestorableDateTime": _rounded(reach[1], -0.001),
+            "EarliestRestorableDateTime": earliest_s,
+            "LatestRestorableDateTime": max(earliest_s, _rounded(reach[1], -0.001)),
         }
     status = "DISABLED" if states_of(table.definition, now_s).lacks_backups else "ENABLED"
     return {"ContinuousBackupsStatus": status, "PointInTimeRecoveryDescription": recovery}
