@@ -194,6 +194,13 @@ def test_requests_of_unknown_operations_are_rejected(server: Server, target: str
         assert (answer.status, answer.type) == (400, SERVICE + "UnknownOperationException")
 
 
+def test_whitespace_around_header_values_is_ignored(server: Server) -> None:
+    target = " \tDynamoDB_20120810.ListTables \t"
+    with server.raw() as raw:
+        answer = raw.ask(request(None, x_amz_target=target, accept_encoding="gzip ", content_encoding=" identity "))
+        assert answer.status == 200
+
+
 @pytest.mark.parametrize("authorization", [None, "", "Basic abc", "Bearer x"])
 def test_requests_without_credentials_are_rejected(server: Server, authorization: str | None) -> None:
     with server.raw() as raw:

@@ -167,7 +167,7 @@ class Connection(asyncio.Protocol):
         first = self._headers.get(name)
         if first is not None and name == b"accept-encoding":
             return  # the service ignores repeated headers of this name
-        self._headers[name] = value if first is None else b"%s,%s" % (first, value)
+        self._headers[name] = value.rstrip() if first is None else b"%s,%s" % (first, value.rstrip())
 
     def on_headers_complete(self) -> None:
         """Reject a body that is too large before it arrives."""
