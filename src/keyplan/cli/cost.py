@@ -103,11 +103,7 @@ def command(
 
 
 def _payers(
-    names: Sequence[str],
-    traffic: Path | None,
-    regions: Sequence[str],
-    files: Sequence[Path],
-    pattern: str | None,
+    names: Sequence[str], traffic: Path | None, regions: Sequence[str], files: Sequence[Path], pattern: str | None
 ) -> list[list[Payer]]:
     from keyplan.analysis.cost.bills import Payer
     from keyplan.analysis.cost.estimate import estimate

@@ -95,9 +95,5 @@ def _beginning(
     """The buckets from the position's bucket on. Raises CursorError if the range doesn't contain that bucket."""
     at = next((at for at, (bucket, _) in enumerate(sets) if bucket == position[0]), None)
     if at is None:
-        raise CursorError(
-            "the cursor is outside the time range",
-            place="cursor",
-            hint="start again without a cursor",
-        )
+        raise CursorError("the cursor is outside the time range", place="cursor", hint="start again without a cursor")
     return sets[at:]

@@ -51,11 +51,7 @@ def pause_before_retry(attempt: int) -> Pause:
 
 
 def send(
-    operations: Sequence[Operation],
-    place: str,
-    *,
-    returned: str | None = None,
-    refusals: list[Refusal] | None = None,
+    operations: Sequence[Operation], place: str, *, returned: str | None = None, refusals: list[Refusal] | None = None
 ) -> Conversation[dict[str, Any]]:
     """Send one operation as a single request, or several as one transaction. Returns the last response.
 

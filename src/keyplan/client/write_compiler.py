@@ -355,10 +355,7 @@ class WriteCompiler:
         operation = self._operation(
             "Update", parameters, entity, conditions, "item", key, {**change.pins, **action.equals}
         )
-        for member, added in (
-            ("ExpressionAttributeNames", change.names),
-            ("ExpressionAttributeValues", change.values),
-        ):
+        for member, added in (("ExpressionAttributeNames", change.names), ("ExpressionAttributeValues", change.values)):
             if added:
                 operation.parameters[member] = {**operation.parameters.get(member, {}), **added}
         operations = [replace(operation, token=action.token, idempotent=_is_idempotent(entity, action))]
@@ -453,11 +450,7 @@ class WriteCompiler:
         conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({unchanged}))")
 
     def _claim(
-        self,
-        entity: CompiledEntity,
-        claim: CompiledKey,
-        field_values: Mapping[str, Any],
-        owner: Item | None = None,
+        self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any], owner: Item | None = None
     ) -> Operation:
         """The operation that puts a claim, on the condition that the claim is new or belongs to ``owner``."""
         item: Item = entity.claim_item(claim, field_values)

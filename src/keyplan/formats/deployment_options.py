@@ -11,12 +11,7 @@ from keyplan.errors import ErrorDetail, RequestError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 
 TABLE_CLASSES = {"standard": "STANDARD", "infrequent-access": "STANDARD_INFREQUENT_ACCESS"}
-STREAM_VIEWS = {
-    "keys": "KEYS_ONLY",
-    "new": "NEW_IMAGE",
-    "old": "OLD_IMAGE",
-    "new-and-old": "NEW_AND_OLD_IMAGES",
-}
+STREAM_VIEWS = {"keys": "KEYS_ONLY", "new": "NEW_IMAGE", "old": "OLD_IMAGE", "new-and-old": "NEW_AND_OLD_IMAGES"}
 TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 TAGS_MAX = 50
 TAG_KEY_MAX = 128

@@ -11,15 +11,7 @@ from keyplan.dynamodb.service_errors import table_not_found
 from keyplan.errors import KeyplanError
 from keyplan.store.background_work import Inline
 from keyplan.store.items.stored_items import decode
-from keyplan.store.state_delays import (
-    States,
-    check_readable,
-    is_gone,
-    is_left_undone,
-    is_over,
-    is_usable,
-    states_of,
-)
+from keyplan.store.state_delays import States, check_readable, is_gone, is_left_undone, is_over, is_usable, states_of
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.streams import Recorder, ShardLife

@@ -124,12 +124,7 @@ def _step_json(subject: Subject, step: Step) -> dict[str, Any]:
 
 def _found_json(subject: Subject, item: Item) -> dict[str, Any]:
     kind = subject.kind_of(item)
-    return {
-        "id": subject.identity_of(item),
-        "kind": kind.label,
-        "colour": colour_of(subject, kind),
-        "item": item,
-    }
+    return {"id": subject.identity_of(item), "kind": kind.label, "colour": colour_of(subject, kind), "item": item}
 
 
 def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] | None, made: Sample) -> Path:

@@ -77,12 +77,7 @@ def metering(design: Design) -> Generator[list[Metered]]:
 
 
 def assert_cost(
-    pattern: object,
-    /,
-    *arguments: Any,
-    read_units: float | None = None,
-    write_units: float | None = None,
-    **named: Any,
+    pattern: object, /, *arguments: Any, read_units: float | None = None, write_units: float | None = None, **named: Any
 ) -> None:
     """Assert the cost of one call of an access pattern, in read units, write units, or both.
 

@@ -301,12 +301,7 @@ class _Reader:
             )
 
     def _items(
-        self,
-        given: Any,
-        place: str,
-        key: KeyAttributes,
-        types: Mapping[str, Kind],
-        seen: Iterable[Item],
+        self, given: Any, place: str, key: KeyAttributes, types: Mapping[str, Kind], seen: Iterable[Item]
     ) -> list[Item]:
         """The valid items; of several with one key, the first."""
         own = [attribute.name for attribute in key.all]

@@ -43,11 +43,7 @@ _MESSAGE_MEMBERS = {
 }
 """The member for the message; ``message`` for other errors. From the API's model and recordings of the service."""
 
-_STATUSES = {
-    "InternalServerError": 500,
-    "InternalFailure": 500,
-    "ServiceUnavailableException": 503,
-}
+_STATUSES = {"InternalServerError": 500, "InternalFailure": 500, "ServiceUnavailableException": 503}
 
 RETRY = "The server is receiving too much data. Retry the request."
 

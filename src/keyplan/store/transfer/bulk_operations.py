@@ -99,13 +99,7 @@ def _counts(name: str, progress: Progress) -> dict[str, Any]:
 
 
 def _put_object(
-    database: Database,
-    number: str,
-    progress: Progress,
-    bucket: Bucket,
-    key: str,
-    source: Mapping[str, Any],
-    name: str,
+    database: Database, number: str, progress: Progress, bucket: Bucket, key: str, source: Mapping[str, Any], name: str
 ) -> None:
     waiting: list[Waiting] = []
     with bucket.read(key, source.get("InputCompressionType") or "NONE") as file:
