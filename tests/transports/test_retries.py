@@ -120,6 +120,19 @@ def test_outcome_is_unknown_if_all_responses_of_a_write_are_lost() -> None:
             element.after(lost())
 
 
+@pytest.mark.parametrize("kind", [Kind.TRANSIENT, Kind.THROTTLED, Kind.FINAL])
+def test_outcome_of_a_write_is_unknown_after_an_internal_error_or_a_lost_response(kind: Kind) -> None:
+    """An error after which the store has written nothing doesn't show whether an earlier attempt was applied."""
+    element = attempts("PutItem")
+    for number in range(3):
+        is_lost = number == 0 and kind is not Kind.TRANSIENT
+        element.after(lost() if is_lost else Failure(ThrottlingException("slow"), Kind.THROTTLED))
+    error = DynamoDBError("no", type={Kind.TRANSIENT: "InternalServerError"}.get(kind, "Other"))
+    with pytest.raises(DynamoDBError if kind is Kind.FINAL else StoreError) as caught:
+        element.after(Failure(error, kind, lost=kind is Kind.TRANSIENT))
+    assert (caught.value is error) == (kind is Kind.FINAL)
+
+
 OLD = Note(book="b", number=1)
 
 

@@ -97,17 +97,17 @@ class Attempts:
         kind = failure.kind
         if kind in {Kind.CLOCK, Kind.EXPIRED}:
             if kind in self._healed:
-                raise self._last(failure.error)
+                raise self._last(failure)
             self._healed.add(kind)
             return 0.0
         if kind is Kind.FINAL or self.count >= self._max:
-            raise self._last(failure.error, lost=failure.lost)
+            raise self._last(failure)
         throttled = kind is Kind.THROTTLED
         base = PAUSE_SECONDS_THROTTLED if throttled else PAUSE_SECONDS
         pause: float = random.random() * min(PAUSE_SECONDS_MAX, base * 2 ** (self.count - 1))  # noqa: S311 - jitter, not a secret
         cost = COST_THROTTLED if throttled else COST
         if time.monotonic() + pause >= self._deadline or not self._quota.take(cost):
-            raise self._last(failure.error, lost=failure.lost)
+            raise self._last(failure)
         self._cost = cost
         self.count += 1
         self.lost = self.lost or failure.lost
@@ -116,17 +116,17 @@ class Attempts:
     def succeeded(self) -> None:
         self._quota.give(self._cost)
 
-    def _last(self, error: KeyplanError, *, lost: bool = False) -> KeyplanError:
+    def _last(self, failure: Failure) -> KeyplanError:
+        error = failure.error
         failed = getattr(error, "type", None) == "ConditionalCheckFailedException"
         if self.lost and failed and self._operation in _CONDITIONAL and not isinstance(self._operation, ByToken):
             return self._unknown(error)
-        if (lost or self.lost) and self._operation in _WRITES and isinstance(error, StoreError):
-            return self._unknown(error)
-        return error
+        was_lost = self.lost and (failure.kind is not Kind.FINAL or isinstance(error, StoreError))
+        return self._unknown(error) if self._operation in _WRITES and (failure.lost or was_lost) else error
 
     def _unknown(self, error: KeyplanError) -> StoreError:
         return StoreError(
-            f"the outcome of {self._operation} is unknown: {error.message}",
+            f"the outcome of {self._operation} is unknown: {error.message or error}",
             hint="repeat the call with the same token"
             if isinstance(self._operation, ByToken)
             else "read the item before you retry",
