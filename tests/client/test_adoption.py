@@ -215,7 +215,9 @@ def test_writes_fail_on_an_item_with_another_discriminator(visits: Visits) -> No
     """No entity of the design has this discriminator: only other programs know it."""
     put_visit(visits, type="call")
     for action in (Delete(Visit, number="1"), Delete(Visit(number="1")), Check(Visit, number="1")):
-        with pytest.raises(ConditionFailed, match=r"type is {'S': 'call'}, expected {'S': 'visit'}: it isn't a Visit"):
+        with pytest.raises(
+            ConditionFailed, match=r"belongs to another entity: type is {'S': 'call'}, expected {'S': 'visit'}"
+        ):
             visits.transact([action])
     with pytest.raises(ConditionFailed):
         visits.delete(Visit, number="1")

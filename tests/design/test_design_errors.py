@@ -274,7 +274,7 @@ class One(Entity):
 class D(Design):
     table = Table("ttt", entities=[One])
 """,
-        [r"One\.expires: ends is the entity's Ttl already"],
+        [r"One\.expires: ends is already the entity's Ttl field"],
     ),
     "names and limits of the table": (
         """

@@ -214,9 +214,9 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
             "create the item, unless it was deleted on purpose",
         )
     item, wrong, hint = item or {}, list[str](), "re-read the item before retrying"
-    other = next((name for name, value in entity.labels.items() if item and item.get(name) != value), None)
-    if other is not None:
-        wrong.append(f"{other} is {_shown(item.get(other))}, expected {entity.labels[other]}: it isn't a {entity.name}")
+    if item and any(item.get(name) != value for name, value in entity.labels.items()):
+        wrong.append(_other_entity(entity, item))
+        hint = "use the entity that the item belongs to"
     read = _as_read(entity, item)
     for name, expected in operation.expected.items():
         stored = entity.fields[name]
@@ -231,6 +231,11 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
             hint = "another program wrote the item: update these fields, or declare their format with StoredAs(...)"
     said = "; ".join(wrong) or "the condition failed"
     return ErrorDetail("", f"{operation.description.partition(' ')[2]}: {said}", hint)
+
+
+def _other_entity(entity: CompiledEntity, item: Mapping[str, Any]) -> str:
+    labels = [f"{name} is {item.get(name, 'missing')}, expected {value}" for name, value in entity.labels.items()]
+    return f"the item belongs to another entity: {', '.join(labels)}"
 
 
 def _is_stored_otherwise(raw: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> bool:

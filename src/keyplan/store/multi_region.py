@@ -54,7 +54,7 @@ class Regions:
         """
         are_names = list(regions) == [""] or all(re.fullmatch("[a-z0-9-]+", region) for region in regions)
         if len(set(regions)) < len(regions) or not regions or not are_names:
-            raise RequestError("List at least one region by its name, and each region only once", place="regions")
+            raise RequestError("List at least one valid region name, and each name only once", place="regions")
         place = fspath(path)
         with ExitStack() as opened:
             engines = {

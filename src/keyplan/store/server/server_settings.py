@@ -105,7 +105,7 @@ class Settings:
             *(("state-delay", self.state_delay_s), ("ttl-interval", self.sweep_s)),
         ):
             if not 0 <= value < inf:
-                raise RequestError("The time must be a finite number, at least 0", place=name)
+                raise RequestError("The time must be a finite number of at least 0", place=name)
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
                 "Several worker processes can't share an in-memory store",
