@@ -226,7 +226,7 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
         if held != wanted and (wanted is not None or held != {"NULL": True}):
             text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {text}, expected {_shown(expected)}")
-        elif held == wanted is not None and _is_stored_otherwise(raw, wanted):
+        elif wanted is not None and held == wanted and _is_stored_otherwise(raw, wanted):
             wrong.append(f"{name} is {f'stored as {raw}' if raw else 'only in a key'}, expected {wanted}")
             hint = "another program wrote the item: update these fields, or declare their format with StoredAs(...)"
     said = "; ".join(wrong) or "the condition failed"
