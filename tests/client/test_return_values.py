@@ -290,8 +290,7 @@ def test_a_transaction_returns_items_whose_contents_are_known(counting: Counting
         Visit, path="c"
     )
     last = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)  # rounded, it would be outside the calendar
-    unchecked = Visit(path="d").model_copy(update={"until": last})
-    assert counting.put(unchecked).until == last.replace(microsecond=0)
+    assert counting.put(Visit(path="d", until=last)).until == last.replace(microsecond=0)
 
 
 def test_an_action_whose_result_is_unused_is_sent_after_the_write_function_ends(counting: Counting) -> None:

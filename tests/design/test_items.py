@@ -396,17 +396,6 @@ def test_items_with_a_ttl_use_the_fast_read_path(until: datetime | None) -> None
     assert not left_to_python(compiled(Aliased, GSI1), item)
 
 
-def test_a_ttl_in_a_key_has_whole_seconds_like_its_attribute() -> None:
-    class Held(Entity):
-        name: str
-        until: Ttl
-
-        primary = Key("HELD#{name}", "{until}")
-
-    item = round_trip(Held(name="a", until=datetime(2030, 1, 1, microsecond=7, tzinfo=UTC)))
-    assert item["sk"] == {"S": "2030-01-01T00:00:00.000000Z"}
-
-
 def test_fields_are_stored_under_their_aliases() -> None:
     item = round_trip(
         Aliased(thing_id="1", long_name="y", both=2, counted=3, expires_at=datetime(2030, 1, 1, tzinfo=UTC))

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator, AwareDatetime, Field, FutureDate, FutureDatetime, PastDate, PastDatetime
+from pydantic import AwareDatetime, Field, FutureDate, FutureDatetime, PastDate, PastDatetime
 from pydantic.fields import FieldInfo
 from typing_extensions import TypeAliasType, TypeIs
 
@@ -40,8 +40,8 @@ Id = Annotated[T, ID]
 """A field that identifies an item, alone or with others: the planner generates primary keys from them."""
 Version = Annotated[int, VERSION]
 """A field for optimistic locking: each write expects the version that was read, and increments it."""
-Ttl = Annotated[datetime, TTL, AfterValidator(lambda value: value.replace(microsecond=0))]
-"""A field with an item's expiry time in epoch seconds. DynamoDB deletes expired items within a few days."""
+Ttl = Annotated[datetime, TTL]
+"""A field with an item's expiry time; stored as epoch seconds. DynamoDB deletes expired items within a few days."""
 
 IdempotencyTokens = Annotated[set[str], TOKENS]
 """A field with the tokens of executed updates (``Update(...).idempotent(token)``). It is empty by default."""

@@ -347,8 +347,15 @@ class CompiledEntity:
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
-        """The validated instance as a read returns it: without data that a serializer omits."""
-        return self.from_item(self.to_item(instance)) if self._is_lossy else instance
+        """The instance as a read returns it: without fractional seconds of a TTL and data that a serializer omits."""
+        if self._is_lossy:
+            return self.from_item(self.to_item(instance))
+        expires = None if self.ttl is None else getattr(instance, self.ttl.name)
+        if self.ttl is None or expires is None or not expires.microsecond:
+            return instance
+        return instance.model_copy(
+            update={self.ttl.name: self.ttl.decode(*next(iter(self.ttl.encode(expires).items())))}
+        )
 
     def check_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Values of some fields, validated one by one. Raises ArgumentError with all errors."""
