@@ -20,6 +20,7 @@ from keyplan import (
     Key,
     Page,
     Table,
+    Unique,
     Update,
     read,
     ulid,
@@ -221,6 +222,29 @@ def test_writes_fail_on_an_item_with_another_discriminator(visits: Visits) -> No
             visits.transact([action])
     with pytest.raises(ConditionFailed):
         visits.delete(Visit, number="1")
+
+
+def test_a_claim_of_another_item_is_not_reported_as_another_entity() -> None:
+    class Member(Entity):
+        name: str
+        email: str
+        kind = Discriminator("type", "member")
+        primary = Key("MEMBER#{name}", "#HEAD")
+        email_is_unique = Unique("EMAIL#{email}")
+
+    class Club(Design):
+        table = Table("club")
+
+        @read("C1")
+        def member(self, name: str) -> Member | None: ...
+
+    with Club.open(":memory:") as club:
+        stale = club.create(Member(name="ann", email="a"))
+        club.update(stale, email="b")
+        club.create(Member(name="bob", email="a"))
+        with pytest.raises(ConditionFailed) as caught:
+            club.delete(stale)
+        assert "another entity" not in str(caught.value)
 
 
 def test_conditions_on_none_match_a_stored_null(visits: Visits) -> None:

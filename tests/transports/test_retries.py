@@ -133,6 +133,15 @@ def test_outcome_of_a_write_is_unknown_after_an_internal_error_or_a_lost_respons
     assert (caught.value is error) == (kind is Kind.FINAL)
 
 
+@pytest.mark.parametrize("operation", ["BatchWriteItem", "TransactWriteItems"])
+def test_throttled_batches_and_transactions_are_left_to_their_callers_after_a_lost_response(operation: str) -> None:
+    element = attempts(operation, ClientRequestToken="t")
+    for failure in (lost(), throttled(), throttled()):
+        element.after(failure)
+    with pytest.raises(ThrottlingException):
+        element.after(throttled())
+
+
 OLD = Note(book="b", number=1)
 
 

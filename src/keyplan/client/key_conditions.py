@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX
+from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from keyplan.errors import ArgumentError, KeyFieldError
 from keyplan.model.compiled.plans import KeyMatch, QueryPlan, SortPart
 from keyplan.model.compiled.signatures import ParameterKind
@@ -107,7 +107,19 @@ class KeyText:
 
 
 def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
-    """The interval of a sort key attribute for the values of a call."""
+    """The interval of a sort key attribute for the values of a call. Raises KeyFieldError."""
+    try:
+        interval = _interval(part, values)
+        for bound in (interval.low, interval.high):
+            if bound is not None and interval.kind == "S":
+                checked(bound, SORT_KEY_BYTES_MAX, part.attribute)
+    except KeyFieldError as error:
+        place = error.place or (None if part.condition is None else part.condition.field)
+        raise KeyFieldError(error.message, place=place, hint=error.hint) from None
+    return interval
+
+
+def _interval(part: SortPart, values: Mapping[str, Any]) -> Interval:
     kind = part.attribute.type
     start = part.start(values)
     if part.complete:
@@ -119,10 +131,7 @@ def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
     if part.condition_kind is ParameterKind.PREFIX:
         beginning = _beginning(start + condition.prefix_text(given), kind=kind)
         return replace(beginning, value_at=len(start), ends=condition.ends) if condition.is_open else beginning
-    try:
-        return _range(part, start, given, kind=kind)
-    except KeyFieldError as error:
-        raise KeyFieldError(error.message, place=condition.field, hint=error.hint) from None
+    return _range(part, start, given, kind=kind)
 
 
 def _beginning(start: str, *, kind: str) -> Interval:

@@ -214,7 +214,8 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
             "create the item, unless it was deleted on purpose",
         )
     item, wrong, hint = item or {}, list[str](), "re-read the item before retrying"
-    if item and any(item.get(name) != value for name, value in entity.labels.items()):
+    is_claim = "claim_of" in item
+    if item and not is_claim and any(item.get(name) != value for name, value in entity.labels.items()):
         wrong.append(_other_entity(entity, item))
         hint = "use the entity that the item belongs to"
     read = _as_read(entity, item)

@@ -275,7 +275,11 @@ class ArgumentGenerator:
             parameter.name: TypeAdapter(parameter.value_type) for parameter in self.parameters
         }
         self._samples = {
-            parameter.name: own.get(parameter.name) or samples(parameter.value_type) for parameter in self.parameters
+            parameter.name: [
+                value for value in own.get(parameter.name, ()) if self._valid(parameter, value) is not None
+            ]
+            or samples(parameter.value_type)
+            for parameter in self.parameters
         }
         self._buckets = pattern.buckets
         self._plain = {parameter.name for parameter in self.parameters if not parameter.required}
@@ -348,6 +352,9 @@ class ArgumentGenerator:
 
     def _own(self, parameter: Parameter, row: Row | None) -> Any:
         value = None if row is None else row.values.get(self._fields.get(parameter.name, parameter.name))
+        return self._valid(parameter, value)
+
+    def _valid(self, parameter: Parameter, value: Any) -> Any:
         if value is None:
             return None
         try:

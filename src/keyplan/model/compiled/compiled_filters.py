@@ -130,10 +130,12 @@ def _constant(
     clauses: list[str] = []
     for value in values_asked(wanted):
         encoded = _encoded(entity, entity.fields[field], value)
+        placeholder = f":w{len(values)}"
+        values[placeholder] = encoded or _NULL
         if encoded is None:
-            clauses.append(f"attribute_not_exists({name})")
-        stored.append(f":w{len(values)}")
-        values[stored[-1]] = encoded or _NULL
+            clauses += [f"attribute_not_exists({name})", f"{name} = {placeholder}"]
+        else:
+            stored.append(placeholder)
     if len(stored) > IN_OPTIONS_MAX:
         raise Problem(f"where= compares {field} with {len(stored)} values; DynamoDB allows at most {IN_OPTIONS_MAX}")
     if stored:
