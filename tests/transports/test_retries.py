@@ -126,7 +126,7 @@ def test_outcome_of_a_write_is_unknown_after_an_internal_error_or_a_lost_respons
     element = attempts("PutItem")
     for number in range(3):
         is_lost = number == 0 and kind is not Kind.TRANSIENT
-        element.after(lost() if is_lost else Failure(ThrottlingException("slow"), Kind.THROTTLED))
+        element.after(lost() if is_lost else throttled())
     error = DynamoDBError("no", type={Kind.TRANSIENT: "InternalServerError"}.get(kind, "Other"))
     with pytest.raises(DynamoDBError if kind is Kind.FINAL else StoreError) as caught:
         element.after(Failure(error, kind, lost=kind is Kind.TRANSIENT))

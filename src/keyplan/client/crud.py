@@ -15,9 +15,8 @@ from keyplan.client.conversations import Conversation, Target
 from keyplan.client.read_plans import batch_entities, get_item
 from keyplan.client.results import Answer
 from keyplan.client.transactions import send
-from keyplan.client.update_expressions import key_fields_of
 from keyplan.client.write_attempts import run_write, stored_after
-from keyplan.client.write_compiler import WriteCompiler
+from keyplan.client.write_compiler import WriteCompiler, key_fields_of
 from keyplan.errors import ArgumentError, InvalidItemError
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.actions import Action, Batch, Create, Delete, Previous, Put, Update, several

@@ -72,25 +72,6 @@ class CompiledUpdate:
         self.removes.append(self.name(attribute))
 
 
-def key_fields_of(entity: CompiledEntity, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The key fields given by name, as an instance has them. Raises ArgumentError for missing and invalid fields."""
-    anything: Any = given
-    if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
-        raise ArgumentError(f"pass the key fields of {entity.name} by name, not {shown(given)}", place=entity.name)
-    missing = [name for name in entity.key_fields if name not in given]
-    unknown = [name for name in given if name not in entity.key_fields]
-    if missing or unknown:
-        named = (("missing", missing), ("not in the key", unknown))
-        what = [f"{text}: {', '.join(names)}" for text, names in named if names]
-        slots = bool(missing) and entity.slots.keys() >= {*missing} and not unknown
-        raise ArgumentError(
-            f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
-            place=entity.name,
-            hint="write with Update(...).or_create(); read with a pattern that returns a list or has total=" * slots,
-        )
-    return entity.check_fields(given)
-
-
 def compile_update(entity: CompiledEntity, action: actions.Update) -> CompiledUpdate:
     """The update of an action. Raises UpdateRejected and ArgumentError."""
     changes = dict(action.changes)
@@ -99,12 +80,11 @@ def compile_update(entity: CompiledEntity, action: actions.Update) -> CompiledUp
     if isinstance(action.target, type):
         plain = {name: value for name, value in changes.items() if not isinstance(value, actions.Change)}
         changes.update(entity.check_fields(plain))
-        key = key_fields_of(entity, action.key) if action.creates else {}
-        known = {**key, **{name: changes[name] for name in plain}} if action.creates else {}
+        known = {**action.key, **{name: changes[name] for name in plain}} if action.creates else {}
         _refuse_key_changes(entity, changes, known)
         _check_parts(entity, changes)
         if action.creates:
-            _from_nothing(entity, update, key, changes)
+            _from_nothing(entity, update, action.key, changes)
             _index_keys_from_nothing(entity, update, known, changes)
     elif action.creates:
         raise UpdateRejected(

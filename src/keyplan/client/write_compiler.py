@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from keyplan.client.conversations import Target
-from keyplan.client.update_expressions import compile_update, key_fields_of
+from keyplan.client.update_expressions import compile_update
 from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown
 from keyplan.model.compiled.absent_attributes import as_read, check_limits, is_affected
@@ -27,6 +27,8 @@ from keyplan.model.stored.update_outcomes import certain_before, certain_outcome
 
 Item = dict[str, dict[str, Any]]
 _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
+_ByKey = actions.Update[Any] | actions.Delete[Any] | actions.Check[Any]
+_A = TypeVar("_A", actions.Update, actions.Delete, actions.Check)
 
 
 @dataclass
@@ -340,8 +342,9 @@ class WriteCompiler:
             )
         if entity.slots or action.token is not None:
             action = whole_update(entity, action)
+        action = self._normalized(entity, action)
         change = compile_update(entity, action)
-        key = self._key(entity, action.target, action.key)
+        key = entity.item_key(entity.primary, self._key_fields(entity, action))
         conditions = self._conditions(entity, action)
         if not action.creates:
             conditions.exists(self._partition, wanted=True)
@@ -370,7 +373,8 @@ class WriteCompiler:
     def _delete(self, action: actions.Delete, *, in_batch: bool = False) -> Compiled:
         by_class = isinstance(action.target, type)
         entity = self._target_entity(action)
-        key = self._key(entity, action.target, action.key)
+        action = self._normalized(entity, action)
+        key = entity.item_key(entity.primary, self._key_fields(entity, action))
         conditions = self._conditions(entity, action)
         if by_class and entity.claims:
             raise RequestError(
@@ -398,7 +402,8 @@ class WriteCompiler:
 
     def _check(self, action: actions.Check) -> Compiled:
         entity = self._target_entity(action)
-        key = self._key(entity, action.target, action.key)
+        action = self._normalized(entity, action)
+        key = entity.item_key(entity.primary, self._key_fields(entity, action))
         conditions = self._conditions(entity, action)
         conditions.exists(self._partition, wanted=True)
         conditions.labelled()
@@ -412,23 +417,24 @@ class WriteCompiler:
         entity = self.entity(type(instance))
         return entity, entity.checked(instance)
 
-    def _target_entity(self, action: actions.Update | actions.Delete | actions.Check) -> CompiledEntity:
+    def _target_entity(self, action: _ByKey) -> CompiledEntity:
         return self.entity(action.target if isinstance(action.target, type) else type(action.target))
 
-    def _tell_apart(self, conditions: Conditions, action: actions.Update | actions.Delete | actions.Check) -> None:
-        entity, target = conditions.entity, action.target
-        if entity.primary.is_raw:
-            known = entity.check_fields(action.key) if isinstance(target, type) else entity.field_values(target)
-            conditions.pin_key_fields(known)
+    def _tell_apart(self, conditions: Conditions, action: _ByKey) -> None:
+        if conditions.entity.primary.is_raw:
+            conditions.pin_key_fields(self._key_fields(conditions.entity, action))
 
-    def _key(self, entity: CompiledEntity, target: Any, key: Mapping[str, Any]) -> Item:
-        if not isinstance(target, type):
-            if key:
-                raise ArgumentError(
-                    f"pass key fields only with a class, not with an instance: {', '.join(key)}", place=entity.name
-                )
-            return entity.item_key(entity.primary, entity.field_values(target))
-        return entity.item_key(entity.primary, key_fields_of(entity, key))
+    def _normalized(self, entity: CompiledEntity, action: _A) -> _A:
+        """The action with key fields as instances have them."""
+        if isinstance(action.target, type):
+            return action.among(key_fields_of(entity, action.key))
+        if action.key:
+            text = f"pass key fields only with a class, not with an instance: {', '.join(action.key)}"
+            raise ArgumentError(text, place=entity.name)
+        return action
+
+    def _key_fields(self, entity: CompiledEntity, action: _ByKey) -> Mapping[str, Any]:
+        return action.key if isinstance(action.target, type) else entity.field_values(action.target)
 
     def _conditions(self, entity: CompiledEntity, action: Any) -> Conditions:
         conditions = Conditions(entity)
@@ -498,6 +504,25 @@ def _is_idempotent(entity: CompiledEntity, action: actions.Update) -> bool:
     changes += [part for change in changes if isinstance(change, actions.Within) for _, part in change.changes]
     counts_version = entity.version is not None and isinstance(action.target, type)
     return not counts_version and not [change for change in changes if isinstance(change, actions.Add | actions.Append)]
+
+
+def key_fields_of(entity: CompiledEntity, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The key fields given by name, as an instance has them. Raises ArgumentError for missing and invalid fields."""
+    anything: Any = given
+    if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
+        raise ArgumentError(f"pass the key fields of {entity.name} by name, not {shown(given)}", place=entity.name)
+    missing = [name for name in entity.key_fields if name not in given]
+    unknown = [name for name in given if name not in entity.key_fields]
+    if missing or unknown:
+        named = (("missing", missing), ("not in the key", unknown))
+        what = [f"{text}: {', '.join(names)}" for text, names in named if names]
+        slots = bool(missing) and entity.slots.keys() >= {*missing} and not unknown
+        raise ArgumentError(
+            f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
+            place=entity.name,
+            hint="write with Update(...).or_create(); read with a pattern that returns a list or has total=" * slots,
+        )
+    return entity.check_fields(given)
 
 
 def no_repeats(operations: Sequence[Operation], request: str, place: str | None = None) -> None:

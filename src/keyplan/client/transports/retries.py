@@ -121,9 +121,8 @@ class Attempts:
         failed = getattr(error, "type", None) == "ConditionalCheckFailedException"
         if self.lost and failed and self._operation in _CONDITIONAL and not isinstance(self._operation, ByToken):
             return self._unknown(error)
-        # Callers repeat throttled batches and transactions, which is safe after a lost response
-        repeated = failure.kind is Kind.FINAL or self._operation not in _CONDITIONAL
-        was_lost = self.lost and (isinstance(error, StoreError) or not repeated)
+        is_single = self._operation in _CONDITIONAL  # callers repeat throttled batches and transactions
+        was_lost = self.lost and (isinstance(error, StoreError) or (is_single and failure.kind is not Kind.FINAL))
         return self._unknown(error) if self._operation in _WRITES and (failure.lost or was_lost) else error
 
     def _unknown(self, error: KeyplanError) -> StoreError:

@@ -93,10 +93,8 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
         for mark in marks_of(field.annotation) & {TTL.name, TOKENS.name, VERSION.name}:
             first = marked.setdefault(mark, field.name)
             if first != field.name:
-                yield (
-                    field.name,
-                    Problem(f"{first} is already the entity's {mark} field", f"remove {mark} from one of the fields"),
-                )
+                what = f"{first} is already the entity's {mark} field"
+                yield field.name, Problem(what, f"remove {mark} from one of the fields")
         if field.problem is not None:
             yield field.name, field.problem
         other = owners.setdefault(field.attribute, field.name)

@@ -140,6 +140,10 @@ class _ByKey(_Action, Generic[E_co]):
         self.target = target
         self.key: Mapping[str, Any] = key
 
+    def among(self, key: Mapping[str, Any]) -> Self:
+        """The action with these key fields, which replace or complete its own."""
+        return self._with(key={**self.key, **key})
+
     def __repr__(self) -> str:
         if isinstance(self.target, type):
             fields = "".join(f", {name}={value!r}" for name, value in self.key.items())
@@ -216,10 +220,6 @@ class Update(_ByKey[E_co]):
                 f"a token must be a nonempty string of valid Unicode, not {shown(token)}", place="idempotent"
             )
         return self._with(token=token)
-
-    def among(self, key: Mapping[str, Any]) -> Self:
-        """The update with additional key fields."""
-        return self._with(key={**self.key, **key})
 
     def previous(self) -> Previous[E_co]:
         """``before = yield from Update(...).previous()``: the previous item; None if ``or_create`` created it."""
